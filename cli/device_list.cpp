@@ -13,7 +13,7 @@
 namespace hios::cli {
 namespace {
 
-/// The GPU, or the processor.
+/// Returns the name of the rank's GPU, or of its processor.
 std::string device_text(const job::RankSurroundings& rank) {
   return rank.description.value("gpu", rank.facts.processor);
 }
@@ -49,7 +49,7 @@ Json to_json(const std::vector<job::RankSurroundings>& ranks) {
   return {{"ranks", std::move(list)}};
 }
 
-/// As hios-profile would take them; a schedule may want more threads.
+/// Returns the devices that hios-profile would take; a schedule may need more threads.
 std::vector<job::RankDevice> devices_of(const Flags& flags, std::size_t ranks) {
   job::ProfileOptions options;
   options.ranks = read_rank_options(flags, ranks);

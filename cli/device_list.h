@@ -8,11 +8,11 @@
 
 namespace hios::cli {
 
-/// --list-devices: prints what each rank would compute with and how tensors would travel, and warns
-/// of what would spoil times. Nothing runs. Collective; returns the exit status.
+/// Prints for --list-devices each rank's device and the routes of tensors, and warns of
+/// surroundings that would spoil times. Nothing runs. Collective; returns the exit status.
 int list_devices(const Flags& flags, mpi::Transport& transport);
 
-/// "0,1", as the operating system numbers them; "not pinned".
+/// Returns "0,1", numbered by the operating system, or "not pinned".
 std::string cores_text(const std::vector<int>& cores);
 
 }  // namespace hios::cli

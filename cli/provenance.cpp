@@ -33,12 +33,12 @@ constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES",
                                "SLURM_CPU_BIND_TYPE",
                                "PBS_JOBID",
                                "LSB_JOBID"};
-/// By these the launcher and its ranks find each other: other words each time.
+/// Variables by which the launcher and its ranks find each other; their values differ each time.
 constexpr std::array kOfLauncher = {"OMPI_MCA_orte_",         "OMPI_MCA_ess",
                                     "OMPI_MCA_pmix",          "OMPI_MCA_initial_wdir",
                                     "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_hwloc_base_binding_policy"};
 
-/// This process's variables that matter, printable.
+/// Returns this process's variables on which times depend, printable.
 Json own_environment() {
   constexpr std::size_t kMostCharacters = 300;
   Json environment = Json::object();

@@ -25,7 +25,7 @@ int rank_program(int argc, char** argv,
       if (transport.rank() == Rank(0)) finish_output();
       return status;
     } catch (const std::system_error&) {
-      require_address_space();  // the first thread may be refused before arguments are read
+      require_address_space();  // the first thread may fail to start before arguments are read
       throw;
     }
   };

@@ -8,7 +8,7 @@ namespace hios::cli {
 
 namespace {
 
-/// What a terminal shows of a UTF-8 text: every byte that starts a character.
+/// Returns the characters of a UTF-8 text, which are the bytes that start one.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

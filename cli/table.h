@@ -8,15 +8,16 @@
 
 namespace hios::cli {
 
-/// Results as people and scripts read them: the same rows as an aligned table and as CSV.
+/// Results in rows, as an aligned table for people and as CSV for scripts.
 class Table {
  public:
   explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
-  /// REQUIRES: one cell a column.
+  /// Appends a row. REQUIRES: one cell per column.
   void add(std::vector<std::string> cells);
 
-  /// First column to the left, the others to the right, two spaces between, a rule under the head.
+  /// Returns the table with the first column aligned left and the others right, two spaces between
+  /// columns, and a rule under the head.
   std::string text() const;
   std::string csv() const;  ///< RFC 4180
 
@@ -25,15 +26,15 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "12.345" with the given digits behind the point.
+/// Returns "12.345", with this number of digits after the point.
 std::string fixed(double value, int digits);
-/// Of bytes, in 10⁶: "12.3".
+/// Returns bytes in units of 10⁶: "12.3".
 std::string megabytes(Bytes size_bytes);
-/// The shortest text that reads back as the same number, for scripts.
+/// Returns the shortest text that reads back as the same number, for scripts.
 std::string exact(double value);
-/// A value as a cell of a CSV: plain text, exact numbers; nothing for null.
+/// Returns a value as a cell of a CSV: plain text, exact numbers, nothing for null.
 std::string csv_text(const Json& value);
-/// "+4.2 %".
+/// Returns a ratio as "+4.2 %".
 std::string percent(double ratio);
 
 }  // namespace hios::cli

@@ -28,8 +28,9 @@
 #include "scheduler/pipeline/algorithms.h"
 #include "scheduler/split/split.h"
 
-// The table of algorithms, and their one shape: what each refuses, and the algorithms of the HIOS
-// paper composed (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and hios-mr are those, then Alg. 2).
+// The table of algorithms, and the adapters that give them one shape: checks of the problem, and
+// the composition of the HIOS paper's algorithms. (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and
+// hios-mr are these, then Alg. 2.)
 
 namespace hios::scheduler {
 namespace {
@@ -63,7 +64,7 @@ ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platfor
                   options, context);
 }
 
-/// The shortest of the variants, each with Alg. 2 behind it where the options have its window.
+/// Runs the shortest of the variants, each followed by Alg. 2 if the options have its window.
 ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& graph,
                             const CostModel& costs, const Options& options,
                             const Context& context) {
@@ -82,7 +83,7 @@ ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& g
                   graph, costs, options, context);
 }
 
-/// What inter-lp and hios-lp map by: the paper's way first.
+/// Returns the mappings of inter-lp and hios-lp, the paper's first.
 std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
                                    const Context& context) {
   std::vector<Variant> variants;
@@ -154,7 +155,7 @@ ScheduleResult run_cluster(const Graph& graph, const CostModel& costs, const Pla
   return run_variants({map}, graph, costs, options, context);
 }
 
-/// A baseline of the papers on unlike devices: one operator a stage, and what it finds as it is.
+/// Runs a baseline of the papers on unlike devices: one operator a stage.
 template <class Schedule>
 ScheduleFunction baseline(std::string name, Schedule schedule) {
   return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
@@ -165,7 +166,7 @@ ScheduleFunction baseline(std::string name, Schedule schedule) {
   };
 }
 
-/// The same for those that search: with `iterations` and the seed.
+/// Runs a baseline that searches, with `iterations` and the seed.
 template <class Schedule>
 ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
   return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
@@ -320,7 +321,7 @@ std::array<Algorithm, 19> table() {
        .exact = true,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
-       .description = "parts by the same solver: the optimum of modules in a row (DiviML)",
+       .description = "modules by the same solver: the optimum of modules in a row (DiviML)",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves, specs.channels},
        .run = run_milp_split,
        .streams = true,
@@ -335,7 +336,7 @@ std::array<Algorithm, 19> table() {
   }};
 }
 
-/// Whether the name can stand in a list of names on a command line.
+/// Returns true if the name can be part of a list of names on a command line.
 bool is_one_word(std::string_view name) {
   return !name.empty() && name.find_first_of(", \t\r\n") == std::string_view::npos;
 }

@@ -9,7 +9,7 @@
 
 // Two names are of the same file if their canonical paths are equal, which follows links and covers
 // files that are yet to be written, or if the file system says so, which covers hard links. An
-// output is written through a link, so the files in a folder are compared, too.
+// output is written through a link, so links in an output folder are followed, too.
 // tests/cli/flags/file_flags_test.cpp.
 namespace hios::cli {
 namespace {
@@ -21,7 +21,7 @@ struct ResolvedFile {
   fs::path path;  ///< canonical as far as it exists
 };
 
-/// Returns nothing for a default that cannot be resolved: whoever uses it will say so.
+/// Returns nothing for a default that cannot be resolved: its use fails with a message.
 std::optional<ResolvedFile> resolve(const NamedFile& file) {
   std::error_code error;
   const fs::path whole = fs::absolute(file.name, error);

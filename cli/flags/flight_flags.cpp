@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kFlag = "flight-record";
 constexpr const char* kOff = "off";
-constexpr std::array<std::string_view, 6> kRunNothing = {
+constexpr std::array<std::string_view, 6> kFlagsThatRunNothing = {
     "--explain", "--list-devices", "--dry-run", "--help", "-h", "--version"};
 
 bool names_folder(const std::string& value) { return value != kOff; }
@@ -38,19 +38,18 @@ po::options_description flight_flags() {
   po::options_description group("Failures", 100, 45);
   group.add_options()(
       kFlag, output_folder("FOLDER|off", is_flight_record, names_folder)->default_value("."),
-      "where a rank that fails, stands still or gets SIGUSR1 leaves its last 256 "
-      "steps: PROGRAM-rank-R.flight.json, in place of an earlier one; off: nothing "
-      "is recorded");
+      "folder in which a rank that fails, hangs or gets SIGUSR1 writes its last 256 steps: "
+      "PROGRAM-rank-R.flight.json, which replaces an earlier one; off: nothing is recorded");
   return group;
 }
 
 // Its files need no role: with --explain nothing is written, flight records included.
 po::options_description explain_flags() {
   po::options_description group("Afterwards", 100, 45);
-  group.add_options()("explain",
-                      po::value<std::vector<std::string>>()->multitoken()->value_name("FILE..."),
-                      "read the flight records of a job's ranks together, and say who waited for "
-                      "whom; nothing is run");
+  group.add_options()(
+      "explain", po::value<std::vector<std::string>>()->multitoken()->value_name("FILE..."),
+      "read the flight records of a job's ranks together, and print which rank waited "
+      "for which; run nothing");
   return group;
 }
 
@@ -58,9 +57,10 @@ void prepare_record(flight::Recorder& recorder, int argc, const char* const* arg
   recorder.set_program(std::filesystem::path(argv[0]).filename().string());
   if (const auto rank = mpi::launched_rank()) recorder.set_rank(*rank, mpi::launched_ranks());
   const auto folder = early_text(argc, argv, kFlag).value_or(".");
-  // What runs nothing leaves nothing, least of all in place of the records that it reads.
+  // A program that runs nothing writes no record, which could replace one that it reads.
   const bool runs = std::none_of(argv, argv + argc, [](std::string_view word) {
-    return std::find(kRunNothing.begin(), kRunNothing.end(), word) != kRunNothing.end();
+    return std::find(kFlagsThatRunNothing.begin(), kFlagsThatRunNothing.end(), word) !=
+           kFlagsThatRunNothing.end();
   });
   recorder.set_enabled(folder != kOff);
   recorder.set_folder(folder == kOff || !runs ? "" : std::string(folder));

@@ -21,20 +21,19 @@ po::options_description model_flags() {
   group.add_options()(
       "model", input_file("NAME|FILE", has_dot_or_slash),
       "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
-  group.add_options()("batch", value("N"), "images at once (1)");
-  group.add_options()("height", value("PIXELS"), "of the input (the network's own)");
-  group.add_options()("width", value("PIXELS"), "of the input (the height)");
+  group.add_options()("batch", value("N"), "inputs at once (1)");
+  group.add_options()("height", value("PIXELS"), "height of the input (the network's own)");
+  group.add_options()("width", value("PIXELS"), "width of the input (the height)");
   group.add_options()(
       "dim", boost::program_options::value<std::vector<std::string>>()->value_name("NAME=N"),
-      "an extent that an ONNX file leaves open under a name; may stand several times");
+      "an extent that an ONNX file leaves open under a name, repeatable");
   group.add_options()(
       "fusion", input_file("default|none|FILE", has_dot_or_slash),
-      "which layers are one operator: as ever; each by itself; or by the rules of a "
+      "layers that form one operator: by the built-in rules; none; or by the rules of a "
       "hios-fusion file. The same for profile, schedule and run");
-  group.add_options()(
-      "merge", value("none|siblings"),
-      "1x1 convolutions that read the same tensor: each by itself (none), or as one wide "
-      "convolution (siblings). The same for profile, schedule and run");
+  group.add_options()("merge", value("none|siblings"),
+                      "1x1 convolutions that read the same tensor: separate (none), or as one wide "
+                      "convolution (siblings). The same for profile, schedule and run");
   return group;
 }
 
@@ -72,32 +71,35 @@ Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element
 
 po::options_description inputs_flags() {
   po::options_description group("Many inputs at once", 100, 45);
-  group.add_options()("inputs", value("N"),
-                      "inputs that are there at once (in place of --batch), of which operators may "
-                      "run some at a time");
-  group.add_options()("parts", value("P"),
-                      "into which the inputs are divided at most: operators run N/P of them at a "
-                      "time, or multiples (4, or the next smaller number that divides them)");
+  group.add_options()(
+      "inputs", value("N"),
+      "inputs that are there at once (instead of --batch), of which operators may run "
+      "some at a time");
+  group.add_options()(
+      "parts", value("P"),
+      "parts into which the inputs are divided at most: operators run N/P of them at "
+      "a time, or multiples (4, or the next smaller number that divides them)");
   return group;
 }
 
 std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
                                                  std::optional<std::int64_t> of_graph) {
-  const auto said = flags.optional_integer("inputs", 1, kMostInputs);
-  if (said && flags.given("batch")) {
-    throw InputError("--inputs and --batch both say how many there are: leave one out");
+  const auto given = flags.optional_integer("inputs", 1, kMostInputs);
+  if (given && flags.given("batch")) {
+    throw InputError("--inputs and --batch both give the number of inputs: leave one out");
   }
-  if (said && of_graph && said != of_graph) {
-    throw InputError("--inputs says " + std::to_string(*said) + ", and the graph has " +
+  if (given && of_graph && given != of_graph) {
+    throw InputError("--inputs says " + std::to_string(*given) + ", and the graph has " +
                      std::to_string(*of_graph) + ": leave it out");
   }
-  const auto inputs = of_graph ? of_graph : said;
+  const auto inputs = of_graph ? of_graph : given;
   const auto parts = flags.optional_integer("parts", 1, kMostInputs);
-  if (!inputs && parts) throw InputError("--parts divides --inputs: say how many there are");
+  if (!inputs && parts) throw InputError("--parts divides --inputs: give their number");
   if (!inputs) return {};
-  std::int64_t usual = 4;  // as in DiviML's evaluation
-  while (*inputs % usual != 0) --usual;
-  const DividedInputs divided{*inputs, parts.value_or(usual)};
+  // 4 parts, like DiviML's evaluation.
+  std::int64_t default_parts = 4;
+  while (*inputs % default_parts != 0) --default_parts;
+  const DividedInputs divided{*inputs, parts.value_or(default_parts)};
   try {
     (void)batch_sizes(divided.inputs, divided.parts);
   } catch (const InputError& error) {
@@ -121,14 +123,14 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
 
 namespace {
 
-/// The fewest parts that all batches of the graph are made of.
+/// Returns the smallest number of parts of which all batches of the graph are made.
 DividedInputs parts_of(const Batching& batching) {
   std::int64_t part = batching.inputs;
   for (const Batch& batch : batching.batches) part = std::gcd(part, batch.inputs.size());
   return {batching.inputs, batching.inputs / part};
 }
 
-/// How many inputs there are, as far as measuring the graph's operators needs to know.
+/// Returns the flags of the number of inputs with which the graph's operators can be measured.
 std::string inputs_words(std::optional<DividedInputs> divided, const Model& model,
                          const Graph& graph) {
   if (graph.batching()) {
@@ -144,12 +146,12 @@ std::string inputs_words(std::optional<DividedInputs> divided, const Model& mode
 
 std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
                         std::optional<DividedInputs> divided) {
-  std::string dims;  // and what else belongs to the model
-  for (const std::string& text : flags.repeated("dim")) dims += " --dim " + text;
+  std::string others;
+  for (const std::string& text : flags.repeated("dim")) others += " --dim " + text;
   for (const char* flag : {"fusion", "merge"}) {
-    if (flags.given(flag)) dims += std::string(" --") + flag + " " + flags.text(flag);
+    if (flags.given(flag)) others += std::string(" --") + flag + " " + flags.text(flag);
   }
-  return "--model " + flags.text("model") + dims + inputs_words(divided, model, graph) +
+  return "--model " + flags.text("model") + others + inputs_words(divided, model, graph) +
          " --height " + std::to_string(model.height()) + " --width " +
          std::to_string(model.width());
 }

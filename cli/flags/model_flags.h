@@ -12,41 +12,44 @@
 
 namespace hios::cli {
 
-/// --model NAME|FILE --batch --height --width --dim --fusion --merge.
+/// Declares --model NAME|FILE --batch --height --width --dim --fusion --merge.
 boost::program_options::options_description model_flags();
 
-/// --batch, --height and --width, as far as they are given.
+/// Reads --batch, --height, --width and --dim, as far as they are given.
 InputSize read_input_size(const Flags& flags);
 
-/// --fusion and --merge: the same in all three programs, or schedules are for another graph.
+/// Reads --fusion and --merge. They must be the same in all three programs, or schedules are for
+/// another graph.
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 
-/// What --model names. `element_bytes`: of tensors on the devices it is for.
+/// Loads the network that --model names. `element_bytes`: the size of an element of its tensors on
+/// the devices.
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes);
 
-/// --inputs and --parts.
+/// Declares --inputs and --parts.
 boost::program_options::options_description inputs_flags();
 
-/// What they say: so many inputs that are there at once, to be run by so many parts at a time.
+/// The inputs that are there at once, and the number of parts into which they are divided at most.
 struct DividedInputs {
   std::int64_t inputs = 1;
   std::int64_t parts = 1;
 };
 
-/// Nothing without --inputs, unless the graph brings `inputs` itself. Throws InputError: parts that
-/// do not divide the inputs, --batch beside --inputs, or another number than the graph's.
+/// Reads --inputs and --parts; returns nothing without --inputs, unless the graph has inputs
+/// (`of_graph`). Throws InputError: parts that do not divide the inputs, --batch together with
+/// --inputs, or another number than the graph's.
 std::optional<DividedInputs> read_divided_inputs(const Flags& flags,
                                                  std::optional<std::int64_t> of_graph = {});
 
-/// What --model names, for any number of inputs at a time; without a number, as the flags say. It
-/// needs the flags no more.
+/// Returns a function that loads the network for any number of inputs at a time; without a number,
+/// for the flags' number. The function does not refer to `flags`.
 std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& flags,
                                                                   const ReadLimits& limits,
                                                                   Bytes element_bytes);
 
-/// The flags that name a network and its size: "--model squeezenet --batch 1 --height 48 --width
-/// 48", for commands that remedies name; with the parts that the batches of the graph need, where
-/// it divides the inputs.
+/// Returns the flags that name a network and its size, for the commands of remedies: "--model
+/// squeezenet --batch 1 --height 48 --width 48". Where the graph divides the inputs, they have the
+/// parts that its batches need.
 std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
                         std::optional<DividedInputs> divided = {});
 

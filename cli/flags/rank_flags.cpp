@@ -23,22 +23,21 @@ po::options_description rank_flags() {
   po::options_description group("Ranks and measuring", 100, 45);
   group.add_options()(
       "backend", value("NAME[,NAME...]")->default_value("auto"),
-      "auto, reference, cpu or cuda; one for all ranks, or one a rank. cpu:avx2 is cpu "
+      "auto, reference, cpu or cuda; one for all ranks, or one per rank. cpu:avx2 is cpu "
       "with no newer instructions than AVX2, a kind of device of its own (cpu-avx2); "
       "so are cpu:sse41, cpu:avx and cpu:avx512_core");
-  group.add_options()("threads", value("N"), "cores a rank (profile: 1; run: the schedule's)");
-  group.add_options()("oversubscribe", "let ranks share cores where there are too few");
+  group.add_options()("threads", value("N"), "cores per rank (profile: 1; run: the schedule's)");
+  group.add_options()("oversubscribe", "let ranks share cores if there are too few");
   group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring, at least");
   group.add_options()(
       "warmup-seconds", value("SECONDS"),
-      "time of the runs before measuring, at least: clocks of GPUs rise for a while "
-      "(0.5 where a rank computes on one, else 0)");
+      "time of the runs before measuring, at least, since clocks of GPUs rise at first "
+      "(0.5 if a rank computes on one, else 0)");
   group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
   group.add_options()("timeout", value("SECONDS")->default_value("60"),
-                      "end the job where a rank stands still that long");
+                      "end the job if a rank makes no progress for that long");
   group.add_options()("list-devices",
-                      "print what each rank would compute with and how tensors would travel; run "
-                      "nothing");
+                      "print the device of each rank and the routes of tensors; run nothing");
   group.add_options()("duration", value("SECONDS")->default_value("0"), "measured time, at least");
   return group;
 }
@@ -46,15 +45,15 @@ po::options_description rank_flags() {
 po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
   group.add_options()("transport", value("NAME"),
-                      "tensors between GPUs by: auto (default), ipc, cuda-aware or staged");
+                      "route of tensors between GPUs: auto (default), ipc, cuda-aware or staged");
   group.add_options()("math", value("NAME"),
                       "arithmetic: fp32, tf32 or fp16 (profile: fp32; run: the schedule's)");
   group.add_options()("cuda-graphs", value("on|off"),
-                      "record what runs between transfers as CUDA graphs (on)");
+                      "record the operators between transfers as CUDA graphs (on)");
   group.add_options()("devices-per-node", value("N"),
-                      "GPUs to share among the ranks of a host (one for each rank)");
+                      "GPUs that the ranks of a host share (one for each rank)");
   group.add_options()("allow-nondeterministic",
-                      "also algorithms that give other bits each time they run");
+                      "allow algorithms that give different bits each time they run");
   return group;
 }
 
@@ -86,7 +85,7 @@ void require_address_space() {
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
   throw InputError("a process may have " + std::to_string(limit.rlim_cur >> 20) +
                    " MiB of addresses only, and a rank takes " + std::to_string(kNeeded >> 20) +
-                   " MiB beside its network: raise ulimit -v");
+                   " MiB in addition to its network: raise ulimit -v");
 }
 
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {
@@ -103,7 +102,7 @@ bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& tra
 
 namespace {
 
-/// The flags that no backend on the CPU has a use for.
+/// Flags that backends on the CPU do not use.
 constexpr const char* kDeviceFlags[] = {"transport", "cuda-graphs", "devices-per-node",
                                         "allow-nondeterministic", "blocking"};
 
@@ -116,13 +115,13 @@ bool read_switch(const Flags& flags, const std::string& flag, bool otherwise) {
   return *word == "on";
 }
 
-/// What the OpenMP library was told, as far as it matters.
+/// Returns the settings of the OpenMP library on which times depend.
 Json openmp_environment() {
-  Json told = Json::object();
+  Json settings = Json::object();
   for (const char* name : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND"}) {
-    if (const char* said = std::getenv(name)) told[name] = said;
+    if (const char* value = std::getenv(name)) settings[name] = value;
   }
-  return told;
+  return settings;
 }
 
 void refuse_device_flags(const Flags& flags) {
@@ -183,11 +182,11 @@ double read_timeout(const Flags& flags) { return flags.number("timeout", 0.1, 1e
 void ensure_openmp_environment(char** argv) {
   bool changed = false;
   for (const auto& [name, value] : recommended_openmp_environment()) {
-    if (std::getenv(std::string(name).c_str())) continue;  // what the user has set counts
+    if (std::getenv(std::string(name).c_str())) continue;  // the user's setting counts
     setenv(std::string(name).c_str(), std::string(value).c_str(), 0);
     changed = true;
   }
-  // Where it cannot start itself again, it runs on: slower between stages, never wrong.
+  // If the restart fails, the program goes on: slower between stages, with the same results.
   if (changed) execv("/proc/self/exe", argv);
 }
 

@@ -20,19 +20,19 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM};
 
-/// Set by the handler, which may do little else; 0: nobody has asked.
+/// The signal that asked, set by the handler, which may do little else; 0: none.
 std::atomic<int> asked_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
 
-/// How the handler wakes the reaper: a semaphore is one of the few things that handlers may use. It
-/// is never destroyed, since a handler may run on another thread until the last moment.
+/// The semaphore by which the handler wakes the reaper: handlers may use little else. It is never
+/// destroyed, since a handler may run on another thread until the last moment.
 sem_t& wake() {
   static sem_t semaphore;
   [[maybe_unused]] static const int made = sem_init(&semaphore, 0, 0);
   return semaphore;
 }
 
-/// Ends the process once the grace is over.
+/// Thread that ends the process once the grace is over.
 class Reaper {
  public:
   explicit Reaper(StopRequest::Grace grace) : grace_(std::move(grace)) {
@@ -65,7 +65,7 @@ class Reaper {
     }
     if (waited == 0) return;
     const std::string line = "error: " + grace_.line + "\n";
-    // No stream: the thread that does not come to its end may hold its lock.
+    // No stream is used: the thread that does not end may hold its lock.
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
     flight::note_ending(flight::Ending::kTimeOut, grace_.line);
     _exit(exit_status_of_signal(asked_by));
@@ -79,14 +79,14 @@ class Reaper {
 
 std::unique_ptr<Reaper> reaper;
 
-/// What signals did before; the same order.
+/// The actions of the signals before, in the same order.
 std::array<struct sigaction, kSignals.size()> before;
 
 void note(int signal) {
   const int error = errno;
   flight::note_ending(flight::Ending::kSignal, signal == SIGINT ? "SIGINT" : "SIGTERM");
-  int nobody = 0;
-  asked_by.compare_exchange_strong(nobody, signal);
+  int none = 0;
+  asked_by.compare_exchange_strong(none, signal);
   sem_post(&wake());
   errno = error;
 }
@@ -97,8 +97,9 @@ StopRequest::StopRequest(std::optional<Grace> grace) {
   asked_by = 0;
   wake();  // made here, not by a handler
   if (grace) reaper = std::make_unique<Reaper>(std::move(*grace));
-  // Reset by the first Ctrl-C, so that the second finds the default: the end. SIGTERM comes from
-  // several sides at once: a batch system tells each process, and the launcher its ranks again.
+  // The first Ctrl-C resets the handler, so that the second has the default action and ends the
+  // program. SIGTERM comes several times at once: a batch system sends it to each process, and the
+  // launcher sends it to its ranks again.
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &before[i]);
     if (before[i].sa_handler == SIG_IGN) continue;
@@ -126,10 +127,10 @@ int signal_of_any(mpi::Transport& transport) {
 }
 
 StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& work) {
-  // All ranks are to be gone 3 s after the signal.
+  // All ranks have ended 3 s after the signal.
   constexpr double kSeconds = 2;
   return {kSeconds, "rank " + std::to_string(transport.rank().index()) + " on " + transport.host() +
-                        ": asked to stop, and not done with " + work + " " +
+                        ": asked to stop, and has not ended " + work + " " +
                         std::to_string(static_cast<int>(kSeconds)) +
                         " s later: ends without a result"};
 }

@@ -31,7 +31,8 @@
 namespace hios::cli {
 namespace {
 
-/// Which stages a profile lacks; none where none are asked for.
+/// Returns a function that finds the stages that a profile lacks; null where the flags ask for
+/// none.
 job::AskStages asker(const ProfileCommand& command, const Network& network) {
   const bool of_schedule = command.schedule && &network == &command.networks.back();
   if (command.algorithms.empty() && !of_schedule) return {};
@@ -43,7 +44,7 @@ job::AskStages asker(const ProfileCommand& command, const Network& network) {
   };
 }
 
-/// "2 ranks x 1 threads", or, where they differ, "2 ranks (cuda, cpu)".
+/// Returns "2 ranks x 1 threads", or, where they differ, "2 ranks (cuda, cpu)".
 std::string ranks_text(const std::vector<job::RankDevice>& devices) {
   const std::string count = std::to_string(devices.size()) + " ranks";
   std::string names;
@@ -63,7 +64,7 @@ void print_setup(const Network& network, const job::ProfileSetup& setup) {
   if (!setup.routes.empty()) log::info("tensors travel by\n" + setup.routes);
 }
 
-/// What was measured for many inferences in flight, or that it was not.
+/// Prints the results that were measured for many inferences in flight, or their absence.
 void show_throughput(const Network& network, const job::ProfileJob& job) {
   for (const Configuration* const each : job.configurations()) {
     const std::string whose = job.configurations().size() > 1 ? each->kind + ": " : "";
@@ -96,7 +97,7 @@ void print_summary(const ProfileCommand& command, const Network& network,
   if (common.json) write_json(*common.json, to_json(job.profile()), common.existing);
 }
 
-/// Whether all operators were measured, by few sweeps or by many; they come first.
+/// Returns true if all operators were measured, by few sweeps or by many; they come first.
 bool operators_known(const Network& network, const job::ProfileJob& job) {
   for (const Configuration* const each : job.configurations()) {
     for (const Operator& op : network.coarse.graph.operators()) {
@@ -106,7 +107,8 @@ bool operators_known(const Network& network, const job::ProfileJob& job) {
   return true;
 }
 
-/// With --update others may have updated the file since it was read: what they measured stays.
+/// Writes the profile. With --update others may have updated the file since it was read: their
+/// measurements stay.
 void write_measured(const ProfileCommand& command, const Profile& measured) {
   if (!command.updates) {
     write_json(command.output, to_json(measured), command.common.existing);
@@ -120,19 +122,19 @@ void write_measured(const ProfileCommand& command, const Profile& measured) {
   });
 }
 
-/// Hours of measuring are not lost to a name that was taken meanwhile.
+/// Writes the profile, or a file next to it where its name was taken during hours of measuring.
 void write_output(const ProfileCommand& command, const Profile& measured) {
   try {
     write_measured(command, measured);
   } catch (const Error& error) {
-    std::filesystem::path aside = command.output;
-    aside += ".measured-" + std::to_string(getpid());
+    std::filesystem::path other_file = command.output;
+    other_file += ".measured-" + std::to_string(getpid());
     try {
-      write_json(aside, to_json(measured), Existing::kRefuse);
+      write_json(other_file, to_json(measured), Existing::kRefuse);
     } catch (const Error&) {
       throw RunError(error.what(), error.need());
     }
-    throw RunError(std::string(error.what()) + "; what was measured is in " + aside.string());
+    throw RunError(std::string(error.what()) + "; the measurements are in " + other_file.string());
   }
 }
 
@@ -149,14 +151,14 @@ void write_profile(const ProfileCommand& command, const Network& network,
   });
 }
 
-/// The last network whose operators were all measured; nothing where none were.
+/// The last network whose operators were all measured, and its job; null: there is none.
 struct Measured {
   const Network* network = nullptr;
   std::unique_ptr<job::ProfileJob> job;
 };
 
-/// Each network in turn, from the fewest inputs at a time to all; what one measured, the next
-/// knows. `stop` is made once there is something to be kept.
+/// Measures each network in turn, from the fewest inputs at a time to all; a network starts with
+/// the measurements of the ones before. `stop` is made once there are results to keep.
 Measured measure_all(const ProfileCommand& command, job::Watch& watch,
                      mpi::Transport& plain_transport, std::optional<StopRequest>& stop) {
   Measured done;
@@ -168,12 +170,12 @@ Measured measure_all(const ProfileCommand& command, job::Watch& watch,
         watch, network, done.job ? done.job->profile() : command.known, options);
     print_setup(network, job->setup());
     if (!stop && transport.rank() == Rank(0)) warn_of(job->setup().warnings);
-    // A signal ends what comes before.
+    // Until here a signal ends the program.
     if (!stop) stop.emplace(grace_of(plain_transport, "measuring"));
     const job::Ended ended = job->measure(asker(command, network));
     if (ended == job::Ended::kOutOfTime) {
       log::warning(
-          "the time for stages is up: schedulers will estimate the rest (--time-limit, then "
+          "the time for stages is up: schedulers will estimate the others (raise --time-limit and "
           "--update)");
     }
     if (operators_known(network, *job)) done = {&network, std::move(job)};
@@ -207,7 +209,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
     write_profile(command, *measured.network, *measured.job);
   if (signal == 0) return 0;
   log::info("ended by " + signal_name(signal) +
-            (known ? ": what was measured was kept (--update measures the rest)"
+            (known ? ": the measurements so far were kept (--update measures the others)"
                    : " before anything was measured: nothing was written"));
   return exit_status_of_signal(signal);
 }

@@ -23,19 +23,21 @@ namespace {
 po::options_description profile_flags() {
   po::options_description group("Profile", 100, 45);
   group.add_options()("streams", value("S")->default_value("1"),
-                      "the most groups of operators at once on a rank");
+                      "largest number of groups of operators at once on a rank");
   group.add_options()("output", output_file("FILE"), "the profile to write");
   group.add_options()("update", "add to the profile that exists; measure nothing twice");
-  group.add_options()("stages", input_file("NAME[,NAME...]|SCHEDULE|none", has_dot_or_slash),
-                      "measure the stages that these schedulers ask for, or those of a schedule "
-                      "(with several streams: ios,hios-lp,hios-mr)");
+  group.add_options()(
+      "stages", input_file("NAME[,NAME...]|SCHEDULE|none", has_dot_or_slash),
+      "measure the stages that these schedulers ask for, or those of a schedule (default "
+      "with several streams: ios,hios-lp,hios-mr)");
   group.add_options()(
       "objective", value("latency|throughput")->default_value("latency"),
-      "throughput: measure besides what transfers take of ranks that compute, and "
-      "operators in parts of the network, for plans with many inferences in flight");
+      "throughput: measure also the time that transfers take from ranks that compute, and "
+      "operators in blocks of the network, for plans with many inferences in flight");
   group.add_options()("largest-message", value("BYTES")->default_value("16777216"),
-                      "transfers are measured from 1 KB up to this size");
-  group.add_options()("time-limit", value("SECONDS")->default_value("60"), "for measuring stages");
+                      "largest measured transfer; the smallest has 1 KB");
+  group.add_options()("time-limit", value("SECONDS")->default_value("60"),
+                      "seconds for measuring stages");
   return group;
 }
 
@@ -59,7 +61,7 @@ void check_devices(const std::string& file, const std::vector<Device>& devices,
   }
 }
 
-/// The schedule whose stages are to be measured.
+/// Reads the schedule whose stages are to be measured.
 Schedule read_stages_of(const std::string& name, const ProfileCommand& command,
                         const std::vector<job::RankDevice>& measured) {
   const Json json = read_json(name, command.common.limits);
@@ -87,7 +89,7 @@ void read_stages(const Flags& flags, ProfileCommand& command,
     command.algorithms.emplace_back(scheduler::built_in().find(name).name);
 }
 
-/// For every number of inputs that may run at a time.
+/// Loads a network for every number of inputs that may run at a time.
 std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
                                    Bytes element_bytes) {
   const auto made = network_maker(flags, limits, element_bytes);
@@ -101,7 +103,8 @@ std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
   return networks;
 }
 
-/// Throws InputError: neither word; or throughput where nothing of it can be measured.
+/// Reads --objective. Throws InputError: an unknown word, or throughput where it cannot be
+/// measured.
 bool read_throughput(const Flags& flags, std::size_t ranks) {
   const std::string name = flags.text("objective");
   if (name == to_string(Objective::kLatency)) return false;
@@ -110,13 +113,13 @@ bool read_throughput(const Flags& flags, std::size_t ranks) {
   }
   if (flags.given("inputs") || flags.given("parts")) {
     throw InputError(
-        "--objective throughput sends whole batches, one behind the other: say --batch in place of "
+        "--objective throughput sends whole batches, one after the other: give --batch instead of "
         "--inputs");
   }
   if (ranks < 2) {
     throw InputError(
-        "--objective throughput measures what transfers take of two ranks that compute, and there "
-        "is one: start it on all ranks that the plan is for (mpirun -np 2), or leave it out");
+        "--objective throughput measures transfers between two ranks that compute, and there is "
+        "one: start it on all ranks of the plan (mpirun -np 2), or leave it out");
   }
   return true;
 }
@@ -171,7 +174,7 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);
-  std::error_code unclear;  // a link to itself, say: reading it tells
+  std::error_code unclear;  // of a link to itself, for example: reading the file gives the message
   const bool grows =
       flags.given("update") && (std::filesystem::exists(command.output, unclear) || unclear);
   command.updates = flags.given("update");

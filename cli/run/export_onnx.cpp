@@ -19,7 +19,7 @@ ModelWeights::Values drawn(const Model& model, const Layer& layer, TensorSource&
   return values;
 }
 
-/// Nothing runs: whatever says how would be ignored.
+/// Throws InputError where a flag of runs is given, since nothing runs.
 void refuse_flags_of_runs(const Flags& flags) {
   const std::vector<std::string> others = flags.written_except(
       {"export-onnx", "model", "batch", "height", "width", "dim", "seed", "force", "max-input",

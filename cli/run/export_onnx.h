@@ -5,9 +5,9 @@
 
 namespace hios::cli {
 
-/// Writes what --model names to --export-onnx, with its own weights or those of --seed; on rank 0.
-/// Collective. Throws InputError, on all ranks: flags of a run beside it, a model or a file that
-/// cannot be.
+/// Writes the model of --model to --export-onnx, with its own weights or those of --seed; on rank
+/// 0. Collective. Throws InputError, on all ranks: flags of a run, a model that ONNX cannot hold,
+/// or a file that cannot be written.
 int export_onnx(const Flags& flags, mpi::Transport& transport);
 
 }  // namespace hios::cli

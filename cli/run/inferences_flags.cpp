@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr std::array kAnyOfThese = {"inferences", "in-flight", "copies", "distinct-inputs"};
-constexpr long long kInferences = 100;  // where nobody says how many
+constexpr long long kInferences = 100;  // where --inferences is not given
 
 }  // namespace
 
@@ -52,12 +52,13 @@ std::optional<job::InferencesOptions> read_inferences(const Flags& flags) {
   }
   if (flags.given("layers")) {
     throw InputError(
-        "--layers is about one inference at a time: leave out --inferences and its like");
+        "--layers is for one inference at a time: leave out --inferences and the other flags of "
+        "many");
   }
   if (flags.optional_text("verify") == "operators") {
     throw InputError(
-        "--verify=operators looks at one inference at a time: take --verify, or leave out "
-        "--inferences and its like");
+        "--verify=operators is for one inference at a time: take --verify, or leave out "
+        "--inferences and the other flags of many");
   }
   return options;
 }

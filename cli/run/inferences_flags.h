@@ -11,12 +11,14 @@
 /// The flags of many inferences in flight.
 namespace hios::cli {
 
+/// Declares --inferences --in-flight --copies --distinct-inputs.
 boost::program_options::options_description inferences_flags();
 
-/// Nothing where no flag asks for it. Throws InputError, also where others do not go with it.
+/// Reads these flags; returns nothing where none is given. Throws InputError for a bad value and
+/// for flags of one inference at a time.
 std::optional<job::InferencesOptions> read_inferences(const Flags& flags);
 
-/// The protocol counts inferences then.
+/// Sets the protocol's number of iterations to that of inferences.
 void count_inferences(const Flags& flags, Protocol& protocol);
 
 }  // namespace hios::cli

@@ -20,7 +20,7 @@ Table whole_table(const Report& report) {
   return table;
 }
 
-/// In ms an inference of the rank's copy.
+/// Returns the times of each rank, in ms per inference of its copy.
 Table ranks_table(const Report& report) {
   const ReportThroughput& many = *report.throughput;
   Table table({"rank", "computing", "transferring", "waiting", "own", "weights MB", "tensors MB",

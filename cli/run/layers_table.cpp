@@ -11,7 +11,7 @@ std::string kilobytes(Bytes size_bytes) {
   return size_bytes == 0 ? "-" : fixed(static_cast<double>(size_bytes) / 1e3, 1);
 }
 
-/// Empty where no summand is known.
+/// Adds a time to the sum, which stays empty while no summand is known.
 void add_known(std::optional<double>& sum, const std::optional<double>& ms) {
   if (ms) sum = sum.value_or(0) + *ms;
 }

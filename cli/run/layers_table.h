@@ -6,7 +6,8 @@
 
 namespace hios::cli {
 
-/// A table of the report's operators, and what its columns mean: empty where the report has none.
+/// Returns a table of the report's operators with a line about its columns; empty where the report
+/// has none.
 std::string layers_table(const Report& report, const Graph& graph);
 
 }  // namespace hios::cli

@@ -1,5 +1,5 @@
-// hios-run: runs a schedule, one rank a device, and says how long it took, whether the prediction
-// was right and whether the result is.
+// hios-run: runs a schedule, one rank per device, and reports its latency, the error of the
+// prediction and, with --verify, of the outputs.
 
 #include "cli/device_list.h"
 #include "cli/flags/flight_flags.h"
@@ -28,7 +28,7 @@ std::string incomplete_text(const RunCommand& command, int signal) {
          (verify ? " before it was verified" : " before its end");
 }
 
-/// 0.npy, 1.npy, … and, last, what they are: outputs.json.
+/// Writes 0.npy, 1.npy, … and, last, their description, outputs.json.
 void write_outputs(const RunCommand& command, const job::RunResults& results) {
   const Model& model = command.inputs.network.model;
   const Existing existing = command.common.existing;
@@ -43,8 +43,8 @@ void write_outputs(const RunCommand& command, const job::RunResults& results) {
              existing);
 }
 
-/// Rank 0 prints and writes; every rank learns the exit status. `signal`: what ended the run; 0:
-/// nothing did.
+/// Prints and writes results on rank 0; returns the exit status on every rank. `signal`: the signal
+/// that ended the run; 0: none.
 int write_results(const Flags& flags, const RunCommand& command, mpi::Transport& transport,
                   const Provenance& provenance, const job::RunJob& job,
                   const job::RunResults& results, int signal) {
@@ -70,13 +70,13 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
   return static_cast<int>(status);
 }
 
-void tell_setup(const RunCommand& command, const job::RunSetup& setup) {
+void report_setup(const RunCommand& command, const job::RunSetup& setup) {
   print_setup(command, setup);
   warn_of(setup.warnings);
   warn_of_unsettled(setup.unsettled);
   if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences) {
     log::info(
-        "the schedule is for throughput, and runs one inference at a time here: --inferences "
+        "the schedule is for throughput, and this run has one inference at a time: --inferences "
         "keeps many in flight");
   }
 }
@@ -110,13 +110,13 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
   job::RunJob job =
       with_remedies(words, [&] { return job::RunJob(watch, command.inputs, command.options); });
   const bool first = transport.rank() == Rank(0);
-  if (first) tell_setup(command, job.setup());
+  if (first) report_setup(command, job.setup());
   if (command.dry_run) {
     const std::vector<std::string> steps = job.steps();
     if (first) print_steps(steps);
     return 0;
   }
-  // A signal ends what comes before; from here on there is something to be kept.
+  // Until here a signal ends the program; from here on there are results to keep.
   const StopRequest stop(grace_of(plain_transport, "the run"));
   const job::RunResults results = job.run();
   const int signal = signal_of_any(transport);
@@ -127,7 +127,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
   if (first) {
     log::info("ended by " + signal_name(signal) +
               (nothing ? " before anything was measured: nothing was written"
-                       : ": what was measured was kept"));
+                       : ": the measurements so far were kept"));
   }
   return exit_status_of_signal(signal);
 }

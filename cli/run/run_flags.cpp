@@ -21,25 +21,27 @@ bool is_output_of_model(const std::string& name) {
 po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
   group.add_options()("schedule", input_file("FILE"),
-                      "the schedule; rank r is its device r (none: one rank, in order)");
+                      "the schedule; rank r is its device r (without it: one rank, in order)");
   group.add_options()("input", input_file("FILE.npy"),
-                      "the input, float32 in the model's extents (from --seed)");
+                      "the input, float32 in the model's extents (default: from --seed)");
   group.add_options()("outputs", output_folder("FOLDER", is_output_of_model),
                       "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
-  group.add_options()("profile", input_file("FILE"),
-                      "predict by these costs, stage by stage, and compute by the algorithms that "
-                      "they were measured with");
+  group.add_options()(
+      "profile", input_file("FILE"),
+      "costs for the prediction, stage by stage; operators use the algorithms with which "
+      "they were measured");
   group.add_options()("percentiles", value("P[,P...]"),
                       "further percentiles of the latency: 50,90,99.9");
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
                       "compare with the reference backend, and bit by bit with one rank; "
                       "=operators: every operator");
-  group.add_options()("atol", value("X"),
-                      "|value - reference| allowed, in the values' own unit (fp32: 1e-3, else by "
-                      "the arithmetic) ...");
+  group.add_options()(
+      "atol", value("X"),
+      "tolerance: |value - reference| in the values' own unit (fp32: 1e-3, else by the "
+      "arithmetic) ...");
   group.add_options()("rtol", value("X"), "... plus this share of the expected value (the same)");
   group.add_options()("max-error", value("PERCENT"),
-                      "fail (exit 1) where the prediction is further off");
+                      "fail (exit 1) if the error of the prediction is larger");
   group.add_options()("trace", output_file("FILE"),
                       "write a Chrome trace (Perfetto): planned and measured");
   group.add_options()(
@@ -47,11 +49,11 @@ po::options_description run_flags() {
       "print every operator: rank, stage, predicted and measured time, its share of "
       "all operators' on all ranks, bytes");
   group.add_options()("blocking",
-                      "GPUs: wait after every operator, to learn which one fails; times are not "
+                      "GPUs: wait after every operator, to find the one that fails; times are not "
                       "comparable");
-  group.add_options()("dry-run", "plan and print, run nothing");
+  group.add_options()("dry-run", "plan and print; run nothing");
   group.add_options()("export-onnx", output_file("FILE"),
-                      "write the model with its weights (of --seed) as an ONNX file, run nothing");
+                      "write the model with its weights (of --seed) as an ONNX file; run nothing");
   return group;
 }
 
@@ -72,8 +74,8 @@ std::vector<double> read_percentiles(const Flags& flags) {
   return percentiles;
 }
 
-/// --threads and --math may be said again, but a run's are the schedule's.
-void check_repeated_words(const Flags& flags, const job::RunInputs& inputs) {
+/// Throws InputError where --threads or --math differ from the schedule's, which a run uses.
+void check_repeated_flags(const Flags& flags, const job::RunInputs& inputs) {
   const auto threads = flags.optional_integer("threads", 1, 4096);
   const auto precision = read_math(flags);
   for (std::size_t r = 0; r < inputs.schedule.devices.size(); ++r) {
@@ -108,7 +110,7 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   return options;
 }
 
-/// What the flags ask of each other.
+/// Throws InputError where flags contradict each other.
 void check_together(const Flags& flags, const RunCommand& command) {
   const job::RunInputs& inputs = command.inputs;
   if (command.max_error && !inputs.profile && !inputs.schedule.has_prediction) {
@@ -120,19 +122,19 @@ void check_together(const Flags& flags, const RunCommand& command) {
   }
   for (const char* output : {"json", "csv", "trace", "outputs", "layers"}) {
     if (command.dry_run && flags.given(output)) {
-      throw InputError(std::string("--dry-run measures nothing that --") + output + " could hold");
+      throw InputError(std::string("--dry-run measures nothing for --") + output);
     }
   }
 }
 
-/// A rank's device where there is no schedule: one rank, or copies on one each.
+/// Returns a rank's device where there is no schedule: one rank, or one rank per copy.
 Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_t size) {
   const auto copies =
       static_cast<std::size_t>(flags.optional_integer("copies", 1, 65536).value_or(1));
   if (size != copies) {
     throw InputError("--schedule FILE is needed for more than one rank (" + std::to_string(size) +
                      (copies > 1 ? ", for " + std::to_string(copies) + " copies" : "") +
-                     "): which of them runs what?");
+                     "): it assigns operators to ranks");
   }
   const BackendEntry& backend = *job::backends_of_ranks(ranks, size).front();
   Device device;
@@ -160,7 +162,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
   return inputs;
 }
 
-/// Made if it is not there; its files are looked at now, not after the run.
+/// Makes the folder if there is none, and checks its files now, not after the run.
 void check_outputs(const std::filesystem::path& folder, std::size_t count, Existing existing) {
   std::error_code failure;
   std::filesystem::create_directory(folder, failure);
@@ -197,7 +199,7 @@ RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport)
   const job::RunOptions options = read_options(flags, transport.size(), common.seed);
   RunCommand command(common, read_inputs(flags, options.ranks, transport.size(), common.limits));
   command.options = options;
-  check_repeated_words(flags, command.inputs);
+  check_repeated_flags(flags, command.inputs);
   command.percentiles = read_percentiles(flags);
   if (flags.given("max-error")) command.max_error = flags.number("max-error", 0, 1e6);
   command.timeout_s = read_timeout(flags);

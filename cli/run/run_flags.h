@@ -9,7 +9,7 @@
 
 namespace hios::cli {
 
-/// All that hios-run was told, read and checked on every rank before anything runs.
+/// The command of hios-run, read and checked on every rank before anything runs.
 struct RunCommand {
   RunCommand(Common the_common, job::RunInputs the_inputs)
       : common(std::move(the_common)), inputs(std::move(the_inputs)) {}
@@ -18,7 +18,7 @@ struct RunCommand {
   job::RunInputs inputs;
   job::RunOptions options;
   std::vector<double> percentiles;
-  std::optional<double> max_error;  ///< of the prediction, in percent
+  std::optional<double> max_error;  ///< largest error of the prediction, in percent
   double timeout_s = 60;
   std::optional<std::filesystem::path> trace;
   std::optional<std::filesystem::path> outputs;  ///< a folder
@@ -29,7 +29,7 @@ struct RunCommand {
 /// Returns all flags of hios-run, to be parsed.
 Flags run_program_flags();
 
-/// Throws InputError: whatever is wrong with flags and files.
+/// Reads flags and files. Throws InputError where one of them is wrong.
 RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport);
 
 }  // namespace hios::cli

@@ -66,20 +66,20 @@ std::string verification_text(const job::RunSetup& setup, const job::Verified& v
                 to_string(setup.precision).data(), setup.tolerance.atol, setup.tolerance.rtol,
                 !verified.compared_bits
                     ? "not compared with one rank, as backends or arithmetics differ by rank"
-                : verified.bitwise() ? "bit for bit what one rank computes"
-                                     : "NOT WHAT ONE RANK COMPUTES");
+                : verified.bitwise() ? "bit for bit the result of one rank"
+                                     : "NOT THE RESULT OF ONE RANK");
   return text;
 }
 
-/// One row for scripts: plain numbers, one value a cell.
+/// Returns one row for scripts: plain numbers, one value per cell.
 Table results_csv(const Report& report, const Statistics& latency) {
   std::vector<std::string> columns = {
       "model",        "algorithm",        "ranks",       "min_ms",   "best_quarter_ms",
       "median_ms",    "p95_ms",           "p99_ms",      "mean_ms",  "samples",
       "predicted_ms", "prediction_error", "overhead_ms", "verified", "bitwise"};
   const bool predicted = report.predicted_ms.has_value();
-  const auto checked = [&](bool ReportVerification::*what) {
-    return report.verified ? std::to_string((*report.verified).*what) : "";
+  const auto checked = [&](bool ReportVerification::*member) {
+    return report.verified ? std::to_string((*report.verified).*member) : "";
   };
   std::vector<std::string> cells = {
       report.model,
@@ -123,7 +123,8 @@ Table results_table(const Report& report, const Statistics& latency) {
   return table;
 }
 
-/// Of the period where many inferences are in flight.
+/// Returns the error that --max-error judges: of the period where many inferences are in flight,
+/// else of the latency.
 std::optional<double> judged_error(const Report& report, const Statistics& latency) {
   if (report.throughput) return report.throughput->error();
   if (!report.predicted_ms) return {};
@@ -141,8 +142,8 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
          std::to_string(latency.samples) + (report.throughput ? " inferences" : " runs") +
-         " (a machine did something else meanwhile; best quarter leaves them out while enough "
-         "others remain)\n");
+         " (another process used the machine; best quarter leaves them out while enough others "
+         "remain)\n");
   }
   if (command.options.blocking) {
     show("--blocking waited after every operator: these times are not comparable\n");
@@ -167,7 +168,7 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   }
   if (report.throughput && report.throughput->unlike > 0) {
     log::error(std::to_string(report.throughput->unlike) +
-               " inferences gave other outputs than the same input had given before");
+               " inferences gave other outputs than the same input did before");
     status = static_cast<int>(ExitCode::kCheckFailed);
   }
   const std::optional<double> error = judged_error(report, latency);

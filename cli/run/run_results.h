@@ -8,26 +8,25 @@
 #include "hios/report/report.h"
 #include "hios/report/trace.h"
 
-/// What hios-run says: to a person as tables, to scripts as a report.
+/// Results of hios-run: tables for people, a report for scripts.
 namespace hios::cli {
 
-/// What is about to run, and where.
+/// Prints the network and the ranks that are about to run.
 void print_setup(const RunCommand& command, const job::RunSetup& setup);
 
-/// Every rank's steps.
+/// Prints every rank's steps.
 void print_steps(const std::vector<std::string>& steps);
 
-/// The job's report with what the program adds: its arguments, versions and percentiles.
+/// Returns the job's report with the program's arguments, versions and percentiles.
 Report full_report(const Flags& flags, const RunCommand& command, const job::RunSetup& setup,
                    const job::RunResults& results);
 
-/// Prints the table and what failed; returns the exit status: 1 where verification or --max-error
-/// failed.
+/// Prints tables and failures; returns the exit status: 1 where verification or --max-error failed.
 int print_results(const RunCommand& command, const Report& report, const job::RunSetup& setup,
                   const job::RunResults& results);
 
-/// Planned and measured lanes side by side, a lane a rank and stream, an arrow a message. The
-/// planned ones need a profile, whose costs divide a stage among its operators.
+/// Returns planned and measured lanes, one per rank and stream, with an arrow per message. The
+/// planned lanes need a profile, whose costs divide a stage among its operators.
 Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
                 const CostModel* costs);
 

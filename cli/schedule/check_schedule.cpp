@@ -37,7 +37,7 @@ std::string priced_text(const std::string& name, const ScheduleFile& file,
          "), gap " + percent(priced.gap()) + "\n";
 }
 
-/// What the file's own prediction would be here and now.
+/// Returns the prediction of the file's schedule with the costs of this command.
 Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const Graph& graph,
                  const CostModel& costs) {
   const Timeline timeline = simulate(graph, file.schedule, costs);
@@ -57,7 +57,7 @@ Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const G
           inputs.extrapolated_from()};
 }
 
-/// One row; the findings as their number.
+/// Returns one row, in which findings are their number.
 Table csv(const Json& result) {
   const std::vector<std::string> columns = {
       "schedule", "valid", "latency_ms", "lower_bound_ms", "bound", "gap", "estimated_stages"};

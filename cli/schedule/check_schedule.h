@@ -4,8 +4,8 @@
 
 namespace hios::cli {
 
-/// --check: any author's schedule, on the devices that it names. Prints and writes all findings, or
-/// its simulated latency with the lower bound and the gap to it. Returns the exit status; throws
+/// Checks for --check a schedule, from whatever source, on its devices. Prints and writes all
+/// findings, or the simulated latency with its lower bound and gap. Returns the exit status; throws
 /// InputError where flags exclude each other or costs are missing.
 int check_schedule(const Flags& flags, const Common& common);
 

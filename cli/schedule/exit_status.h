@@ -4,8 +4,8 @@
 
 namespace hios::cli {
 
-/// What `program` returns, or the exit status of what it threw, after one line on standard error
-/// that says so. For a program of one process.
+/// Runs a program of one process; returns its result, or the exit status of its exception after a
+/// line on standard error.
 int exit_status_of(const std::function<int()>& program);
 
 }  // namespace hios::cli

@@ -19,11 +19,12 @@ namespace {
 
 // Making a graph: names, times and edges, with the sets and copies that it is made from.
 constexpr Bytes kMakingOperator = 510, kMakingEdge = 164;
-// A graph as it stays, with what its operators and edges cost.
+// A graph in memory, with the costs of its operators and edges.
 constexpr Bytes kOperator = 350, kEdge = 76;
-// A device that an operator names, with a time: as it stays, and written.
+// A device that an operator names, with a time: in memory, and written.
 constexpr Bytes kDeviceName = 80, kWrittenDeviceName = 220;
-// A time, and in Alg. 3, which needs most of the algorithms of the paper, an entry of its table.
+// A time, and an entry of the table of Alg. 3, which needs the most memory of the paper's
+// algorithms.
 constexpr Bytes kOperatorOnDevice = 24;
 // `best`: an island holds two arrangements and a timing.
 constexpr Bytes kOperatorOnIsland = 190;
@@ -101,7 +102,7 @@ void require_memory(const ProblemSize& size, const Work& work, Bytes there) {
 }
 
 Json read_input(const std::string& file, const ReadLimits& limits) {
-  std::error_code unreadable;  // read_json() says why
+  std::error_code unreadable;  // read_json() gives the reason
   const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
   if (!unreadable && size <= limits.max_bytes) {
     require_memory(kTreeOfAByte * size, "reading " + file,

@@ -7,12 +7,12 @@
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 
-/// Refusing what does not fit, before the system's memory runs out and it ends a program of its
-/// choice. Estimates are of the most that a program holds at any time, beside what it holds when it
-/// starts.
+/// Estimates of memory, by which a problem that does not fit is refused before the system runs out
+/// of memory and kills some program. An estimate is the peak of a program's memory, less the memory
+/// that it holds when it starts.
 namespace hios::cli {
 
-/// What decides how much memory a problem takes.
+/// The size of a problem, on which its memory depends.
 struct ProblemSize {
   std::size_t operators = 0;
   std::size_t edges = 0;
@@ -20,37 +20,37 @@ struct ProblemSize {
   std::size_t device_names = 0;  ///< in the operators' times by device and lists of those allowed
 };
 
-/// The devices that a trace of the plan shows work on.
+/// The devices with operators in a trace of the plan.
 enum class Drawn { kNothing, kOneDevice, kAllDevices };
 
-/// What is done with a problem, as far as it takes memory. Bounds and a simulation always belong to
-/// it.
+/// The steps of a command that take memory. Bounds and a simulation always belong to them.
 struct Work {
-  std::size_t islands = 0;         ///< of `best`; 0: that one is not asked
+  std::size_t islands = 0;         ///< of `best`; 0: it does not run
   std::size_t json_schedules = 0;  ///< written together
   Drawn drawn = Drawn::kNothing;
   bool exports_graph = false;
 };
 
-/// Making the graph alone.
+/// Returns the bytes for making the graph alone.
 Bytes graph_bytes(const ProblemSize& size);
 
-/// The graph and everything that is done with it.
+/// Returns the bytes of the graph and of all steps with it.
 Bytes working_bytes(const ProblemSize& size, const Work& work);
 
-/// What the costs of all operators and transfers on all devices take, to a few per cent: a time an
-/// operator and device, and where links decide, a time a size of message and pair of devices.
+/// Returns the bytes of the costs of all operators and transfers on all devices, to a few per cent:
+/// a time per operator and device, and, where links decide, per size of message and pair of
+/// devices.
 Bytes cost_model_bytes(const Graph& graph, const Platform& platform);
 
-/// Throws InputError where `needed` is more than this machine (or the container's or the process's
-/// limit) has left; `purpose` says what for, `remedy` what to do. Where the system does not say,
-/// nothing is refused.
+/// Throws InputError where `needed` is more memory than this machine, the container's or the
+/// process's limit has left. The message has the purpose of the memory and the remedy. Where the
+/// system gives no number, nothing is refused.
 void require_memory(Bytes needed, const std::string& purpose, const std::string& remedy);
 
-/// The same for working_bytes() of a problem. `there`: bytes of it that are held already.
+/// Throws likewise for working_bytes() of a problem, of which `there` bytes are held already.
 void require_memory(const ProblemSize& size, const Work& work, Bytes there);
 
-/// read_json(), refused where the file's text and tree would not fit.
+/// Reads a file as read_json() does. Throws InputError where its text and tree would not fit.
 Json read_input(const std::string& file, const ReadLimits& limits);
 
 }  // namespace hios::cli

@@ -6,7 +6,8 @@ namespace hios::cli {
 
 namespace {
 
-/// One number where all devices agree, else one a device; a device that cannot run it is left out.
+/// Sets an operator's time: one number where all devices agree, else one per device that can run
+/// it.
 void price(Operator& op, OpId id, const CostModel& costs) {
   op.time_by_device.clear();
   const Platform& platform = costs.platform();
@@ -32,7 +33,7 @@ Graph priced_graph(const CostModel& costs) {
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   if (costs.platform().size() > 1) {
     for (std::size_t e = 0; e < edges.size(); ++e) {
-      if (edges[e].transfer_by_pair) continue;  // says more than a mean
+      if (edges[e].transfer_by_pair) continue;  // more precise than a mean
       edges[e].transfer_ms = costs.mean_transfer_ms(EdgeId(e));
     }
   }

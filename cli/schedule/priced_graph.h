@@ -8,12 +8,12 @@
 
 namespace hios::cli {
 
-/// The graph with the costs that a model of it says, so that it can be scheduled without a profile:
+/// Returns the graph with the costs of a cost model, so that it can be scheduled without a profile:
 /// times on the platform's devices and the mean transfer between two of them. Stages of several
-/// groups fall back to the graph's own rule: a file holds no measured stages.
+/// groups follow the graph's own rule, since a graph file holds no measured stages.
 Graph priced_graph(const CostModel& costs);
-/// The same with times for every number of inputs at a time; transfers are of all inputs, of which
-/// some take their share. Throws InputError where `price` does.
+/// Returns the graph with times for every number of inputs at a time. A transfer is of all inputs;
+/// some of them take their share. Throws InputError where `price` does.
 Graph priced_graph(const SizedGraphs& graphs, const std::function<CostModel(const Graph&)>& price);
 
 }  // namespace hios::cli

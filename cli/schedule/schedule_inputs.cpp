@@ -29,18 +29,18 @@ RandomDag random_parameters(const Flags& flags, std::uint64_t seed) {
   return parameters;
 }
 
-/// L of the papers' simulations: the streams of a device where nobody says how many and the graph
-/// says what operators cost that run at the same time. With one, ios would be sequential and
-/// hios-lp inter-lp, and nobody would know why.
+/// L of the papers' simulations: the streams of a device where no flag gives them and the graph has
+/// costs of operators that run at the same time. With one stream, ios would be sequential and
+/// hios-lp would be inter-lp.
 constexpr std::int64_t kStreamsForStageCosts = 8;
 
-/// How many devices there are and with how many streams each, where no flag says it.
-struct Unsaid {
-  std::optional<std::size_t> devices = {};  ///< absent: as many as --devices has by default
+/// The number of devices and of streams of each, where no flag gives them.
+struct Defaults {
+  std::optional<std::size_t> devices = {};  ///< absent: the default of --devices
   std::int64_t streams = 1;
 };
 
-/// Which of the keys that profiles know, too, a --platform file has.
+/// Returns the keys of a --platform file that a profile could also give, by device.
 std::vector<SetByPlatform> said_of_devices(const Json& platform) {
   std::vector<SetByPlatform> said;
   for (const Json& device : platform.at("devices")) {
@@ -49,13 +49,13 @@ std::vector<SetByPlatform> said_of_devices(const Json& platform) {
   return said;
 }
 
-/// `of_file`: gets what a --platform file says of its devices.
-Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsaid& unsaid,
+/// Reads --platform, or the flags in its place. `of_file`: receives the keys of a --platform file.
+Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defaults& defaults,
                        std::vector<SetByPlatform>& of_file) {
   const auto file = flags.optional_text("platform");
   if (!file) {
     const auto said = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
-    const std::size_t devices = flags.written("devices") ? said : unsaid.devices.value_or(said);
+    const std::size_t devices = flags.written("devices") ? said : defaults.devices.value_or(said);
     const std::string kind = flags.text("kind");
     const bool gpu = kind == kGpuKind;
     if (!gpu && !computes_on_cores(kind)) {
@@ -70,14 +70,14 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsai
     return Platform::homogeneous(
         devices, kind,
         static_cast<int>(flags.optional_integer("threads", 0, 65536).value_or(cores)),
-        static_cast<int>(flags.optional_integer("streams", 1, 65536).value_or(unsaid.streams)),
+        static_cast<int>(flags.optional_integer("streams", 1, 65536).value_or(defaults.streams)),
         parse_precision(flags.optional_text("math").value_or("fp32")));
   }
   for (const char* flag : {"devices", "kind", "threads", "streams", "math"}) {
     if (!flags.written(flag)) continue;
     throw InputError("--" + std::string(flag) +
-                     " and --platform both say what devices there are: " + "leave one out (" +
-                     *file + " says it for each device)");
+                     " and --platform both describe the devices: leave one out (" + *file +
+                     " describes each device)");
   }
   const Json json = read_input(*file, limits);
   Platform platform = platform_from_json(JsonView(json, *file));
@@ -90,11 +90,11 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Unsai
 void require_one_source(const Flags& flags) {
   const int sources = flags.given("model") + flags.given("graph") + flags.given("random");
   if (sources != 1) {
-    throw InputError("say what to schedule with one of --model, --graph and --random (" +
+    throw InputError("give the graph with one of --model, --graph and --random (" +
                      std::to_string(sources) + " given)");
   }
   if (flags.given("profile") && !flags.given("model")) {
-    throw InputError("--profile prices a --model; a graph brings its own costs");
+    throw InputError("--profile has costs of a --model; a graph has its own");
   }
   if (flags.given("random") && (flags.given("inputs") || flags.given("parts"))) {
     throw InputError("--inputs and --parts divide the inputs of a --model or a --graph");
@@ -106,7 +106,7 @@ void require_one_source(const Flags& flags) {
     throw InputError("--merge joins convolutions of a --model; a graph has operators already");
   }
   if (flags.given("export-model") && flags.optional_text("merge") == "siblings") {
-    throw InputError("--export-model writes the model as it is: leave --merge out");
+    throw InputError("--export-model writes the model without merging: leave --merge out");
   }
   for (const char* flag : {"batch", "height", "width", "dim"}) {
     if (!flags.given(flag) || flags.given("model")) continue;
@@ -119,13 +119,13 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
                                const std::optional<Platform>& devices) {
   const bool named = flags.given("platform") || !devices;
   std::optional<RandomDag> random;
-  Unsaid unsaid;
+  Defaults defaults;
   if (flags.given("random")) {
     random = random_parameters(flags, common.seed);
-    if (!random->devices.speeds.empty()) unsaid.devices = random->devices.speeds.size();
-    unsaid.streams = kStreamsForStageCosts;
+    if (!random->devices.speeds.empty()) defaults.devices = random->devices.speeds.size();
+    defaults.streams = kStreamsForStageCosts;
   }
-  platform_ = named ? read_platform(flags, common.limits, unsaid, said_) : *devices;
+  platform_ = named ? read_platform(flags, common.limits, defaults, said_) : *devices;
   if (devices && devices->element_bytes() != platform_.element_bytes()) {
     throw InputError(
         "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
@@ -212,8 +212,8 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
   platform_ = identified_by(*profile_, platform_);
 }
 
-/// What transfers take of devices, and their fast memory, where the objective asks for it and the
-/// --platform does not say it.
+/// Takes the I/O charge of transfers and the fast memory of devices from the profile, where the
+/// objective asks for them and the --platform does not have them.
 void ScheduleInputs::take_measured(const Flags& flags) {
   if (!profile_ || flags.text("objective") != to_string(Objective::kThroughput)) return;
   platform_ = with_measured(graph(), platform_, *profile_, said_);
@@ -226,8 +226,8 @@ void ScheduleInputs::take_measured(const Flags& flags) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
     if (!measured || measured->io_charge || (!said_.empty() && said_[d].io_charge)) continue;
     log::info(
-        "(hios-profile --objective throughput --update measures what transfers take; a "
-        "--platform may say it)");
+        "(hios-profile --objective throughput --update measures the time that transfers take from "
+        "devices; a --platform may give it)");
     return;
   }
 }
@@ -259,7 +259,7 @@ CostModel ScheduleInputs::priced_by_profile(const Graph& graph) const {
   } catch (const InputError& error) {
     const auto ranks = other_ranks(*profile_, platform_);
     if (!ranks) throw;
-    throw InputError(std::string(error.what()) + ", or plan with what was measured with " +
+    throw InputError(std::string(error.what()) + ", or plan with the measurements of " +
                      std::to_string(*ranks) + " ranks: --extrapolate-ranks");
   }
 }
@@ -295,26 +295,27 @@ po::options_description input_flags() {
       "modules=10,nodes=32,wiring=er0.2,channels=1,ends=strong: modules in a row with times for "
       "gpu0, gpu1 and cpu (wiring=ws4-0.75, ba5; ends=weak); family=regal,base=er: as REGAL's "
       "(base=ba, ws, sbm); networks by formula: family=bert,layers=12,heads=12,hidden=768,"
-      "length=128 and family=lstm,layers=4,hidden=1024,length=32. Unlike devices: speeds=1:1:0.25 "
-      "(or "
-      "1x2:0.25), "
-      "spread=0.5 (each time on each device times a lognormal number of mean 1), memory=1.02 (of "
-      "all devices over what all operators hold), allowed=0.2, colocate=0.1 "
-      "(shares of operators)");
-  group.add_options()("devices", value("M")->default_value("2"),
-                      "how many devices, all alike; as many as speeds where --random has them");
-  group.add_options()("kind", value("KIND")->default_value("cpu"),
-                      "of the devices: cpu, gpu; with capped instructions cpu-avx2 and its like");
-  group.add_options()("threads", value("N"), "cores a device (1; of kind gpu: 0)");
-  group.add_options()("streams", value("S"),
-                      "the most groups of operators at once on a device; 8 for a graph whose "
-                      "stage_cost is overlap, as that of random ones, else 1");
+      "length=128 and family=lstm,layers=4,hidden=1024,length=32. Heterogeneous devices: "
+      "speeds=1:1:0.25 (or 1x2:0.25), spread=0.5 (each time on each device is multiplied by a "
+      "lognormal number of mean 1), memory=1.02 (of all devices, relative to the memory of all "
+      "operators), allowed=0.2, colocate=0.1 (shares of operators)");
+  group.add_options()(
+      "devices", value("M")->default_value("2"),
+      "number of devices, all alike; default: the number of speeds in --random, if any");
+  group.add_options()(
+      "kind", value("KIND")->default_value("cpu"),
+      "kind of the devices: cpu, gpu; with capped instructions cpu-avx2 and similar");
+  group.add_options()("threads", value("N"), "cores per device (1; of kind gpu: 0)");
+  group.add_options()(
+      "streams", value("S"),
+      "largest number of groups of operators at once on a device; 8 for a graph whose "
+      "stage_cost is overlap (random graphs have it), else 1");
   group.add_options()("math", value("NAME"),
                       "arithmetic of the devices: fp32 (default), tf32 or fp16");
   group.add_options()(
       "platform", input_file("FILE"),
-      "a hios-platform file instead of the five above: unlike devices, their links, and whether "
-      "tensors wait for each other there");
+      "a hios-platform file instead of the five above: devices of any kinds, their links, and the "
+      "contention on them");
   return group;
 }
 

@@ -23,37 +23,38 @@ namespace hios::cli {
 /// Throws InputError unless exactly one flag names the graph.
 void require_one_source(const Flags& flags);
 
-/// What hios-schedule plans for: a graph, a platform and its costs, from whatever flags named them.
-/// Not movable: the costs refer to the rest.
+/// The problem of hios-schedule: a graph, a platform and its costs, from the flags that name them.
+/// Not movable, since the costs refer to the other members.
 class ScheduleInputs {
  public:
-  /// REQUIRES: require_one_source(). `work`: what will be done with it; an InputError refuses what
-  /// memory does not hold, before the graph is made where its size is known by then. `devices`:
-  /// those of a schedule that is to be checked, unless --platform names others.
+  /// Throws InputError where memory does not hold the problem and its `work`, before the graph is
+  /// made if its size is known by then. `devices`: those of a schedule that is to be checked,
+  /// unless
+  /// --platform names others. REQUIRES: require_one_source().
   ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
                  const std::optional<Platform>& devices = {});
   ScheduleInputs(const ScheduleInputs&) = delete;
   ScheduleInputs& operator=(const ScheduleInputs&) = delete;
 
   const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
-  /// The same as its file has it, with the costs of every number of inputs at a time.
+  /// The graph of its file, with the costs of every number of inputs at a time.
   const Graph& own_graph() const { return own_graph_ ? *own_graph_ : graph(); }
   const Platform& platform() const { return platform_; }
-  /// The --model; null where a graph was named.
+  /// The network of --model; null where a graph was named.
   const Network* network() const { return network_ ? &*network_ : nullptr; }
   /// Throws InputError where costs are missing.
   const CostModel& costs();
-  /// The same of a graph that divides the inputs, which outlives them.
+  /// Returns the costs of a graph that divides the inputs, and that outlives them.
   CostModel price(const Graph& graph) const;
-  /// The numbers of inputs that operators may run at a time; null where that is all of them.
+  /// The numbers of inputs that operators may run at a time; null: all inputs only.
   const SizedGraphs* sized() const { return sized_ ? &*sized_ : nullptr; }
-  /// The graph that the batches of a schedule are, whatever their sizes; `root`: its file. Empty:
-  /// it divides no inputs, and is for graph().
+  /// Returns the graph of a schedule's batches, of any size; `root`: the schedule's file. Null: the
+  /// schedule divides no inputs, and is for graph().
   std::shared_ptr<const Graph> divided_as(const JsonView& root) const;
-  /// The number of ranks that the --profile was measured with, where they stand in for another
-  /// number of devices (--extrapolate-ranks).
+  /// The number of ranks in the --profile whose measurements serve for another number of devices
+  /// (--extrapolate-ranks).
   std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }
-  /// A schedule file's head, ready to be filled with a schedule.
+  /// Returns a schedule file without a schedule: graph, input sizes and devices.
   ScheduleFile blank_file() const;
 
  private:
@@ -67,9 +68,9 @@ class ScheduleInputs {
 
   std::optional<Network> network_;
   std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
-  std::optional<Graph> own_graph_;  ///< as its file says, with costs of all sizes
+  std::optional<Graph> own_graph_;  ///< the graph of its file, with costs of all sizes
   std::optional<SizedGraphs> sized_;
-  /// For the commands that remedies name, by the graph that they are for.
+  /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;
   Graph graph_;
   Platform platform_;
@@ -79,9 +80,8 @@ class ScheduleInputs {
   std::optional<CostModel> costs_;
 };
 
-/// --inputs and --parts are in cli/flags/model_flags.h.
-/// --graph --random --profile --extrapolate-ranks and --devices --kind --threads --streams --math
-/// --platform.
+/// Declares --graph --random --profile --extrapolate-ranks --devices --kind --threads --streams
+/// --math --platform. (--inputs and --parts: cli/flags/model_flags.h.)
 boost::program_options::options_description input_flags();
 
 }  // namespace hios::cli

@@ -1,12 +1,12 @@
-// Placing tensors of known lifetimes is dynamic storage allocation, which is NP-hard; this is the
-// usual answer, greedy by size: the largest tensor first, each into the smallest gap that holds it
-// between the places of those already placed whose lifetimes overlap its own.
+// Layout of tensors with known lifetimes is dynamic storage allocation, which is NP-hard. This is
+// the usual heuristic, greedy by size: the largest tensor first, each into the smallest gap that
+// holds it between the slots of earlier tensors whose lifetimes overlap its own.
 //
-// Invariant: the tensors placed so far never share a byte while both live. Cost: O(n² log n) for n
+// Invariant: two tensors with slots never share a byte while both live. Cost: O(n² log n) for n
 // tensors; a network has hundreds. Not optimal: no bound on the peak is claimed. For each of our
 // four networks in sequential order the peak is the largest sum of tensors alive at one instant,
-// which no layout can beat; for random graphs it lies some 8 % above. plan_test.cpp and
-// networks_test.cpp hold both against an independent checker.
+// which no layout can beat; for random graphs it is some 8 % above. plan_test.cpp and
+// networks_test.cpp compare both with an independent checker.
 #include "engine/backend/arena.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ bool overlap(const Lifetime& a, const Lifetime& b) {
 
 using Interval = std::pair<Bytes, Bytes>;  // begin, end
 
-// The begin of the smallest gap of at least `size` between the occupied intervals; behind all of
-// them where no gap will do.
+// Returns the begin of the smallest gap of at least `size` between the occupied intervals; the end
+// of all intervals where no gap is large enough.
 Bytes best_fit(std::vector<Interval>& occupied, Bytes size) {
   std::sort(occupied.begin(), occupied.end());
   Bytes reached = 0, best = 0, best_gap = 0;

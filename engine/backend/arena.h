@@ -6,12 +6,12 @@
 
 #include "hios/base/ids.h"
 
-/// Where tensors lie in one block of memory, so that those that are never needed at the same time
-/// share their bytes.
+/// The layout of tensors in one range of memory, in which tensors that are never needed at the same
+/// time share bytes.
 namespace hios {
 
-/// Every place in an arena begins at a multiple of this many bytes: a cache line, and what the
-/// backends ask for (Backend::bind).
+/// The alignment of every slot in an arena, in bytes: a cache line, and the alignment that backends
+/// require (Backend::bind).
 inline constexpr Bytes kArenaAlignment = 64;
 
 /// A tensor and the closed interval of instants in which its bytes must not be touched by others.
@@ -23,14 +23,13 @@ struct Lifetime {
 
 struct ArenaLayout {
   std::vector<Bytes> offsets;  ///< by index of the lifetime
-  Bytes peak_bytes = 0;        ///< what the arena needs, a multiple of kArenaAlignment
+  Bytes peak_bytes = 0;        ///< the size of the arena, a multiple of kArenaAlignment
 };
 
-/// Gives each tensor a place such that places of overlapping lifetimes are disjoint. Depends on the
-/// arguments alone.
+/// Gives each tensor a slot such that slots of overlapping lifetimes are disjoint. Deterministic.
 ArenaLayout place_in_arena(std::span<const Lifetime> lifetimes);
 
-/// `size_bytes` rounded up to kArenaAlignment.
+/// Returns `size_bytes` rounded up to kArenaAlignment.
 constexpr Bytes aligned_size(Bytes size_bytes) {
   return (size_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }

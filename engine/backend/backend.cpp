@@ -1,5 +1,5 @@
-// What backends have in common unless they say otherwise: that their memory is the host's, and that
-// their stages have ended when run_stage returns.
+// Defaults of backends whose memory is the host's, and whose stages have ended when run_stage
+// returns.
 #include "engine/backend/backend.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hios {
 namespace {
 
-/// Drives everything else out of a core's caches by reading a stretch of memory, a word a line.
+/// Flushes a core's caches by reading a stretch of memory, a word a line.
 class ReadThrough final : public CacheFlush {
  public:
   explicit ReadThrough(std::span<const std::byte> stretch) : stretch_(stretch) {}
@@ -61,11 +61,11 @@ std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue) {
   try {
     return make_recording(queue);
   } catch (const mpi::DeviceMemoryError&) {
-    throw;  // with less beside it, it would be recorded
+    throw;  // with more free memory, it would be recorded
   } catch (const RunError& error) {
     recording_refused_ = printable(error.what(), 300);
-    log::warning("the device refused to record what it is given (" + recording_refused_ +
-                 "), so its stages are queued one by one, which takes the host longer; a newer "
+    log::warning("the device refused to record its stages (" + recording_refused_ +
+                 "), so they are queued one by one, which takes the host longer; a newer "
                  "driver and newer libraries may record it");
     return nullptr;
   }

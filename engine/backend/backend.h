@@ -17,7 +17,8 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "mpi/accelerator.h"
 
-/// What a device can do for the engine. One folder and one row of engine/backends.cpp each.
+/// The interface of devices to the engine. Each backend is one folder and one row of
+/// engine/backends.cpp.
 namespace hios {
 
 /// Device memory, owned. `data()` is a host pointer where Backend::accelerator() is null, else an
@@ -29,7 +30,7 @@ class Buffer {
   virtual Bytes size_bytes() const = 0;
 };
 
-/// What to compute: one operator of a coarse graph.
+/// One operator of a coarse graph, to be computed.
 struct Operation {
   const Model* model = nullptr;
   const OperatorLayers* layers = nullptr;
@@ -37,18 +38,18 @@ struct Operation {
   std::string signature;  ///< for caches
 };
 
-/// One operator with its weights and buffers, ready to run as often as one likes: descriptors,
-/// weights' layouts and scratch were settled when it was made.
+/// One operator with its weights and buffers, ready to run any number of times: descriptors,
+/// weights' layouts and scratch were made with it.
 class BoundOperator {
  public:
   virtual ~BoundOperator() = default;
-  /// Called on the core share's stream; on an asynchronous device, from the main thread, and only
-  /// queues there. Allocates nothing, locks nothing.
+  /// Runs the operator. Called on the core share's stream; on an asynchronous device, from the main
+  /// thread, and only queues the work. Allocates and locks nothing.
   virtual void run() = 0;
 };
 
-/// Work that was queued once and can be queued again as a whole, at the cost of one call: on a GPU
-/// a captured graph.
+/// Recorded work that can be queued again as a whole, at the cost of one call: on a GPU a captured
+/// graph.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -61,30 +62,31 @@ class ClockMarks {
   virtual ~ClockMarks() = default;
   /// Queues a reading; may be part of a recording.
   virtual void mark(std::size_t index) = 0;
-  /// From reading `from` to reading `to`. REQUIRES: both read, and synchronize() since.
+  /// Returns the time from reading `from` to reading `to`. REQUIRES: both were read, and
+  /// synchronize() was called since.
   virtual double ms(std::size_t from, std::size_t to) const = 0;
 };
 
 /// See Backend::bind_cache_flush.
 class CacheFlush : public BoundOperator {
  public:
-  virtual void set_size(Bytes size_bytes) = 0;  ///< clipped to the stretch
+  virtual void set_size(Bytes size_bytes) = 0;  ///< clamped to the stretch's size
 };
 
 /// A group: its operators in order.
 using BoundGroup = std::vector<BoundOperator*>;
 
-/// What operators hold beside their buffers, in all layouts that they need.
+/// The memory that bound operators use, outside their buffers, in all layouts that they need.
 struct HeldMemory {
   Bytes weights = 0;
   Bytes scratch = 0;  ///< working memory that operators share
 };
 
-/// How Backend::algorithms chooses what it was not given: the fastest by timing; or by a rule that
-/// gives the same each time, where the backend has one (cpu; the others time then, too).
+/// The way in which Backend::algorithms chooses: the fastest by timing; or by a rule with the same
+/// result each time, where the backend has one (cpu; the others time nevertheless).
 enum class Choosing { kByTiming, kByRule };
 
-/// One device as this rank sees it. Made on the main thread, which makes all calls except
+/// One device of this rank. Made on the main thread, which makes all calls except
 /// BoundOperator::run.
 class Backend {
  public:
@@ -93,29 +95,30 @@ class Backend {
   virtual std::string_view name() const = 0;  ///< "reference", "cpu"
   virtual std::string_view kind() const = 0;  ///< the kind of device: "cpu", "cpu-avx2", "gpu"
   virtual int threads() const = 0;
-  /// The arithmetic it was made for, and with it what the elements of buffers are.
+  /// The arithmetic of the backend, and the element type of its buffers.
   virtual Precision precision() const { return Precision::kFp32; }
   Bytes element_bytes() const;  ///< 4, fp32; or 2, halves (IEEE 754, as the machine orders bytes)
   /// Library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
   virtual Json describe() const = 0;
 
-  /// Empty if it can run the operation, else why not, in words.
+  /// Returns nothing if it can run the operation, else the reason why not, in words.
   virtual std::optional<std::string> unsupported(const Operation& operation) const = 0;
 
-  /// The algorithms that the operation's bits depend on, by keys of the backend's own: those given
-  /// to it, and the rest chosen here, which may take time. Empty where there is nothing to choose.
+  /// Returns the algorithms that the operation's bits depend on, by keys of the backend's own:
+  /// those given to it, and the rest chosen here, which may take time. Empty where there is no
+  /// choice.
   virtual Json algorithms(const Operation&, Choosing) { return Json::object(); }
-  /// Computes with these from now on, as with BackendOptions::algorithms: what one rank's
-  /// algorithms() said, on all ranks that shall give its bits. Keys it knows already are replaced.
+  /// Sets the algorithms, as BackendOptions::algorithms does: the result of one rank's
+  /// algorithms(), on all ranks that shall compute its bits. Replaces keys that it knows already.
   /// REQUIRES: nothing is bound yet.
   virtual void adopt(const Json& /*algorithms*/) {}
 
-  /// Throws RunError that says how much was asked for what.
+  /// Allocates memory of the device. Throws RunError that names the size and `what`.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
   /// Binds an operation to its buffers (NHWC, elements by precision(), one input pointer for each
-  /// of `layers->inputs`, in order). Weights are drawn from `source` and may be shared with other
-  /// bound operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
+  /// of `layers->inputs`, in order). Weights come from `source` and may be shared with other bound
+  /// operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
   /// overlaps no input.
   virtual std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                               std::span<const std::byte* const> inputs,
@@ -129,67 +132,66 @@ class Backend {
   virtual void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                          void (*poll)(void*), void* poll_argument) = 0;
 
-  /// Copies between host memory and a buffer's, which wait until they have ended. REQUIRES:
-  /// synchronize() since what was queued on the buffer.
+  /// Copy between host memory and a buffer's, and wait until the copy has ended. REQUIRES:
+  /// synchronize() since the last work that uses the buffer was queued.
   virtual void write(std::byte* to, const void* from_host, Bytes size_bytes);
   virtual void read(void* to_host, const std::byte* from, Bytes size_bytes);
-  /// An operator that reads all of `stretch` through the caches of its core share, and drives out
-  /// what was there; how much of it is set_size's to say.
+  /// Returns an operator that flushes the caches of its core share by reading as many bytes of
+  /// `stretch` as set_size says.
   virtual std::unique_ptr<CacheFlush> bind_cache_flush(std::span<const std::byte> stretch,
                                                        const CoreShare& share);
-  /// What the largest cache holds that stages run through: so much drives everything else out.
+  /// The size of the largest cache that stages use: reading so many bytes flushes it.
   virtual Bytes cache_bytes() const;
-  /// What can still be allocated; nothing where that is the operating system's affair.
+  /// The bytes that can still be allocated; empty where the operating system decides that.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
-  /// What the operators that are bound now hold; nothing where the backend does not count it.
+  /// The memory of the operators that are bound now; empty where the backend does not count it.
   virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }
 
   /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
-  /// is asynchronous, and the calls below have a meaning.
+  /// is asynchronous, and the functions below apply.
   virtual mpi::Accelerator* accelerator() { return nullptr; }
-  /// Waits for all that was queued. Throws RunError where some of it failed.
+  /// Waits for all queued work. Throws RunError where some of it failed.
   virtual void synchronize() {}
   /// Records the run_stage and mark calls of `queue`, to be queued again as a whole. They run once
   /// before and are waited for: a library may load code and allocate when a stream first uses it,
-  /// which no recording allows. Null where nothing is to be recorded (host backends,
-  /// BackendOptions::graphs off: then `queue` was not called), and where the device refused: a
-  /// warning says so once, and from then on nothing is recorded. Throws RunError where the run
+  /// which no recording allows. Returns null where nothing is recorded (host backends, or
+  /// BackendOptions::graphs off: then `queue` was not called), and where the device refuses: a
+  /// warning says so once, and nothing is recorded from then on. Throws RunError where the run
   /// before failed.
   std::unique_ptr<Recording> record(const std::function<void()>& queue);
-  /// What the device said when it refused to record; empty: it did not.
+  /// The device's message when it refused to record; empty: it did not refuse.
   const std::string& recording_refused() const { return recording_refused_; }
-  /// REQUIRES: accelerator().
+  /// Makes readings of the device's clock. REQUIRES: accelerator().
   virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);
 
  protected:
-  /// Whether make_recording is to be called at all.
+  /// Returns true if the backend records; else make_recording is not called.
   virtual bool records() const { return false; }
-  /// Runs `queue`, which is recorded, not executed. Throws RunError where the device refuses; what
-  /// was queued before and what is queued later is then as if nobody had asked.
+  /// Runs `queue`, which is recorded, not executed. Throws RunError where the device refuses; this
+  /// has no effect on work queued before or later.
   virtual std::unique_ptr<Recording> make_recording(const std::function<void()>& queue);
 
  private:
   std::string recording_refused_;
 };
 
-/// What a backend is made with. A backend ignores what is not its own.
+/// Options of all backends. A backend ignores those that do not concern it.
 struct BackendOptions {
   int threads = 1;
   /// The cores this rank may use, as the operating system numbers them; empty: pin nothing.
   std::vector<int> cores;
-  /// What the program's environment says that times depend on, for describe(): nothing else reads
-  /// it.
+  /// Variables of the program's environment that times depend on, for describe() only.
   Json environment = Json::object();
   Precision precision = Precision::kFp32;  ///< REQUIRES: its backend has it (engine/backends.h)
   /// The newest instructions to compute with (hios/platform/cpu_kinds.h); empty: all there are. The
   /// device is of the cap's kind, then.
   std::string_view instructions = {};
-  // Of devices beside the CPU:
-  int device_index = 0;       ///< as the driver numbers those that this rank may see
+  // For devices other than the CPU:
+  int device_index = 0;       ///< in the driver's numbering of those that this rank may see
   bool graphs = true;         ///< record() records
-  bool deterministic = true;  ///< only algorithms that give the same bits each time
-  /// What Backend::algorithms said, on all ranks that shall agree; what is missing, the backend
-  /// chooses.
+  bool deterministic = true;  ///< uses only algorithms that give the same bits each time
+  /// The result of Backend::algorithms, on all ranks that shall agree; the backend chooses those
+  /// that are missing.
   Json algorithms = Json::object();
 };
 

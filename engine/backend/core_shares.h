@@ -5,11 +5,11 @@
 
 #include "hios/base/ids.h"
 
-/// How the groups of a stage divide a device.
+/// The division of a device among the groups of a stage.
 namespace hios {
 
-/// Where a group runs: a stream, and what it may use there. A stage of k groups divides the
-/// device's cores among its groups; the first groups get the remainder.
+/// The stream of a group and its cores. A stage of k groups divides the device's cores among its
+/// groups; the first groups get the remainder.
 struct CoreShare {
   StreamIndex stream;
   int threads = 1;     ///< cores of this group (CPU)
@@ -17,9 +17,9 @@ struct CoreShare {
   bool operator==(const CoreShare&) const = default;
 };
 
-/// The core shares of a stage of `groups` groups on a device of `threads` cores. Group g gets
-/// threads/groups cores (the first threads%groups one more), but never less than one: with more
-/// groups than cores the later ones share cores.
+/// Returns the core shares of a stage of `groups` groups on a device of `threads` cores. Group g
+/// gets threads/groups cores (the first threads%groups groups one more), but never less than one:
+/// with more groups than cores the later ones share cores.
 std::vector<CoreShare> core_shares(std::size_t groups, int threads);
 
 }  // namespace hios

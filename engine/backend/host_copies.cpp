@@ -7,10 +7,10 @@
 namespace hios {
 
 void fill(Backend& backend, std::byte* to, Bytes size_bytes, std::byte value) {
-  constexpr Bytes kPiece = Bytes{4} << 20;
-  const std::vector<std::byte> piece(std::min(size_bytes, kPiece), value);
-  for (Bytes done = 0; done < size_bytes; done += piece.size()) {
-    backend.write(to + done, piece.data(), std::min<Bytes>(piece.size(), size_bytes - done));
+  constexpr Bytes kChunk = Bytes{4} << 20;
+  const std::vector<std::byte> chunk(std::min(size_bytes, kChunk), value);
+  for (Bytes done = 0; done < size_bytes; done += chunk.size()) {
+    backend.write(to + done, chunk.data(), std::min<Bytes>(chunk.size(), size_bytes - done));
   }
 }
 

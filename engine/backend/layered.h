@@ -9,19 +9,20 @@
 
 namespace hios {
 
-/// An operation that no other form covers: part after part, each by the operator that would run it
-/// alone, through buffers in between. What backends have in common of it; theirs own the buffers.
+/// An operation that no other form covers: its parts run one after the other, each by the operator
+/// that would run it alone, with buffers between them. The base of backends' classes, which own the
+/// buffers.
 class LayeredOperator : public BoundOperator {
  public:
   void run() final;
 
  protected:
-  /// Memory for a tensor of this shape, which must stay while the operator lives.
+  /// Returns memory for a tensor of this shape, which must stay while the operator lives.
   using MakeBuffer = std::function<std::byte*(const Shape& shape)>;
   using BindPart = std::function<std::unique_ptr<BoundOperator>(
       const Operation& part, const BoundInputs& inputs, std::byte* output)>;
-  /// The last part writes to `output`, the others to buffers. The arguments of `bind_part` are
-  /// there for the call only.
+  /// Binds all parts: the last writes to `output`, the others to buffers. The arguments of
+  /// `bind_part` are valid during the call only.
   void bind_parts(const Operation& operation, const BoundInputs& inputs, std::byte* output,
                   const MakeBuffer& make_buffer, const BindPart& bind_part);
 

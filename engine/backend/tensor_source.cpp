@@ -1,19 +1,19 @@
-// Weights that keep a network alive without ever running it.
+// Weights that keep a network's values in scale, computed without running the network.
 //
-// Idea: a convolution's weights are independent draws with mean zero, so whatever stands in front
-// of it, its output has mean zero and the second moment (fan-in) x (variance of a weight) x (second
-// moment of its input). The variance of a weight is chosen to make that product one. What stands
-// in front is followed through relus, pools, sums and concats by a rule each (`moments_after`); at
-// the convolution before, the count begins anew at one. This is He's initialisation carried through
-// the rest of a modern network: a perturbation neither grows (fp32 would part from the reference)
-// nor dies out (a wrong operator would not be seen) from layer to layer.
+// Idea: a convolution's weights are independent random values with mean zero. So for any input its
+// output has mean zero and the second moment (fan-in) x (variance of a weight) x (second moment of
+// the input). The variance of a weight is chosen to make that product one. The input's moment is
+// computed through relus, pools, sums and concats by a rule each (`moments_after`), from the
+// convolutions before them, whose moment is one. This is He's initialisation, extended to the other
+// layers of modern networks. From layer to layer, a perturbation neither grows (fp32 would differ
+// from the reference) nor vanishes (a wrong operator would not be noticed).
 //
-// The rules are estimates where values hang together (pools, sums of related tensors), and errors
-// multiply over hundreds of layers; tests/engine/backend/tensor_source_test.cpp holds the scale of
-// every operator of the four networks between bounds, and that nothing collapses to a constant.
+// The rules are estimates where values are correlated (pools, sums of related tensors), and errors
+// multiply over hundreds of layers. tests/engine/backend/tensor_source_test.cpp checks that the
+// scale of every operator of the four networks is between bounds, and that no output is constant.
 //
-// Same bits everywhere: whole numbers, and additions, multiplications, divisions and square roots,
-// which IEEE 754 rounds in one way only. This file is compiled without contraction to fused
+// The same bits everywhere: whole numbers, and additions, multiplications, divisions and square
+// roots, which IEEE 754 rounds in one way. This file is compiled without contraction to fused
 // operations (see CMakeLists.txt).
 #include "engine/backend/tensor_source.h"
 
@@ -30,10 +30,10 @@
 namespace hios {
 namespace {
 
-constexpr double kBiasVariance = 0.01;        ///< of an output's second moment of one
+constexpr double kBiasVariance = 0.01;        ///< its share of an output's second moment of one
 constexpr int kPartsOfDraw = 4;               ///< values out of one 64-bit draw
 constexpr double kPartRange = 65536;          ///< an odd part is within ±(kPartRange − 1)
-constexpr double kUniformVariance = 1.0 / 3;  ///< of a uniform value in (−1, 1)
+constexpr double kUniformVariance = 1.0 / 3;  ///< the variance of a uniform value in (−1, 1)
 
 /// An odd number within ±65535, from 16 of the 64 bits: symmetric about zero, never zero.
 std::int32_t odd_part(std::uint64_t draw, int part) {
@@ -56,14 +56,14 @@ void fill(Random random, double variance, std::span<float> out) {
   }
 }
 
-/// What a tensor's values are expected to be like, over channels and pixels.
+/// The expected moments of a tensor's values, over channels and pixels.
 struct Moments {
   double mean = 0;
   double second = 1;  ///< mean of the squares
   double variance() const { return second - mean * mean; }
 };
 
-/// How many of a window's taps lie inside the image, on average over the windows.
+/// Returns the number of a window's taps inside the image, on average over the windows.
 double mean_taps(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
                  std::int64_t padding) {
   std::int64_t taps = 0;
@@ -88,14 +88,14 @@ Moments after_average(const Moments& in, double taps) {
   return {in.mean, in.mean * in.mean + variance};
 }
 
-/// Neighbours are alike: the greatest of some taps stands about one deviation above the mean.
+/// Neighbours are similar: the maximum of some taps is about one deviation above the mean.
 Moments after_maximum(const Moments& in, double taps) {
   if (taps <= 1) return in;
   const double mean = in.mean + std::sqrt(in.variance());
   return {mean, mean * mean + in.variance()};
 }
 
-/// A value of mean zero is cut in half; one that has passed a relu or a maximum is hardly changed.
+/// Half of the values of mean zero become 0; values after a relu or a maximum hardly change.
 Moments after_relu(const Moments& in) {
   constexpr double kTwoPi = 6.283185307179586;
   if (in.mean > 0) return in;
@@ -137,7 +137,7 @@ Moments after_binary(const Binary& binary, std::span<const Moments> in) {
   }
 }
 
-/// By kind of layer: what its output is like.
+/// The moments of a layer's output, by kind of layer.
 struct MomentsAfter {
   std::span<const Moments> in;
   std::span<const Shape> shapes;
@@ -161,7 +161,7 @@ struct MomentsAfter {
     return {0, in[0].second * in[1].second * static_cast<double>(shapes[0].c)};
   }
   Moments operator()(const Binary& binary) const { return after_binary(binary, in); }
-  /// What keeps the size of values, or nearly so.
+  /// Layers that keep the scale of values, or nearly so.
   Moments operator()(const auto&) const { return in[0]; }
 };
 
@@ -170,9 +170,9 @@ Moments moments_after(const LayerKind& kind, std::span<const Moments> in,
   return std::visit(MomentsAfter{in, shapes, out}, kind);
 }
 
-/// The second moment that a tensor is expected to have: one pass over the layers before it.
+/// Returns the expected second moment of a tensor: one pass over the layers before it.
 double expected_second_moment(const Model& model, TensorId wanted) {
-  std::vector<Moments> of_tensor(model.tensors().size());  // the model's input: as constructed
+  std::vector<Moments> of_tensor(model.tensors().size());  // the model's input keeps the default
   std::vector<Moments> in;
   for (const Layer& layer : model.layers()) {
     if (wanted == model.input()) break;
@@ -189,9 +189,9 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
   return Random(seed, name + "/" + std::string(what));
 }
 
-/// What the model brings along itself; false: nothing.
-bool brought(const Model& model, const std::string& name,
-             std::vector<float> ModelWeights::Values::*part, std::span<float> out) {
+/// Copies the model's own values. Returns false if it has none.
+bool copy_own(const Model& model, const std::string& name,
+              std::vector<float> ModelWeights::Values::*part, std::span<float> out) {
   if (model.weights() == nullptr) return false;
   const ModelWeights::Values* values = model.weights()->find(name);
   if (values == nullptr || (values->*part).size() != out.size()) {
@@ -201,8 +201,8 @@ bool brought(const Model& model, const std::string& name,
   return true;
 }
 
-/// draw(name, values) for each convolution that the layer is made of, values in order of output
-/// channels; for any other layer once, with all.
+/// Calls draw(name, values) for each convolution that was merged into the layer, values in order of
+/// output channels; for any other layer once, with all values.
 template <class Draw>
 void each_member(const Layer& layer, std::span<float> out, Draw&& draw) {
   if (layer.merged.empty()) return draw(layer.name, out);
@@ -220,7 +220,7 @@ void each_member(const Layer& layer, std::span<float> out, Draw&& draw) {
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
   if (model.weights() != nullptr) {
     return each_member(layer, out, [&](const std::string& name, std::span<float> values) {
-      brought(model, name, &ModelWeights::Values::weights, values);
+      copy_own(model, name, &ModelWeights::Values::weights, values);
     });
   }
   const Shape& in = layer.input_shapes.front();
@@ -237,7 +237,7 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
     bias = transposed->bias;
   } else if (const auto* binary = std::get_if<Binary>(&layer.kind);
              binary != nullptr && binary->function == Binary::Function::kPow) {
-    std::ranges::fill(out, 2.0f);  // which every value bears
+    std::ranges::fill(out, 2.0f);  // an exponent that every value has a power with
     return;
   } else {  // scales and other operands: about one
     fill(stream(seed_, layer.name, "weights"), kBiasVariance, out);
@@ -246,9 +246,9 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
   }
   const double wanted = bias ? 1 - kBiasVariance : 1;
   const double incoming = expected_second_moment(model, layer.inputs.front());
-  // Strides can step over an image so small that every window lies in its padding.
+  // With large strides and a small image, every window may be in the padding.
   const double variance = fan_in > 0 ? wanted / (fan_in * incoming) : 0;
-  // The same for members of a wide convolution: they differ in their output's channels only.
+  // The variance is that of all merged convolutions: they differ in their output's channels only.
   each_member(layer, out, [&](const std::string& name, std::span<float> values) {
     fill(stream(seed_, name, "weights"), variance, values);
   });
@@ -256,14 +256,14 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
 
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
   each_member(layer, out, [&](const std::string& name, std::span<float> values) {
-    if (brought(model, name, &ModelWeights::Values::bias, values)) return;
+    if (copy_own(model, name, &ModelWeights::Values::bias, values)) return;
     fill(stream(seed_, name, "bias"), kBiasVariance, values);
   });
 }
 
-/// An image: patches of 1, 4, 16 and 64 pixels laid over each other, each size with a quarter of
-/// the variance. Noise a pixel apart alone would be averaged away before the end of a network, and
-/// all images would look the same to it.
+/// Writes an image: the sum of patches of 1, 4, 16 and 64 pixels, each size with a quarter of the
+/// variance. Independent pixels alone would be averaged out before the end of a network, for which
+/// all images would then look the same.
 void SeededSource::input(const Model& model, std::span<float> out) {
   numbered_input(model, 0, out);
 }

@@ -7,32 +7,32 @@
 
 namespace hios {
 
-/// Where weights and inputs come from. Any rank asks for its own, and gets what every other rank
-/// would: N ranks compute what one rank computes.
+/// A source of weights and inputs. Each rank makes its own, with the same values on all ranks, so
+/// that N ranks compute the same as one.
 class TensorSource {
  public:
   virtual ~TensorSource() = default;
-  /// Of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order. Of a ConvTranspose: (in,
-  /// out/groups, kernel h, kernel w). Of a Binary, its constant, and of a Normalization, its scale:
-  /// NHWC. As many values as parameter_counts() says.
+  /// Writes the weights of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order; of a
+  /// ConvTranspose: (in, out/groups, kernel h, kernel w). For a Binary writes its constant, for a
+  /// Normalization its scale, both in NHWC. `out` has parameter_counts() values.
   virtual void weights(const Model& model, const Layer& layer, std::span<float> out) = 0;
-  /// Of a Conv or ConvTranspose with bias: one value an output channel. Of a Normalization, its
-  /// bias, NHWC.
+  /// Writes the bias of a Conv or ConvTranspose, one value an output channel; of a Normalization in
+  /// NHWC.
   virtual void bias(const Model& model, const Layer& layer, std::span<float> out) = 0;
-  /// The model's input, NHWC.
+  /// Writes the model's input, NHWC.
   virtual void input(const Model& model, std::span<float> out) = 0;
-  /// Of several different inputs one, by number. Number 0 is input(); a source that knows no other
-  /// gives that for all.
+  /// Writes one of several different inputs, by number. Number 0 is input(); a source without other
+  /// inputs writes that for all numbers.
   virtual void numbered_input(const Model& model, std::size_t /*number*/, std::span<float> out) {
     input(model, out);
   }
 };
 
-/// Values from a seed and the layer's name, scaled so that activations keep about unit variance
-/// through hundreds of layers and differ between channels and inputs (verification would mean
-/// nothing otherwise). The scale is a closed formula of the layers and extents in front of a layer,
-/// so weights change with the model's height and width, not with its batch. The same bits on every
-/// machine. A model's own weights, where it brings some, are used as they are. Stateless: any
+/// Values from a seed and the layer's name. They are scaled so that activations keep about unit
+/// variance through hundreds of layers and differ between channels and inputs; otherwise
+/// verification would prove nothing. The scale is a closed formula of the layers and extents before
+/// a layer, so weights change with the model's height and width, not with its batch. The same bits
+/// on every machine. A model's own weights, if it has some, are used unchanged. Stateless: any
 /// thread may call it.
 class SeededSource final : public TensorSource {
  public:

@@ -1,8 +1,8 @@
 #include "engine/cpu/operators.h"
 
 #include "engine/backend/layered.h"
-#include "engine/cpu/convolutions/separable.h"
-#include "engine/cpu/convolutions/winograd.h"
+#include "engine/cpu/separable.h"
+#include "engine/cpu/winograd.h"
 
 namespace hios::cpu {
 namespace {

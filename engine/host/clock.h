@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-/// The clock by which everything in the engine is timed.
+/// The clock of all times in the engine.
 namespace hios {
 
 using Clock = std::chrono::steady_clock;

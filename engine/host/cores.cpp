@@ -25,7 +25,7 @@ std::vector<int> cores_of_this_thread() {
     CPU_FREE(mask);
     if (fits) return cores;
     if (capacity > 1 << 20)
-      throw RunError("the operating system does not tell which cores are allowed");
+      throw RunError("the operating system does not say which cores are allowed");
   }
 }
 

@@ -14,7 +14,7 @@ std::optional<Bytes> number_in(const char* file) {
   std::ifstream stream(file);
   Bytes number = 0;
   if (stream >> number) return number;
-  return std::nullopt;  // not there, or "max"
+  return std::nullopt;  // no file, or "max"
 }
 
 std::optional<Bytes> available_to_the_machine() {

@@ -8,16 +8,17 @@
 
 namespace hios {
 
-/// The processor's name as the operating system gives it ("AMD EPYC 9R14"); "unknown" where it does
-/// not. For provenance only. `root`: where /proc is looked for.
+/// Returns the operating system's name of the processor ("AMD EPYC 9R14"), or "unknown". For
+/// provenance only. `root`: the folder of /proc.
 std::string processor_name(const std::filesystem::path& root = "/");
 
-/// The size of the largest cache, in bytes, or 32 MiB where the operating system does not say.
+/// Returns the size of the largest cache, in bytes, or 32 MiB where the operating system has none.
 std::size_t last_level_cache_bytes();
 
-/// What may still be allocated before the operating system ends a program for want of memory or
-/// refuses it more: by the machine's and the container's (control groups, version 2) account, and
-/// by the process's own limit of address space (RLIMIT_AS, `ulimit -v`). Nothing where none says.
+/// Returns the bytes that can still be allocated before the operating system ends a program or
+/// refuses memory: by the machine's and the container's (control groups, version 2) account, and by
+/// the process's own limit of address space (RLIMIT_AS, `ulimit -v`). Empty where there is no
+/// limit.
 std::optional<Bytes> available_memory();
 
 }  // namespace hios

@@ -18,8 +18,8 @@ std::string line_of(const fs::path& file) {
   return line;
 }
 
-/// The way of this process's control group below the root of the second version's tree ("0::/a/b")
-/// or of the first version's for processors ("4:cpu,cpuacct:/a/b").
+/// Returns the path of this process's control group below the root of the second version's tree
+/// ("0::/a/b") or of the first version's tree for processors ("4:cpu,cpuacct:/a/b").
 std::string control_group(const fs::path& root, bool second) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -34,22 +34,22 @@ std::string control_group(const fs::path& root, bool second) {
 
 std::optional<double> quota_of_second(const fs::path& group) {
   std::ifstream stream(group / "cpu.max");
-  double quota = 0, period = 0;  // "max 100000" where there is none
+  double quota = 0, period = 0;  // "max 100000": no quota
   if (stream >> quota >> period && quota > 0 && period > 0) return quota / period;
   return std::nullopt;
 }
 
 std::optional<double> quota_of_first(const fs::path& group) {
   std::ifstream quota_file(group / "cpu.cfs_quota_us"), period_file(group / "cpu.cfs_period_us");
-  double quota = 0, period = 0;  // −1 where there is none
+  double quota = 0, period = 0;  // −1: no quota
   if (quota_file >> quota && period_file >> period && quota > 0 && period > 0)
     return quota / period;
   return std::nullopt;
 }
 
-/// The least that a group or one above it grants. A container may see its own group as the root of
-/// the tree, so the root counts, too, and ways that are not there count nothing.
-std::optional<double> least_quota(const fs::path& tree, const fs::path& way,
+/// Returns the smallest quota of a group or one above it. A container may see its own group as the
+/// root of the tree, so the root counts, too; missing paths are ignored.
+std::optional<double> least_quota(const fs::path& tree, const fs::path& path,
                                   std::optional<double> (*quota_of)(const fs::path&)) {
   std::optional<double> least;
   fs::path group = tree;
@@ -58,7 +58,7 @@ std::optional<double> least_quota(const fs::path& tree, const fs::path& way,
     if (quota && (!least || *quota < *least)) least = quota;
   };
   take();
-  for (const fs::path& part : way.relative_path()) {
+  for (const fs::path& part : path.relative_path()) {
     group /= part;
     take();
   }

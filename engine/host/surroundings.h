@@ -6,18 +6,18 @@
 #include <tuple>
 #include <vector>
 
-/// What this process stands in, as far as times depend on it.
+/// Facts of the host that times depend on.
 namespace hios {
 
-/// What the system does not say is empty.
+/// The facts of a host. Those that the system does not have are empty.
 struct HostFacts {
   std::string kernel;      ///< its version, "6.1.0-18-amd64"
   std::string processor;   ///< processor_name()
-  std::vector<int> cores;  ///< that the process may run on
-  /// How many cores' time control groups grant, this process's own group or one above it.
+  std::vector<int> cores;  ///< those that the process may run on
+  /// The number of cores whose time control groups grant, this process's own group or one above it.
   std::optional<double> quota_cores;
-  /// The frequency governor of a core in `cores` that is not at full speed always ("powersave"), or
-  /// "performance" where all are.
+  /// The frequency governor of a core in `cores` that is not always at full speed ("powersave"), or
+  /// "performance" if all are.
   std::string governor;
   /// Yama's ptrace_scope: from 1 on processes may not read each other's memory without a right.
   std::optional<int> ptrace_scope;
@@ -28,7 +28,7 @@ struct HostFacts {
   }
 };
 
-/// `root`: where /proc and /sys are looked for.
+/// Reads the facts of this host. `root`: the folder of /proc and /sys.
 HostFacts read_host_facts(std::vector<int> cores, const std::filesystem::path& root = "/");
 
 }  // namespace hios

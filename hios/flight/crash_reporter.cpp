@@ -21,9 +21,9 @@
 #include "hios/base/json/json_io.h"
 #include "hios/flight/memory.h"
 
-// A pair of sockets. The process sends a letter to request a file. Its end, of whatever kind, closes
-// its socket, which the child notices at once. The child answers only a request that the process
-// waits for. Nobody waits for a full socket or one whose other end is closed.
+// A pair of sockets. The process sends a letter to request a file. Its end, of whatever kind,
+// closes its socket, which the child notices at once. The child answers only a request that the
+// process waits for. Nobody waits for a full socket or one whose other end is closed.
 namespace hios::flight {
 namespace {
 
@@ -35,11 +35,12 @@ struct Fault {
   int signal;
   const char* name;
 };
-constexpr std::array<Fault, 5> kFaults = {{{SIGSEGV, "SIGSEGV: it used memory that it does not have"},
-                                           {SIGBUS, "SIGBUS: memory, or the disk that holds it, is gone"},
-                                           {SIGFPE, "SIGFPE: an impossible calculation"},
-                                           {SIGILL, "SIGILL: an instruction this processor lacks"},
-                                           {SIGABRT, "SIGABRT: it gave up"}}};
+constexpr std::array<Fault, 5> kFaults = {
+    {{SIGSEGV, "SIGSEGV: it used memory that it does not have"},
+     {SIGBUS, "SIGBUS: memory, or the disk that holds it, is gone"},
+     {SIGFPE, "SIGFPE: an impossible calculation"},
+     {SIGILL, "SIGILL: an instruction this processor lacks"},
+     {SIGABRT, "SIGABRT: it gave up"}}};
 constexpr std::array<Fault, 3> kWanted = {
     {{SIGTERM, kAskedToEnd}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
 
@@ -197,7 +198,8 @@ class Child {
       write_json(file, to_json(flight), Existing::kReplace);
       return true;
     } catch (const std::exception& error) {
-      say("warning: " + rank_and_host(flight) + ": its last events could not be written: " + error.what());
+      say("warning: " + rank_and_host(flight) +
+          ": its last events could not be written: " + error.what());
       return false;
     }
   }

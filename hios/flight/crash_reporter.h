@@ -11,16 +11,16 @@ namespace hios::flight {
 /// A child process that waits for the end of this one while the object lives. After SIGKILL, or a
 /// signal that is the process's own fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT), the child
 /// prints one line to standard error that names rank, host and the last event. Then, as after an
-/// error or a time-out, it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces an
-/// earlier one. On SIGUSR1 it writes the file while the process runs on. SIGTERM, SIGINT and SIGHUP
-/// end the process as usual and without a line, since somebody wanted the end. After SIGTERM, by
-/// which a launcher ends the remaining ranks, the file is written too, unless the process ended in
-/// order.
+/// error or a time-out, it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces
+/// an earlier one. On SIGUSR1 it writes the file while the process runs on. SIGTERM, SIGINT and
+/// SIGHUP end the process as usual and without a line, since somebody wanted the end. After
+/// SIGTERM, by which a launcher ends the remaining ranks, the file is written too, unless the
+/// process ended in order.
 ///
 /// One per process, made by the main thread before any other thread and before MPI: the child is a
 /// copy of the process that does nothing else. It outlives the process only by the time of writing,
-/// and keeps no file of it open but standard error. Where no child can be made, nothing is reported,
-/// and nothing fails.
+/// and keeps no file of it open but standard error. Where no child can be made, nothing is
+/// reported, and nothing fails.
 class CrashReporter {
  public:
   explicit CrashReporter(Recorder& recorder);

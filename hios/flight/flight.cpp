@@ -162,7 +162,8 @@ Standing standing_of(const Flight& flight) {
         standing.running.push_back(&event);
         break;
       case EventKind::kOperatorEnd:
-        std::erase_if(standing.running, [&](const Event* running) { return running->op == event.op; });
+        std::erase_if(standing.running,
+                      [&](const Event* running) { return running->op == event.op; });
         break;
       default:
         standing.event = &event;

@@ -15,8 +15,8 @@
 /// version 1, one a rank, written where a job ends in a failure.
 namespace hios::flight {
 
-/// The kind of an event. Most steps end with the main thread's next event; collectives and operators
-/// have end events of their own (operators may run on several streams).
+/// The kind of an event. Most steps end with the main thread's next event; collectives and
+/// operators have end events of their own (operators may run on several streams).
 enum class EventKind : std::uint8_t {
   kPhase,          ///< the job enters another phase: "setting up"
   kCollective,     ///< a call that waits for other ranks begins
@@ -38,8 +38,8 @@ struct Event {
   EventKind kind = EventKind::kPhase;
   double age_ms = 0;  ///< time from the event until the file was written
   std::uint64_t iteration = 0;
-  std::string text;                 ///< a description: "waiting for conv_3 … from rank 1"
-  std::string op;                   ///< the operator, or the producer of the tensor that travels; empty: none
+  std::string text;  ///< a description: "waiting for conv_3 … from rank 1"
+  std::string op;    ///< the operator, or the producer of the tensor that travels; empty: none
   std::optional<std::size_t> peer;  ///< the other rank of a message
   std::optional<std::size_t> stage;
   Bytes bytes = 0;  ///< size of the tensor
@@ -71,7 +71,7 @@ struct Flight {
   std::string reason;  ///< the error's line; "SIGSEGV"
   std::string phase;
   std::vector<Event> events;  ///< oldest first, at most kEvents (hios/flight/recorder.h)
-  std::string file = {};      ///< the file that it was read from, for messages; not part of the record
+  std::string file = {};  ///< the file that it was read from, for messages; not part of the record
 };
 
 Json to_json(const Flight& flight);
@@ -87,7 +87,8 @@ struct Standing {
 };
 Standing standing_of(const Flight& flight);
 
-/// Returns a description: "conv_7 in stage 4, iteration 12", "waiting for the other ranks (barrier)".
+/// Returns a description: "conv_7 in stage 4, iteration 12", "waiting for the other ranks
+/// (barrier)".
 std::string standing_text(const Flight& flight);
 
 }  // namespace hios::flight

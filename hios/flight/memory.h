@@ -6,8 +6,8 @@
 #include "hios/flight/recorder.h"
 
 /// The layout of a flight record in memory that processes share. All processes of a host run the
-/// same program, so no other program depends on it. Numbers are lock-free atomics. Texts are written
-/// once, before the numbers that refer to them, and always end in a 0.
+/// same program, so no other program depends on it. Numbers are lock-free atomics. Texts are
+/// written once, before the numbers that refer to them, and always end in a 0.
 namespace hios::flight {
 
 template <std::size_t N>

@@ -52,9 +52,9 @@ class Recorder {
   /// Begins a phase ("setting up"), which is also an event.
   void phase(std::string_view what);
 
-  /// A set of subjects, valid while the object lives. Events of subjects for which the memory has no
-  /// room (16,384, with 2 MB of names) are recorded without a description. The memory of sets that
-  /// do not end in reverse order is freed once all have ended.
+  /// A set of subjects, valid while the object lives. Events of subjects for which the memory has
+  /// no room (16,384, with 2 MB of names) are recorded without a description. The memory of sets
+  /// that do not end in reverse order is freed once all have ended.
   class Subjects {
    public:
     static constexpr std::uint32_t kNone = 0xffffff;

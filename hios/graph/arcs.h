@@ -10,8 +10,8 @@ namespace hios {
 /// and may be a loop.
 class Arcs {
  public:
-  /// `each_arc` calls its argument with (from, to) for every arc. It is called twice and must give the
-  /// same arcs.
+  /// `each_arc` calls its argument with (from, to) for every arc. It is called twice and must give
+  /// the same arcs.
   template <class EachArc>
   Arcs(std::size_t nodes, const EachArc& each_arc) : begin_(nodes + 1, 0) {
     each_arc([&](std::size_t from, std::size_t) { ++begin_[from + 1]; });
@@ -30,8 +30,8 @@ class Arcs {
   std::vector<std::size_t> begin_, to_;
 };
 
-/// Returns the number of each node's strongly connected component. Components are numbered so that no
-/// arc leads to a greater number. Tarjan's algorithm, without recursion: O(nodes + arcs).
+/// Returns the number of each node's strongly connected component. Components are numbered so that
+/// no arc leads to a greater number. Tarjan's algorithm, without recursion: O(nodes + arcs).
 std::vector<std::size_t> strong_components(const Arcs& arcs);
 
 /// Returns a shortest cycle through `start`, each node before the one that points to it, `start`

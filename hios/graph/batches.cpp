@@ -15,8 +15,8 @@ Bytes share(Bytes bytes, std::int64_t size, std::int64_t inputs) {
   return bytes / n * k + (bytes % n * k + n - 1) / n;
 }
 
-/// Returns the operator for `size` of the graph's inputs. Without times by size, its times are those
-/// of all inputs, and it runs no fewer.
+/// Returns the operator for `size` of the graph's inputs. Without times by size, its times are
+/// those of all inputs, and it runs no fewer.
 Operator sized(Operator op, std::int64_t size, std::int64_t inputs) {
   if (size != inputs) {
     op.has_time = false;

@@ -12,11 +12,11 @@
 /// Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks onto Heterogeneous
 /// Platforms", section III: batches).
 ///
-/// A division of the inputs is a graph of its own: a vertex is an operator on some of the inputs, and
-/// an edge leads to each batch that reads some of them. Code that plans, checks, simulates and runs
-/// graphs needs to know no more about it. In the paper a batch waits for every batch of its
-/// predecessor (inequality 3). Here it waits for those that hold its inputs, and an edge carries the
-/// inputs that both have in common.
+/// A division of the inputs is a graph of its own: a vertex is an operator on some of the inputs,
+/// and an edge leads to each batch that reads some of them. Code that plans, checks, simulates and
+/// runs graphs needs to know no more about it. In the paper a batch waits for every batch of its
+/// predecessor (inequality 3). Here it waits for those that hold its inputs, and an edge carries
+/// the inputs that both have in common.
 namespace hios {
 
 /// The numbers of inputs that operators may run at a time, ascending; the last is all of them.
@@ -31,8 +31,8 @@ BatchSizes batch_sizes(std::int64_t inputs, const std::vector<Batch>& batches);
 /// bytes and signatures. Immutable; copies share.
 class SizedGraphs {
  public:
-  /// Derives the graphs from `graph`'s own costs: times by size (Operator::time_by_size), and k/n of
-  /// the bytes and transfer times of all n inputs. REQUIRES: sizes up to graph.inputs().
+  /// Derives the graphs from `graph`'s own costs: times by size (Operator::time_by_size), and k/n
+  /// of the bytes and transfer times of all n inputs. REQUIRES: sizes up to graph.inputs().
   SizedGraphs(const Graph& graph, BatchSizes sizes);
   /// Takes the graph for k inputs from `made(k)`. Throws InputError where two do not have the same
   /// operators and edges.
@@ -58,9 +58,9 @@ Edge sized(Edge edge, std::int64_t size, std::int64_t inputs);
 std::vector<Batch> even_batches(const Graph& whole, std::int64_t inputs, std::int64_t batches);
 
 /// Returns the graph whose vertices are these batches, named "conv_1[0, 4)"; with one batch an
-/// operator, it is the whole graph with its names. Its digest is the whole's. Throws InputError that
-/// names the operator whose batches are not all inputs, each once, or that has costs, but none for
-/// the size of a batch.
+/// operator, it is the whole graph with its names. Its digest is the whole's. Throws InputError
+/// that names the operator whose batches are not all inputs, each once, or that has costs, but none
+/// for the size of a batch.
 Graph divide(const SizedGraphs& graphs, std::vector<Batch> batches);
 
 }  // namespace hios

@@ -48,8 +48,8 @@ std::vector<OpId> kahn(const Graph& graph) {
   return order;
 }
 
-/// Returns a cycle among the operators that Kahn's order misses, in the direction of the edges. Each
-/// of them has a predecessor among them, so a walk backwards must close.
+/// Returns a cycle among the operators that Kahn's order misses, in the direction of the edges.
+/// Each of them has a predecessor among them, so a walk backwards must close.
 std::vector<OpId> find_cycle(const Graph& graph, std::span<const OpId> ordered) {
   std::vector<bool> missing(graph.size(), true);
   for (const OpId op : ordered) missing[op.index()] = false;

@@ -96,8 +96,8 @@ class Graph {
   std::span<const OpId> topological() const { return topological_; }
   std::optional<OpId> find(std::string_view operator_name) const;
 
-  /// Returns a digest of names, signatures and edges, without costs. A graph that divides inputs has
-  /// the digest of the whole.
+  /// Returns a digest of names, signatures and edges, without costs. A graph that divides inputs
+  /// has the digest of the whole.
   const std::string& digest() const { return digest_; }
 
  private:

@@ -35,9 +35,10 @@ struct Network {
 
 /// The size that a model's input shall have; an empty extent is the model's own.
 struct InputSize {
-  std::optional<std::int64_t> batch;   ///< default of a built-in network: 1
-  std::optional<std::int64_t> height;  ///< in pixels; default of a built-in network: the width, if given
-  std::optional<std::int64_t> width;   ///< in pixels; default of a built-in network: the height
+  std::optional<std::int64_t> batch;  ///< default of a built-in network: 1
+  std::optional<std::int64_t>
+      height;  ///< in pixels; default of a built-in network: the width, if given
+  std::optional<std::int64_t> width;  ///< in pixels; default of a built-in network: the height
   std::map<std::string, std::int64_t> dims = {};  ///< extents that an ONNX file names
 };
 

@@ -5,8 +5,8 @@
 namespace hios {
 namespace {
 
-/// Drops extents of one and joins dimensions that continue the next inner one. The results are equal
-/// for Moves that read the same values in the same order.
+/// Drops extents of one and joins dimensions that continue the next inner one. The results are
+/// equal for Moves that read the same values in the same order.
 std::vector<Move::Dimension> joined(const std::vector<Move::Dimension>& dimensions) {
   std::vector<Move::Dimension> result;  // innermost first
   for (auto it = dimensions.rbegin(); it != dimensions.rend(); ++it) {

@@ -5,8 +5,8 @@
 
 #include "hios/model/layer.h"
 
-/// Neighbouring channels of every pixel, as a Move: one convolution's share of a tensor that several
-/// convolutions produced together.
+/// Neighbouring channels of every pixel, as a Move: one convolution's share of a tensor that
+/// several convolutions produced together.
 namespace hios {
 
 /// Returns the Move of channels [first, first + count). REQUIRES: the tensor has them.

@@ -61,9 +61,9 @@ struct ConvTranspose {
   bool operator==(const ConvTranspose&) const = default;
 };
 
-/// ONNX MaxPool and AveragePool. With `ceil`, the last window may reach beyond the padded image, but
-/// must begin before the padding at the end. An average divides by the taps inside the image; with
-/// `count_padding`, by those inside the padded image.
+/// ONNX MaxPool and AveragePool. With `ceil`, the last window may reach beyond the padded image,
+/// but must begin before the padding at the end. An average divides by the taps inside the image;
+/// with `count_padding`, by those inside the padded image.
 struct Pool {
   enum class Kind { kMax, kAverage };
   Kind kind = Kind::kMax;
@@ -93,8 +93,8 @@ struct Concat {
 };
 
 /// An elementwise function of one operand. The names are ONNX's where it has the operator; Silu is
-/// x·sigmoid(x), GeluTanh the approximation of Gelu by tanh. `alpha` and `beta` are ONNX's attributes
-/// of these names; for Clip, the minimum and the maximum; for Selu, beta is gamma.
+/// x·sigmoid(x), GeluTanh the approximation of Gelu by tanh. `alpha` and `beta` are ONNX's
+/// attributes of these names; for Clip, the minimum and the maximum; for Selu, beta is gamma.
 struct Unary {
   enum class Function {
     kAbs,
@@ -142,13 +142,13 @@ struct Unary {
   bool operator==(const Unary&) const = default;
 };
 
-/// An elementwise function of two operands, with ONNX's broadcast: an extent of 1 is repeated. PRelu
-/// is a < 0 ? a·b : a.
+/// An elementwise function of two operands, with ONNX's broadcast: an extent of 1 is repeated.
+/// PRelu is a < 0 ? a·b : a.
 struct Binary {
   enum class Function { kAdd, kSub, kMul, kDiv, kMin, kMax, kPow, kPRelu };
   Function function = Function::kAdd;
-  /// The shape of a constant operand: it is the layer's weight, in NHWC order, and the layer has one
-  /// input. Empty: both operands are inputs.
+  /// The shape of a constant operand: it is the layer's weight, in NHWC order, and the layer has
+  /// one input. Empty: both operands are inputs.
   std::optional<Shape> constant;
   bool constant_first = false;  ///< the constant is the left operand
   bool operator==(const Binary&) const = default;
@@ -169,9 +169,10 @@ struct Reduce {
   bool operator==(const Reduce&) const = default;
 };
 
-/// (x − mean) / sqrt(variance + epsilon) · scale + bias. Mean and variance are over `axes` and, where
-/// `groups` is not 0, over the channels of each of that many groups of neighbours. It is ONNX's
-/// InstanceNormalization (axes h, w), LayerNormalization and GroupNormalization (axes h, w; groups).
+/// (x − mean) / sqrt(variance + epsilon) · scale + bias. Mean and variance are over `axes` and,
+/// where `groups` is not 0, over the channels of each of that many groups of neighbours. It is
+/// ONNX's InstanceNormalization (axes h, w), LayerNormalization and GroupNormalization (axes h, w;
+/// groups).
 struct Normalization {
   Axes axes;
   std::int64_t groups = 0;
@@ -224,8 +225,8 @@ struct Pad {
 };
 
 /// A layer that moves values and computes nothing: Transpose, Reshape, Slice, Split, DepthToSpace,
-/// Expand, and sequences of them. Output value number ((i0·size1 + i1)·size2 + i2)… in memory order is
-/// input value number offset + i0·stride0 + i1·stride1 + … in memory order.
+/// Expand, and sequences of them. Output value number ((i0·size1 + i1)·size2 + i2)… in memory order
+/// is input value number offset + i0·stride0 + i1·stride1 + … in memory order.
 struct Move {
   struct Dimension {
     std::int64_t size = 1;
@@ -250,8 +251,8 @@ using LayerKind = std::variant<Conv, Pool, GlobalAveragePool, Relu, Sum, Concat,
                                Unary, Binary, Softmax, Reduce, Normalization,
                                LocalResponseNormalization, Resize, Pad, Move, MatMul>;
 
-/// Returns the ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Sum",
-/// "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for layers that only move values.
+/// Returns the ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu",
+/// "Sum", "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for layers that only move values.
 std::string_view onnx_type(const LayerKind& kind);
 
 /// Returns a layer's operations. A multiply-add counts as two, as in published tables.
@@ -268,8 +269,8 @@ inline std::int64_t parameters(const LayerKind& kind, std::span<const Shape> inp
   return parameter_counts(kind, inputs).total();
 }
 
-/// Returns one layer's part of an operator's signature: "Conv 64 k3x3 s1x1 p1x1 g1 b", "Relu". Equal
-/// strings (with equal input shapes) mean equal work.
+/// Returns one layer's part of an operator's signature: "Conv 64 k3x3 s1x1 p1x1 g1 b", "Relu".
+/// Equal strings (with equal input shapes) mean equal work.
 std::string attributes_text(const LayerKind& kind);
 
 }  // namespace hios

@@ -76,8 +76,8 @@ constexpr std::string_view name_of(Enum value) {
   return Names<Enum>::kAll[static_cast<std::size_t>(value)];
 }
 
-/// Calls field(name, member) for each attribute of a layer, which may be const. Attributes that decide
-/// the ONNX type (Unary's function) are not among them.
+/// Calls field(name, member) for each attribute of a layer, which may be const. Attributes that
+/// decide the ONNX type (Unary's function) are not among them.
 template <class Field>
 void fields(auto& layer, Field&& field) {
   using Kind = std::remove_cvref_t<decltype(layer)>;

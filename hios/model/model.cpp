@@ -9,7 +9,8 @@
 namespace hios {
 namespace {
 
-/// Fills in shapes that were left out, and refuses one with another number of values than its tensor.
+/// Fills in shapes that were left out, and refuses one with another number of values than its
+/// tensor.
 void settle_input_shapes(const Model& model, Layer& layer, const std::string& where) {
   if (layer.input_shapes.empty()) {
     for (const TensorId input : layer.inputs) {

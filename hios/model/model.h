@@ -27,12 +27,12 @@ struct Layer {
   std::string name;  ///< unique in the model; seeds its weights
   LayerKind kind;
   std::vector<TensorId> inputs;
-  /// The shape in which it reads each input: the tensor's own, or another with as many values, which
-  /// lie in memory in the same order.
+  /// The shape in which it reads each input: the tensor's own, or another with as many values,
+  /// which lie in memory in the same order.
   std::vector<Shape> input_shapes;
   TensorId output;
-  /// The block of the network that the layer belongs to ("cell_4"). Operators never span two blocks,
-  /// and the exact scheduler may cut a large graph between blocks.
+  /// The block of the network that the layer belongs to ("cell_4"). Operators never span two
+  /// blocks, and the exact scheduler may cut a large graph between blocks.
   std::string block;
   /// The convolutions that a wide one consists of, in the order of its output's channels, each with
   /// its own weights. Empty for any other layer.
@@ -60,8 +60,8 @@ struct NamedOutput {
   std::vector<std::int64_t> dims;
 };
 
-/// Convert values between row-major order and the order of memory (see NamedOutput::dims). REQUIRES:
-/// as many values as the product of dims.
+/// Convert values between row-major order and the order of memory (see NamedOutput::dims).
+/// REQUIRES: as many values as the product of dims.
 std::vector<float> in_memory_order(std::vector<float> row_major,
                                    std::span<const std::int64_t> dims);
 std::vector<float> in_row_major_order(std::vector<float> memory,
@@ -159,7 +159,8 @@ class ModelBuilder {
   }
   /// Takes the weights of another model, whose layers have the same names.
   void share_weights(const Model& other) { model_.weights_ = other.weights_; }
-  /// Ends the construction. `outputs`: see Model::outputs; empty: the tensors that no layer consumes.
+  /// Ends the construction. `outputs`: see Model::outputs; empty: the tensors that no layer
+  /// consumes.
   Model build(const std::vector<TensorId>& outputs = {}) &&;
   Model build(std::vector<NamedOutput> outputs, NamedInput input) &&;
 

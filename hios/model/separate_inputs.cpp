@@ -9,7 +9,8 @@ namespace {
 
 bool one_for_all(const std::optional<Shape>& constant) { return !constant || constant->n == 1; }
 
-/// Returns true if the outermost dimension goes from input to input, and the others stay inside one.
+/// Returns true if the outermost dimension goes from input to input, and the others stay inside
+/// one.
 bool stays_inside(const Move& move, std::int64_t inputs, std::int64_t values) {
   if (move.dimensions.empty() || move.dimensions.front().size != inputs) return false;
   const std::int64_t of_one = values / inputs;

@@ -14,9 +14,9 @@ inline constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::ma
 
 /// The shape of a tensor, in ONNX's order (N, C, H, W). On every device the values lie densely in
 /// NHWC order, channels fastest; the device's arithmetic decides their size
-/// (hios/base/numbers/precision.h). Tensors of other ranks lie in row-major order; their Shape is any
-/// four extents whose NHWC order equals it. A matrix of r rows and c columns is (r, c, 1, 1), and may
-/// be read as (1, c, 1, r) (Layer::input_shapes).
+/// (hios/base/numbers/precision.h). Tensors of other ranks lie in row-major order; their Shape is
+/// any four extents whose NHWC order equals it. A matrix of r rows and c columns is (r, c, 1, 1),
+/// and may be read as (1, c, 1, r) (Layer::input_shapes).
 struct Shape {
   std::int64_t n = 0;
   std::int64_t c = 0;

@@ -22,9 +22,9 @@ class DeviceIdentity {
 
   bool empty() const { return text_.empty(); }
   const std::string& text() const { return text_; }
-  /// Returns true if this device meets the requirement. A requirement may stop before any comma: the
-  /// device above meets "NVIDIA H200", "NVIDIA H200, CUDA 13.0" and its whole text. Every device
-  /// meets the empty requirement; a device without an identity meets no other.
+  /// Returns true if this device meets the requirement. A requirement may stop before any comma:
+  /// the device above meets "NVIDIA H200", "NVIDIA H200, CUDA 13.0" and its whole text. Every
+  /// device meets the empty requirement; a device without an identity meets no other.
   bool matches(const DeviceIdentity& required) const;
 
   auto operator<=>(const DeviceIdentity&) const = default;

@@ -32,8 +32,9 @@ inline constexpr double kMostIoCharge = 100;
 /// Memory close to the computing unit. Bytes that a device holds beyond it are read from slower
 /// memory for each inference (Archer et al., Eq. 2).
 struct FastMemory {
-  Bytes bytes = 0;      ///< 0: all memory is as fast
-  double gb_per_s = 0;  ///< bandwidth of the slower memory, 10⁹ bytes a second; above 0 where `bytes` is
+  Bytes bytes = 0;  ///< 0: all memory is as fast
+  double gb_per_s =
+      0;  ///< bandwidth of the slower memory, 10⁹ bytes a second; above 0 where `bytes` is
   bool operator==(const FastMemory&) const = default;
 };
 
@@ -51,7 +52,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// One byte a second: below that, times are not finite any more.
+/// The range of bandwidths. Below one byte a second, times are not finite any more.
 inline constexpr double kMinGbPerS = 1e-9;
 /// The largest bandwidth that a platform may have.
 inline constexpr double kMaxGbPerS = 1e9;
@@ -92,9 +93,9 @@ class Platform {
  public:
   Platform() = default;
   /// Throws InputError: a device name twice or empty; a link from a device to itself, to an unknown
-  /// device, given twice, or without bandwidth; devices whose tensors' elements differ in size (fp16
-  /// and fp32), since tensors are sent as they are in memory; more devices than widest_paths()
-  /// serves.
+  /// device, given twice, or without bandwidth; devices whose tensors' elements differ in size
+  /// (fp16 and fp32), since tensors are sent as they are in memory; more devices than
+  /// widest_paths() serves.
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {}, Traffic traffic = {});
@@ -129,9 +130,8 @@ class Platform {
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
   Traffic traffic_;
-  std::vector<std::size_t> by_name_;  // indices of devices_
-  std::unordered_map<std::uint64_t, Link>
-      by_pair_;  // given links, in both directions; or paths
+  std::vector<std::size_t> by_name_;                 // indices of devices_
+  std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, in both directions; or paths
 };
 
 }  // namespace hios

@@ -60,7 +60,8 @@ std::optional<std::size_t> other_ranks(const Profile& profile, const Platform& p
     if (configuration.devices.empty()) measured.insert(configuration.ranks);
   }
   std::optional<std::size_t> nearest;
-  for (const std::size_t ranks : measured) {  // ascending, so that the larger of two equally near is last
+  for (const std::size_t ranks :
+       measured) {  // ascending, so that the larger of two equally near is last
     if (!measured_with(ranks, profile, platform)) continue;
     if (!nearest || distance(ranks, wanted) <= distance(*nearest, wanted)) nearest = ranks;
   }

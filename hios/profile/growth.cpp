@@ -9,10 +9,11 @@
 #include "hios/profile/settling.h"
 
 // A measuring program reads a profile, works for minutes or hours, and writes it back. It does not
-// lock the file for so long, since others would wait or be refused. Instead it applies the difference
-// between the content that it read and its result to the current content of the file. The difference
-// is taken entry by entry, because every entry of a profile has its own key. Tests:
-// tests/hios/profile/growth_test.cpp; with two real programs in tests/cli/programs/files/files_test.cpp.
+// lock the file for so long, since others would wait or be refused. Instead it applies the
+// difference between the content that it read and its result to the current content of the file.
+// The difference is taken entry by entry, because every entry of a profile has its own key. Tests:
+// tests/hios/profile/growth_test.cpp; with two real programs in
+// tests/cli/programs/files/files_test.cpp.
 namespace hios {
 namespace {
 
@@ -63,8 +64,8 @@ void merge_curves(const Configuration& before, const Configuration& mine, Config
   }
 }
 
-/// Merges the marks of operators with too few sweeps: an operator's mark comes from the program whose
-/// times are kept.
+/// Merges the marks of operators with too few sweeps: an operator's mark comes from the program
+/// whose times are kept.
 void merge_marks(const Configuration& before, const Configuration& mine, Configuration& now) {
   const std::set<std::string> of_mine = unfinished_operators(mine);
   std::vector<std::string> finished, unfinished;

@@ -171,8 +171,8 @@ Platform identified_by(const Profile& profile, const Platform& platform) {
       like.identity = identities[d];
       if (like != found->key() || other.identity() == identities[d]) continue;
       throw InputError(profile.file + ": $.configurations: measured on " + identities[d].text() +
-                           " and on " + other.identity().text() + ", and the platform does not say which " +
-                           device.name + " is",
+                           " and on " + other.identity().text() +
+                           ", and the platform does not say which " + device.name + " is",
                        need::DeviceIdentity{device.name});
     }
   }

@@ -12,8 +12,8 @@
 
 namespace hios {
 
-/// A measured time. `ms` is the statistic of docs/numbers.md: the median over the sweeps that are in
-/// the fastest quarter of whole sweeps.
+/// A measured time. `ms` is the statistic of docs/numbers.md: the median over the sweeps that are
+/// in the fastest quarter of whole sweeps.
 struct Measurement {
   double ms = 0;
   double min_ms = 0;
@@ -21,12 +21,13 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-/// An operator's time on ranks that each repeat their block of its network, so that the weights of a
-/// small block stay in caches; and its time in the whole network, from the same sweeps.
+/// An operator's time on ranks that each repeat their block of its network, so that the weights of
+/// a small block stay in caches; and its time in the whole network, from the same sweeps.
 struct WarmMeasurement {
   double ms = 0;
-  double cold_ms = 0;    ///< in sweeps over the whole network, interleaved with those of the blocks
-  Bytes held_bytes = 0;  ///< the most that a block held: its weights and the tensors alive at a time
+  double cold_ms = 0;  ///< in sweeps over the whole network, interleaved with those of the blocks
+  Bytes held_bytes =
+      0;  ///< the most that a block held: its weights and the tensors alive at a time
   std::int64_t samples = 0;
   bool operator==(const WarmMeasurement&) const = default;
 };
@@ -41,11 +42,11 @@ struct MeasuredCharge {
 
 /// The cost of launching work on devices that receive it in advance.
 struct MeasuredLaunch {
-  /// A rank's own time for an inference: from the launch until the first operator begins, and from the
-  /// last one's end until the rank notices it.
+  /// A rank's own time for an inference: from the launch until the first operator begins, and from
+  /// the last one's end until the rank notices it.
   double ms = 0;
-  /// The time that reading the device's clock around a stage added to it. The times of operators and
-  /// stages exclude it.
+  /// The time that reading the device's clock around a stage added to it. The times of operators
+  /// and stages exclude it.
   double marks_ms = 0;
   std::int64_t samples = 0;
   bool operator==(const MeasuredLaunch&) const = default;
@@ -60,9 +61,9 @@ StageKey canonical(StageKey groups);
 struct TransferCurve {
   std::size_t from = 0, to = 0;
   std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
-  /// Returns the time: linear between points, constant below the first; beyond the last, the slope of
-  /// the last two continues, or the last time where that slope is negative or there is only one point.
-  /// REQUIRES: points not empty.
+  /// Returns the time: linear between points, constant below the first; beyond the last, the slope
+  /// of the last two continues, or the last time where that slope is negative or there is only one
+  /// point. REQUIRES: points not empty.
   double transfer_ms(Bytes size_bytes) const;
 };
 
@@ -86,8 +87,8 @@ struct Configuration {
   Precision precision = Precision::kFp32;
   std::size_t ranks = 1;
   /// The devices of the job by rank: a kind, or the identity where kinds are equal and identities
-  /// differ. Empty: all alike. A transfer to a rank of another configuration belongs to the sender's
-  /// configuration.
+  /// differ. Empty: all alike. A transfer to a rank of another configuration belongs to the
+  /// sender's configuration.
   std::vector<std::string> devices = {};
   Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
   Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
@@ -111,16 +112,17 @@ struct Profile {
   std::string file = "FILE";  ///< the file that it was read from, for messages
 
   /// Returns the configuration for a device of a platform: measured among devices like the
-  /// platform's, or otherwise among devices all like this one (whose transfers say nothing about the
-  /// others). nullptr: there is neither. Of several backends, the first; the reference backend's only
-  /// where there is no other.
+  /// platform's, or otherwise among devices all like this one (whose transfers say nothing about
+  /// the others). nullptr: there is neither. Of several backends, the first; the reference
+  /// backend's only where there is no other.
   const Configuration* find(const Platform& platform, DeviceId device) const;
-  /// Returns the configuration with this key, chosen among backends as above; nullptr: there is none.
+  /// Returns the configuration with this key, chosen among backends as above; nullptr: there is
+  /// none.
   Configuration* find(const ConfigurationKey& key);
 
-  /// Returns the algorithms (Backend::algorithms) of a device with the configuration `like`: its own
-  /// first, then those of configurations that differ only in their ranks, so that any number of ranks
-  /// gives the same bits.
+  /// Returns the algorithms (Backend::algorithms) of a device with the configuration `like`: its
+  /// own first, then those of configurations that differ only in their ranks, so that any number of
+  /// ranks gives the same bits.
   Json algorithms(const Configuration& like) const;
 
   /// Adds the measurements of `other`, which replace equal keys. The seconds of both add up.

@@ -23,8 +23,8 @@ need::Measurement measurement_of(DeviceId device, const Platform& platform,
 const Configuration& configuration_of(DeviceId id, const Platform& platform, const Profile& profile,
                                       const Graph& graph);
 
-/// Returns true if each of the graph's operators also has a time on ranks that run only their block of
-/// the network (Configuration::warm).
+/// Returns true if each of the graph's operators also has a time on ranks that run only their block
+/// of the network (Configuration::warm).
 bool has_warm_times(const Graph& graph, const Configuration& configuration);
 
 /// Throws an InputError that names the first few. REQUIRES: some are missing.

@@ -50,8 +50,8 @@ void mark_incomplete(Configuration& configuration, bool stopped);
 std::string disturbed_text(std::span<const Configuration* const> configurations);
 
 /// Returns the entries that had not settled: "operators differ by up to 7.1 % between the first and
-/// the second half of their 120 sweeps, 31 of which were disturbed"; also that measuring was stopped.
-/// Empty: all had settled, or it is not known.
+/// the second half of their 120 sweeps, 31 of which were disturbed"; also that measuring was
+/// stopped. Empty: all had settled, or it is not known.
 std::string unsettled_text(const Configuration& configuration);
 /// Returns that of the configurations for a platform's devices, each once: "p.json, cpu with 2
 /// threads among 3 ranks: operators differ by …".

@@ -5,8 +5,8 @@
 
 #include "hios/base/json/json_view.h"
 
-/// Stages in JSON, the same in all files: a list of groups, each a list of operators, by signature in
-/// profiles and by name in schedules and reports. The JSON library writes such lists itself.
+/// Stages in JSON, the same in all files: a list of groups, each a list of operators, by signature
+/// in profiles and by name in schedules and reports. The JSON library writes such lists itself.
 namespace hios {
 
 /// Reads the groups of a stage; `read` makes an operator of its view.

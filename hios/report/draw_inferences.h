@@ -14,7 +14,7 @@ struct InferenceStage {
   std::size_t rank = 0;  ///< rank in the job; copies of a schedule follow each other
   std::size_t inference = 0;
   std::size_t stage = 0;                            ///< index among its device's stages
-  double awaited_ms = 0, start_ms = 0, end_ms = 0;  ///< as StageTimes
+  double awaited_ms = 0, start_ms = 0, end_ms = 0;  ///< see StageTimes
 };
 
 /// Draws stages into a trace: a process "in flight", a lane for each rank, a slice for each stage

@@ -24,8 +24,8 @@ struct AssignedTo {
 class Assignment {
  public:
   Assignment() = default;
-  /// REQUIRES: the schedule names no operator beyond `operators`, the graph's number of them. It may
-  /// lack some, or name some twice: then the first counts, by device, stage and group.
+  /// REQUIRES: the schedule names no operator beyond `operators`, the graph's number of them. It
+  /// may lack some, or name some twice: then the first counts, by device, stage and group.
   Assignment(std::size_t operators, const Schedule& schedule);
 
   /// Returns nothing where the schedule does not run the operator.

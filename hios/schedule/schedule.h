@@ -35,8 +35,8 @@ struct PlannedTransfer {
 struct Schedule {
   std::vector<std::vector<Stage>> devices;
   /// The order in which each link or port carries tensors, where it carries one at a time: all
-  /// transfers, each once (transfers_of() in hios/schedule/transfers.h). Empty: the transfer that is
-  /// ready first goes first (hios/evaluate/simulate.h).
+  /// transfers, each once (transfers_of() in hios/schedule/transfers.h). Empty: the transfer that
+  /// is ready first goes first (hios/evaluate/simulate.h).
   std::vector<PlannedTransfer> transfers = {};
 
   const std::vector<Stage>& stages(DeviceId id) const { return devices[id.index()]; }
@@ -74,8 +74,8 @@ struct Prediction {
   std::size_t estimated_stages = 0;  ///< stages whose cost was not measured
   double lower_bound_ms = 0;         ///< lower bound of the objective: the latency, or the period
   std::string bound;                 ///< the name of the bound
-  /// The number of ranks with which the costs were measured, where it differs from that of the devices
-  /// (hios/profile/extrapolate.h).
+  /// The number of ranks with which the costs were measured, where it differs from that of the
+  /// devices (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks = {};
   /// For a schedule for throughput.
   std::optional<PredictedThroughput> throughput = {};

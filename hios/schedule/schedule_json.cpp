@@ -15,8 +15,8 @@
 #include "hios/profile/stage_json.h"
 #include "hios/schedule/prediction_json.h"
 
-// A schedule that another author wrote by hand needs no more than the graph's digest and the devices
-// with their stages.
+// A schedule that another author wrote by hand needs no more than the graph's digest and the
+// devices with their stages.
 namespace hios {
 namespace {
 
@@ -92,8 +92,8 @@ void read_devices(const JsonView& view, const Each& each) {
   if (names.empty()) view.fail("one device at least is needed");
 }
 
-/// An operator in a schedule: "conv_3", or on some of the inputs {"operator": "conv_3", "inputs": [0,
-/// 4]}.
+/// An operator in a schedule: "conv_3", or on some of the inputs {"operator": "conv_3", "inputs":
+/// [0, 4]}.
 struct NamedBatch {
   std::string name;
   std::optional<InputRange> inputs;

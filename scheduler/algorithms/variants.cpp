@@ -13,15 +13,15 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kMostSubsets = 4;  ///< each costs as much as the whole
+constexpr std::size_t kMaxSubsets = 4;  ///< each costs as much as the whole platform
 
 std::vector<CostModel> subsets(const Graph& graph, const CostModel& costs) {
   std::vector<CostModel> result;
-  for (const auto& devices : fastest_devices(graph, costs, kMostSubsets)) {
+  for (const auto& devices : fastest_devices(graph, costs, kMaxSubsets)) {
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       result.push_back(costs.only(devices));
-    } catch (const InputError&) {  // An operator cannot run on these.
+    } catch (const InputError&) {  // An operator cannot run on them.
     }
   }
   return result;

@@ -10,14 +10,14 @@
 
 namespace hios::scheduler {
 
-/// A way to schedule by these costs: those of all devices, or of some alone (CostModel::only).
+/// A scheduler under some costs: those of all devices or of a subset (CostModel::only).
 using Variant = std::function<TimedSchedule(const CostModel&)>;
 
-/// The shortest of what the variants give, the first among equals; timed_out where that one was.
-/// The first variant always runs, the others while there is time; what the first refuses is
-/// refused. With `unlike`, and where devices differ, each runs on the fastest of them alone, too
-/// (fastest_devices): a rule that looks at one operator or path at a time may give a slow device
-/// what all others wait for then. REQUIRES: a variant.
+/// Returns the shortest schedule of the variants, the first among equals; timed_out if that one
+/// was. The first variant always runs, and its exceptions pass; the others run before the deadline.
+/// With `unlike`, and where devices differ, each also runs on the fastest of them alone
+/// (fastest_devices): a rule that considers one operator or path at a time may give a slow device
+/// an operator that delays all others. REQUIRES: a variant.
 TimedSchedule shortest(const Graph& graph, const CostModel& costs,
                        const std::vector<Variant>& variants, bool unlike, const Deadline& deadline);
 

@@ -17,16 +17,15 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kShareOfProof = 0.25;  // of the time
+constexpr double kShareOfProof = 0.25;  // share of the time
 constexpr double kRounding = 1e-9;      // sums of the same times in another order
 
 Outcome outcome_of(bool timed_out) { return timed_out ? Outcome::kTimeLimit : Outcome::kFeasible; }
 
-/// Where down-sets are few: the optimum, or how close one can be proved to be in a part of the
-/// time.
+/// The result of the dynamic programming over down-sets: the optimum, or a bound.
 struct Proof {
   LowerBound bound;
-  std::optional<Schedule> schedule = {};  ///< of the blocks that the proof found
+  std::optional<Schedule> schedule = {};  ///< its blocks, if any
   double period_ms = std::numeric_limits<double>::infinity();
 };
 
@@ -41,7 +40,7 @@ Proof prove(const Graph& graph, const CostModel& costs, const LowerBound& known,
   if (found.chain.bound_ms > known.ms)
     proof.bound = {found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))};
   if (!found.chain.blocks) return proof;
-  // As it is cut with all that blocks cost, not the least.
+  // Slice its order again: the bound's blocks have least costs, these the full ones.
   const std::vector<Vertex>& order = found.chain.blocks->order;
   const Slicing slicing = Slicer(problem).slice(order);
   if (slicing.period_ms == std::numeric_limits<double>::infinity()) return proof;
@@ -67,7 +66,8 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
                         const Options& options, const Context& context) {
   require_placeable(graph, costs, "best");
   const LowerBound known = context.bound ? *context.bound : simple_period_bound(graph, costs);
-  // What time ends is not the same everywhere: with a number of moves there is none.
+  // A result within a time limit depends on the machine, so with a number of moves no proof is
+  // tried.
   Proof proof =
       options.integer("iterations") > 0 ? Proof{known} : prove(graph, costs, known, context);
   Context informed = context;

@@ -2,16 +2,16 @@
 
 #include "scheduler/scheduler.h"
 
-/// What the registry lists of this room; each is a ScheduleFunction.
+/// The room's rows of the registry; each is a ScheduleFunction.
 namespace hios::scheduler::pipeline {
 
-/// slice_graph(), by the options `order`, `population` and `generations`.
+/// Runs slice_graph(), by the options `order`, `population` and `generations`.
 ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform& platform,
                                const Options& options, const Context& context);
 
-/// The optimum by down-sets (bounds/chains.h) where those are few and a quarter of the time is
-/// enough; else search_grouped(), by the option `iterations`, until the bound, which is of the
-/// period. kOptimal where it is reached.
+/// Finds the optimum over down-sets (bounds/chains.h) where those are few and a quarter of the time
+/// suffices; otherwise runs search_grouped(), by the option `iterations`, until it reaches the
+/// bound of the period. Returns kOptimal if it does.
 ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform& platform,
                         const Options& options, const Context& context);
 

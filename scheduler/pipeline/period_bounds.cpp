@@ -27,27 +27,28 @@ constexpr std::array<std::pair<std::string_view, PeriodBound>, 5> kNames{{
     {"exact", PeriodBound::kExact},
 }};
 
-/// The places of blocks in a row in which none is before one that it reads from, by device.
-std::vector<std::size_t> places_of(const PipelineProblem& problem, const Assignment& assignment) {
+/// Returns, by device, the position of its block in an order in which producers come first.
+std::vector<std::size_t> positions_of(const PipelineProblem& problem,
+                                      const Assignment& assignment) {
   const Arcs arcs(problem.devices(), [&](const auto& visit) {
     for (const Edge& edge : problem.graph().edges()) {
       const DeviceId from = assignment[edge.from].device, to = assignment[edge.to].device;
       if (from != to) visit(to.index(), from.index());
     }
   });
-  return strong_components(arcs);  // each is one: an arc leads to a smaller number
+  return strong_components(arcs);  // no two are in one component; arcs lead to smaller numbers
 }
 
 KnownBlocks known_blocks(const PipelineProblem& problem, const Schedule& schedule) {
   const Assignment assignment(problem.graph().size(), schedule);
-  const std::vector<std::size_t> place = places_of(problem, assignment);
+  const std::vector<std::size_t> position = positions_of(problem, assignment);
   KnownBlocks blocks;
   for (const PipelineVertex& vertex : problem.vertices())
-    blocks.block_of.push_back(place[assignment[vertex.ops.front()].device.index()]);
+    blocks.block_of.push_back(position[assignment[vertex.ops.front()].device.index()]);
   blocks.class_of.resize(problem.devices());
   for (std::size_t c = 0; c < problem.classes().size(); ++c) {
     for (const DeviceId device : problem.classes()[c].devices)
-      blocks.class_of[place[device.index()]] = c;
+      blocks.class_of[position[device.index()]] = c;
   }
   return blocks;
 }
@@ -80,7 +81,7 @@ PeriodBoundResult by_down_sets(const LeastCosts& costs, const PeriodKnowledge& k
   std::string remark;
   if (!found.chain.finished) remark = "ended early";
   if (!found.few && !known.deadline.expired())
-    remark = "more than " + std::to_string(kMostDownSets) + " down-sets";
+    remark = "more than " + std::to_string(kMaxDownSets) + " down-sets";
   return {{found.chain.bound_ms, std::string(to_string(PeriodBound::kDownSets))},
           std::move(remark)};
 }

@@ -11,32 +11,33 @@
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/deadline.h"
 
-/// What the period of no valid schedule is below whose blocks form no cycle.
+/// Lower bounds of the period of schedules whose blocks form no cycle.
 namespace hios::scheduler::pipeline {
 
-/// The simple bound of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for
-/// Pipelined DNN Inference" (Lemma 3.3), for devices that differ and stages of several groups. One
+/// Returns the simple bound of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees
+/// for Pipelined DNN Inference" (Lemma 3.3), for unlike devices and stages of several groups. One
 /// device does each operator's work for each inference, and a stage takes at least the shares of
-/// its operators (scheduler/bounds/graph/shares.h); so the most expensive device takes the greatest
-/// least path share, and all devices together all least work shares.
+/// its operators (scheduler/bounds/graph/shares.h). So the most expensive device takes the greatest
+/// least path share, and all devices together take all least work shares.
 LowerBound simple_period_bound(const Graph& graph, const CostModel& costs);
 
-/// The second is the optimum, or nothing. Of the others each is at least as close as those before
-/// it, where it has the time.
+/// The kinds of bounds. kDownSets is the optimum or nothing. Each other one is at least as close as
+/// those before it, if the time suffices.
 enum class PeriodBound {
   kSimple,
-  kDownSets,    ///< dynamic programming, where down-sets are few (bounds/chains.h)
-  kBottleneck,  ///< one block with all that crosses its boundaries (bounds/superblock_bounds.h)
-  kBottleneckGuess,  ///< the same for each place of it in the row
+  kDownSets,    ///< dynamic programming over few down-sets (bounds/chains.h)
+  kBottleneck,  ///< one block with the tensors across its boundaries (bounds/superblock_bounds.h)
+  kBottleneckGuess,  ///< the same for each index of the block
   kExact,            ///< all blocks (bounds/exact_bound.h)
 };
 
-/// "simple", "downsets", "bottleneck", "bottleneck-guess", "exact".
+/// Returns "simple", "downsets", "bottleneck", "bottleneck-guess" or "exact".
 std::string_view to_string(PeriodBound bound);
-/// Each once, in the order above; "all": all. Throws InputError that lists the names.
+/// Returns each named bound once, in the order above; "all": all. Throws InputError that lists the
+/// names.
 std::vector<PeriodBound> period_bounds_named(const std::vector<std::string>& names);
 
-/// What is known when a bound is looked for, and how long that may take.
+/// Facts known before a bound is computed, and its time limit.
 struct PeriodKnowledge {
   double at_least_ms = 0;                                     ///< a lower bound
   double known_ms = std::numeric_limits<double>::infinity();  ///< the period of a valid schedule
@@ -46,17 +47,16 @@ struct PeriodKnowledge {
 
 struct PeriodBoundResult {
   LowerBound bound;
-  /// Why it is no closer: time, a solver that is not there, too many down-sets. Empty: it is all
-  /// that this bound can say.
+  /// The reason why it is no closer: time, an absent solver, too many down-sets. Empty if the bound
+  /// is complete.
   std::string remark = {};
 };
 
-/// Whether nothing can be shorter than a period above such a bound, but for rounding and the
-/// tolerance of solvers.
+/// Returns true if no period is shorter, but for rounding and the tolerance of solvers.
 bool proves(const LowerBound& bound, double period_ms);
 
-/// At least `at_least_ms`, and at most `known_ms`. Pure but for the deadline. Never throws for want
-/// of a solver: a remark.
+/// Returns a bound of at least `at_least_ms` and at most `known_ms`. Pure but for the deadline.
+/// Without a solver it returns a remark instead of throwing.
 PeriodBoundResult period_bound(PeriodBound which, const Graph& graph, const CostModel& costs,
                                const PeriodKnowledge& known);
 

@@ -12,7 +12,7 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-/// Of each label the first operator that has it, by operator; itself where there is no label.
+/// Returns, by operator, the first operator of its label; the operator itself without a label.
 std::vector<OpId> label_heads(const Graph& graph) {
   std::map<std::string, OpId> first;
   std::vector<OpId> heads;
@@ -39,8 +39,8 @@ PipelineProblem::PipelineProblem(const Graph& graph, const CostModel& costs,
   given_order_ = order_by_priority(*this, std::vector<double>(size(), 0));
 }
 
-/// Operators of a label are one node; nodes that then reach each other have something of a label on
-/// either side, and so are one vertex. Vertices are numbered by their first operators.
+/// Joins operators of a label into one node, and nodes that reach each other into one vertex:
+/// operators of a label are on either side of them. Vertices are numbered by their first operators.
 void PipelineProblem::join_vertices() {
   const std::vector<OpId> heads = label_heads(*graph_);
   const Arcs arcs(graph_->size(), [&](const auto& visit) {
@@ -67,12 +67,12 @@ void PipelineProblem::join_vertices() {
   for (const Edge& edge : graph_->edges()) {
     const Vertex from = vertex_of_[edge.from.index()], to = vertex_of_[edge.to.index()];
     if (from == to) continue;
-    vertices_[from].behind.push_back(to);
-    vertices_[to].before.push_back(from);
+    vertices_[from].successors.push_back(to);
+    vertices_[to].predecessors.push_back(from);
   }
   for (PipelineVertex& vertex : vertices_) {
-    sort_once(vertex.before);
-    sort_once(vertex.behind);
+    sort_once(vertex.predecessors);
+    sort_once(vertex.successors);
   }
 }
 
@@ -133,7 +133,7 @@ std::vector<Vertex> order_by_priority(const PipelineProblem& problem,
   std::priority_queue<Vertex, std::vector<Vertex>, decltype(later)> ready(later);
   std::vector<std::size_t> awaited;
   for (Vertex v = 0; v < vertices.size(); ++v) {
-    awaited.push_back(vertices[v].before.size());
+    awaited.push_back(vertices[v].predecessors.size());
     if (awaited.back() == 0) ready.push(v);
   }
   std::vector<Vertex> order;
@@ -141,7 +141,7 @@ std::vector<Vertex> order_by_priority(const PipelineProblem& problem,
   while (!ready.empty()) {
     order.push_back(ready.top());
     ready.pop();
-    for (const Vertex next : vertices[order.back()].behind) {
+    for (const Vertex next : vertices[order.back()].successors) {
       if (--awaited[next] == 0) ready.push(next);
     }
   }
@@ -153,13 +153,13 @@ std::vector<Vertex> depth_first_order(const PipelineProblem& problem) {
   std::vector<std::size_t> awaited(vertices.size());
   std::vector<Vertex> ready, order;
   for (Vertex v = static_cast<Vertex>(vertices.size()); v-- > 0;) {
-    awaited[v] = vertices[v].before.size();
+    awaited[v] = vertices[v].predecessors.size();
     if (awaited[v] == 0) ready.push_back(v);
   }
   while (!ready.empty()) {
     order.push_back(ready.back());
     ready.pop_back();
-    for (const Vertex next : vertices[order.back()].behind) {
+    for (const Vertex next : vertices[order.back()].successors) {
       if (--awaited[next] == 0) ready.push_back(next);
     }
   }

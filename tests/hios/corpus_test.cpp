@@ -1,16 +1,15 @@
 // Bad input: every file of tests/corpus goes through the reader that it is meant for and must be
-// refused with the file's name, the place and the reason that expected.json or edits.json gives
-// (support/corpus.h); then the good files of the corpus, damaged at random, must be refused as well
+// refused with the file's name, the location and the reason in expected.json or edits.json
+// (support/corpus.h). Then the good files of the corpus, damaged at random, must be refused as well
 // or read, and never do harm.
 //
 // A row of expected.json is {file, kind, message}; `message` is part of the message. In `files`
-// the kind is the file's format, and its own reader complains, of a schedule that of
-// graph_ok.json, of a "run" that of model_ok.json; where a `rule` is given, the schedule is read
-// and validate() finds that rule broken. In `for_model_ok` the files are good, but not for what is
-// asked of them:
+// the kind is the file's format, whose reader refuses it: a schedule of graph_ok.json, or of
+// model_ok.json for the kind "run". Where a `rule` is given, the schedule is read and validate()
+// finds a violation of that rule. In `for_model_ok` the files are good, but not for their use:
 //   costs       a profile that lacks what model_ok.json needs on two devices
 //   ranks       a schedule of model_ok.json, run on that many `ranks`
-// In `problems` graph and `platform` are good, but the one cannot be priced on the other.
+// In `problems` graph and `platform` are good, but the graph has no costs on the platform.
 // The digests in schedules are those of graph_ok.json and model_ok.json (run_*.json).
 
 #include <gtest/gtest.h>
@@ -48,7 +47,7 @@ namespace fs = std::filesystem;
 
 const fs::path kCorpus = test::corpus();
 
-/// What the bad files are held against.
+/// The good files that the bad ones are read with.
 struct Surroundings {
   Json graph_json = read_json(kCorpus / "graph_ok.json");
   Json model_json = read_json(kCorpus / "model_ok.json");
@@ -70,8 +69,8 @@ void read_schedule_of_model(const JsonView& root) {
   schedule_from_json(root, surroundings().coarse.graph);
 }
 
-/// Prices the model on two devices; what the profile lacks is the message.
-void price(const JsonView& root) {
+/// Makes the costs of the model on two devices; a message lists the entries that the profile lacks.
+void make_costs(const JsonView& root) {
   const Profile profile = profile_from_json(root);
   const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
   CostModel::from_profile(surroundings().coarse.graph, platform, profile);
@@ -166,7 +165,7 @@ TEST(Corpus, GoodFilesAreRefusedForWhatTheyAreNot) {
     SCOPED_TRACE(name);
     const Json json = read_json(kCorpus / name);
     if (row["kind"] == "costs") {
-      test::expect_error([&] { price(JsonView(json, name)); }, {message});
+      test::expect_error([&] { make_costs(JsonView(json, name)); }, {message});
     } else {
       EXPECT_TRUE(check(kCorpus / name, surroundings().coarse.graph).empty());
       EXPECT_NE(schedule_head(JsonView(json, name)).devices.size(), row["ranks"]);
@@ -214,7 +213,7 @@ TEST(Corpus, GoodFilesAreRead) {
     EXPECT_NO_THROW(read_file(file, readers().at(format)));
     test::expect_meets_schema(read_json(file));
   }
-  EXPECT_NO_THROW(read_file(kCorpus / "profile_ok.json", price));
+  EXPECT_NO_THROW(read_file(kCorpus / "profile_ok.json", make_costs));
   EXPECT_TRUE(check(kCorpus / "schedule_ok.json", surroundings().graph).empty());
   EXPECT_TRUE(check(kCorpus / "run_ok.json", surroundings().coarse.graph).empty());
 }
@@ -228,11 +227,12 @@ TEST(Corpus, AHugeFileIsRefusedUnread) {
   }
 }
 
-/// One random damage: a byte, a piece cut out, a piece doubled, a number or a word replaced.
+/// Returns the text with one random damage: a byte changed, a range cut or doubled, a value
+/// replaced.
 std::string damaged(std::string text, Random& random) {
   const std::size_t at = random.below(text.size());
   const std::size_t length = std::min<std::size_t>(random.below(40) + 1, text.size() - at);
-  static const std::vector<std::string> kPieces = {
+  static const std::vector<std::string> kValues = {
       "-1",   "1e308", "1e400",   "0",          "null",
       "\"\"", "[]",    "{}",      "4294967297", "18446744073709551615",
       "3.9",  "\"a\"", "true",    "[[[[",       "}",
@@ -248,16 +248,16 @@ std::string damaged(std::string text, Random& random) {
     default:
       break;
   }
-  // Whole values only, so that the damage often is JSON still.
+  // Whole values only, so that the damaged text often is still JSON.
   const std::size_t start = text.find_first_of("0123456789\"", at);
   if (start == std::string::npos) return text;
   const std::size_t end = text[start] == '"' ? text.find('"', start + 1)
                                              : text.find_first_not_of("0123456789.", start) - 1;
   if (end == std::string::npos || end < start) return text;
-  return text.replace(start, end - start + 1, kPieces[random.below(kPieces.size())]);
+  return text.replace(start, end - start + 1, kValues[random.below(kValues.size())]);
 }
 
-/// Reads damaged text as far as it will go: a schedule that is read is checked and simulated.
+/// Reads damaged text; a schedule that can be read is checked and simulated.
 void read_damaged(const std::string& format, const std::string& text) {
   const Json json = parse_json(text, "damaged.json");
   const JsonView root(json, "damaged.json");

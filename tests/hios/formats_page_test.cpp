@@ -1,5 +1,5 @@
 // docs/formats.md: its examples meet the schemas, are read by our readers and belong together, and
-// it says something about every key that a schema knows.
+// every key of a schema is explained.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The schemas themselves, and what our programs write against them. Profiles, schedules and reports
+// The schemas themselves, and files of our programs against them. Profiles, schedules and reports
 // meet theirs in their own tests.
 
 #include <gtest/gtest.h>

@@ -83,7 +83,7 @@ class Jobs(SlurmTest):
         report = self.folder / "report.json"
         printed = self.finish("run.sbatch", *NETWORK, *QUICK, "--schedule", schedule, "--profile",
                               self.folder / "profile.json", "--verify", "--json", report)
-        self.assertIn("bit for bit what one rank computes", printed)
+        self.assertIn("bit for bit the result of one rank", printed)
         self.assertEqual(len(read_json(report)["ranks"]), 2)
         self.assertTrue(read_json(report)["verified"]["bitwise"])
 

@@ -1,4 +1,4 @@
-#include "engine/cpu/convolutions/separable.h"
+#include "engine/cpu/separable.h"
 
 #include <limits>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/cpu/convolutions/winograd.h"
+#include "engine/cpu/winograd.h"
 
 #include <algorithm>
 #include <cstring>

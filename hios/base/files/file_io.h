@@ -25,7 +25,8 @@ std::string read_text(const std::filesystem::path& file, const ReadLimits& limit
 enum class Existing { kRefuse, kReplace };
 
 /// Throws InputError if `file` could not be written now (no such folder, no permission, exists and
-/// may not be replaced). Called before any work, so that hours of measuring are not lost at the end.
+/// may not be replaced). Called before any work, so that hours of measuring are not lost at the
+/// end.
 void check_writable(const std::filesystem::path& file, Existing existing);
 
 /// Writes a temporary file next to `file`, syncs and renames it: a reader sees the old file or the

@@ -50,9 +50,8 @@ FileLock::FileLock(const fs::path& file, double limit_s) : descriptor_(open_for_
       std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
       waited_s += kPauseSeconds;
     } else if (errno != EINTR) {
-      log::warning(
-          shown(file) + ": cannot be locked here (" + system_error() +
-          "): if another program updates it at this moment, its measurements are lost");
+      log::warning(shown(file) + ": cannot be locked here (" + system_error() +
+                   "): if another program updates it at this moment, its measurements are lost");
       return;
     }
   }

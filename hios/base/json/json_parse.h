@@ -8,9 +8,9 @@
 
 namespace hios {
 
-/// Parses a text. `name` stands for the file in messages. Throws InputError with name and JSON path:
-/// an empty or truncated text, a duplicate key, nesting over the limit, or a number that no double
-/// holds (1e400).
+/// Parses a text. `name` stands for the file in messages. Throws InputError with name and JSON
+/// path: an empty or truncated text, a duplicate key, nesting over the limit, or a number that no
+/// double holds (1e400).
 Json parse_json(std::string_view text, const std::string& name, const ReadLimits& limits = {});
 
 }  // namespace hios

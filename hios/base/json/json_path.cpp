@@ -7,7 +7,6 @@
 
 namespace hios::json_path {
 
-
 std::string member(std::string path, std::string_view key) {
   bool identifier = !key.empty() && key.size() <= 60;
   for (const char c : key) {

@@ -4,8 +4,8 @@
 
 // Integer arithmetic on the bits. A float's 13 low bits of mantissa are dropped. Adding just less
 // than half of the last kept bit, and one more where that bit is odd, rounds to nearest even. A
-// carry out of the mantissa moves into the exponent, as it should. Halves below 2^-14 have no hidden
-// bit: there the mantissa with its hidden bit is rounded to units of 2^-24. Tests:
+// carry out of the mantissa moves into the exponent, as it should. Halves below 2^-14 have no
+// hidden bit: there the mantissa with its hidden bit is rounded to units of 2^-24. Tests:
 // tests/hios/base/numbers/half_test.cpp, over all halves and every tie between them.
 namespace hios {
 namespace {

@@ -6,7 +6,8 @@
 #include "hios/base/ids.h"
 #include "hios/base/json/json_view.h"
 
-/// The arithmetic that a device computes in. Files and flags call it "math" and use the names below.
+/// The arithmetic that a device computes in. Files and flags call it "math" and use the names
+/// below.
 namespace hios {
 
 /// An arithmetic. Each adds up in fp32 at least.

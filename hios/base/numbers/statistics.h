@@ -28,8 +28,9 @@ Statistics summarize(std::span<const double> samples_ms, const std::vector<bool>
 /// Returns the smallest sample that at least `percent` of all do not exceed. REQUIRES: not empty.
 double percentile(std::span<const double> samples_ms, double percent);
 
-/// Returns the indices of the fastest quarter of `totals` (at least one), ascending. Disturbed ones are left out (empty: none is disturbed) while those that remain are at least
-/// a quarter of all and at least eight (half of fewer than 16); otherwise all count.
+/// Returns the indices of the fastest quarter of `totals` (at least one), ascending. Disturbed ones
+/// are left out (empty: none is disturbed) while those that remain are at least a quarter of all
+/// and at least eight (half of fewer than 16); otherwise all count.
 std::vector<std::size_t> fastest_quarter(std::span<const double> totals,
                                          const std::vector<bool>& disturbed = {});
 

@@ -20,8 +20,8 @@
 //
 // Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in the
 // same block. So no tensor inside an operator is read from outside, no operator waits for its own
-// output, and fusion cannot make a cycle. Ordered by their last layers, operators are in topological
-// order.
+// output, and fusion cannot make a cycle. Ordered by their last layers, operators are in
+// topological order.
 //
 // Three choices are not forced. First, a relu between two convolutions belongs to the first, as a
 // post-operation costs nothing, unless the first has a relu before it: pre-activation networks
@@ -170,8 +170,8 @@ class Coarsener {
     return layers;
   }
 
-  /// Returns the layers from `first` to the concat, if all before it are slices or untaken sums whose
-  /// only consumer it is; otherwise none.
+  /// Returns the layers from `first` to the concat, if all before it are slices or untaken sums
+  /// whose only consumer it is; otherwise none.
   std::vector<LayerId> terms_up_to(LayerId first, LayerId concat) const {
     std::vector<LayerId> layers;
     for (LayerId id = first; id < concat; id = LayerId(id.index() + 1)) {

@@ -42,19 +42,22 @@ struct CoarseGraph {
   }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
-  std::vector<std::optional<OpId>> producer_of;                 ///< by TensorId
-  Bytes element_bytes = hios::element_bytes(Precision::kFp32);  ///< size of an element of tensors and weights
-  std::vector<bool> wanted = {};                                ///< by OpId: it produces a model's output
+  std::vector<std::optional<OpId>> producer_of;  ///< by TensorId
+  Bytes element_bytes =
+      hios::element_bytes(Precision::kFp32);  ///< size of an element of tensors and weights
+  std::vector<bool> wanted = {};              ///< by OpId: it produces a model's output
   /// The models of a graph that divides inputs (SizedNetworks::divide), by number of inputs. They
   /// differ from the whole model in their tensors' first extent only; ids are the same.
   std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
 };
 
-/// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper counts
-/// them (Kundu and Shu, "HIOS", section III-A):
-///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each after the sum of
+/// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper
+/// counts them (Kundu and Shu, "HIOS", section III-A):
+///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each after the sum
+///  of
 ///    its inputs where no other layer reads that sum; conv + addend [+ activation];
-///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of merged siblings'
+///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of merged
+///  siblings'
 ///    tensors (hios/graph/fusion/merge_siblings.h).
 /// It does not merge siblings; the Network does so before.
 /// The model's input is no operator, and its edges are no dependencies. There is an edge per input

@@ -42,7 +42,7 @@ std::vector<ReadLayer> read_layers(const Model& model, std::span<const LayerId> 
     for (const TensorId input : layer.inputs) {
       const auto producer = made.find(input);
       read.operands.push_back(producer == made.end() ? Operand{false, next_input++}
-                                                  : Operand{true, producer->second});
+                                                     : Operand{true, producer->second});
     }
     made.emplace(layer.output, made.size());
   }

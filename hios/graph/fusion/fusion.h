@@ -8,17 +8,17 @@
 #include "hios/base/ids.h"
 #include "hios/model/model.h"
 
-/// The form of an operator's layers, found once when they become an operator. Backends read the form
-/// and bind buffers to it, so they need not analyse the order of the layers again.
+/// The form of an operator's layers, found once when they become an operator. Backends read the
+/// form and bind buffers to it, so they need not analyse the order of the layers again.
 namespace hios {
 
 /// One of an operator's inputs: an index into OperatorLayers::inputs.
 using InputIndex = Id<struct InputTag>;
 
-/// A sum of the terms, relu, depthwise convolution, convolution, sum with the addend and activation,
-/// in this order; all but the convolution are optional (one term: no sum). After `depthwise`,
-/// `convolution` is a pointwise one that reads every pixel; a depthwise convolution on its own is
-/// `convolution`.
+/// A sum of the terms, relu, depthwise convolution, convolution, sum with the addend and
+/// activation, in this order; all but the convolution are optional (one term: no sum). After
+/// `depthwise`, `convolution` is a pointwise one that reads every pixel; a depthwise convolution on
+/// its own is `convolution`.
 struct ConvolutionChain {
   std::vector<InputIndex> terms;
   bool relu_before = false;
@@ -49,9 +49,9 @@ struct ChannelSlice {
   bool operator==(const ChannelSlice&) const = default;
 };
 
-/// A concatenation of channel ranges, each a sum of terms (one: a copy), with a relu on all or none.
-/// A sum, a relu or a slice of channels on its own is one range; a concat has one for each of its
-/// inputs.
+/// A concatenation of channel ranges, each a sum of terms (one: a copy), with a relu on all or
+/// none. A sum, a relu or a slice of channels on its own is one range; a concat has one for each of
+/// its inputs.
 struct CombineForm {
   std::vector<std::vector<InputIndex>> ranges;
   bool relu = false;

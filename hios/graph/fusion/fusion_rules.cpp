@@ -10,14 +10,15 @@
 #include "hios/graph/fusion/fusion.h"
 #include "hios/model/layer_types.h"
 
-// MOIRAI's Alg. 1 as printed continues its walk outside its loop, so along one branch only, and marks
-// no layer as visited. It joins pairs as they come and undoes partial matches at the end, so a rule's
-// matches depend on the walk. Here a match is complete or none, and the order of matches is fixed.
+// MOIRAI's Alg. 1 as printed continues its walk outside its loop, so along one branch only, and
+// marks no layer as visited. It joins pairs as they come and undoes partial matches at the end, so
+// a rule's matches depend on the walk. Here a match is complete or none, and the order of matches
+// is fixed.
 //
 // Fusion makes no cycle and hides no tensor, because a layer is joined to its only consumer. Every
 // path out of the layer leads through that consumer, so no path leaves the operator and comes back,
-// and no other layer reads the output. That is the paper's "direct" and "multi-inputs" connection; a
-// layer with several consumers ("multi-outputs") ends a match. Ordered by their last layers,
+// and no other layer reads the output. That is the paper's "direct" and "multi-inputs" connection;
+// a layer with several consumers ("multi-outputs") ends a match. Ordered by their last layers,
 // operators are in topological order, since only last layers are read from outside.
 //
 // O(rules · layers · their length). Tests: fusion_rules_test (Fig. 7), coarsen_random_test.

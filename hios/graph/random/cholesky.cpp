@@ -2,10 +2,10 @@
 // right-looking (Buttari, Langou, Kurzak and Dongarra, "A class of parallel tiled linear algebra
 // algorithms for multicore architectures"), a network that is regular, deep and wide.
 //
-// In step k POTRF factors tile (k, k), TRSM solves the tiles (i, k) below it, and tiles after column k
-// are updated: SYRK those of the diagonal, GEMM the others. A task reads the tile that it writes,
-// with its value after the previous step, and the tiles of column k that it needs. The order of the
-// tasks is topological. T tiles a side make T POTRF, T(T−1)/2 TRSM, as many SYRK, and
+// In step k POTRF factors tile (k, k), TRSM solves the tiles (i, k) below it, and tiles after
+// column k are updated: SYRK those of the diagonal, GEMM the others. A task reads the tile that it
+// writes, with its value after the previous step, and the tiles of column k that it needs. The
+// order of the tasks is topological. T tiles a side make T POTRF, T(T−1)/2 TRSM, as many SYRK, and
 // T(T−1)(T−2)/6 GEMM: T(T+1)(T+2)/6 tasks. The seed has no influence.
 // tests/hios/graph/random/random_families_test.cpp counts them and follows the edges.
 #include <optional>

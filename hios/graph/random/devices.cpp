@@ -5,8 +5,8 @@
 // rule changes another.
 //
 // A placement assigns units: operators that share a label, or single operators. Limits are derived
-// from a placement that keeps labels and allowed devices, so at least that placement fits, even with
-// nothing to spare. Bytes are whole MiB, so that other placements fit as well.
+// from a placement that keeps labels and allowed devices, so at least that placement fits, even
+// with nothing to spare. Bytes are whole MiB, so that other placements fit as well.
 // tests/hios/graph/random/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
 #include <cmath>

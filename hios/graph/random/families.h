@@ -11,9 +11,9 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/random/random_dag.h"
 
-/// The implementation of hios/graph/random/random_dag.h: the structure of each family, its costs, and
-/// the devices. Families of a few lines are in families.cpp, the others in layered.cpp, cholesky.cpp,
-/// modules.cpp, regal.cpp and formulas.cpp (bert and lstm).
+/// The implementation of hios/graph/random/random_dag.h: the structure of each family, its costs,
+/// and the devices. Families of a few lines are in families.cpp, the others in layered.cpp,
+/// cholesky.cpp, modules.cpp, regal.cpp and formulas.cpp (bert and lstm).
 namespace hios::families {
 
 constexpr std::size_t kMaxOperators = 1'000'000;
@@ -27,8 +27,9 @@ constexpr double kMinMemory = 1, kMaxMemory = 100;
 /// The structure of a network.
 struct Structure {
   std::size_t operators = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> edges = {};  ///< producer, consumer; in any order
-  std::vector<std::string> names = {};                          ///< empty: v0, v1, …
+  std::vector<std::pair<std::size_t, std::size_t>> edges =
+      {};                               ///< producer, consumer; in any order
+  std::vector<std::string> names = {};  ///< empty: v0, v1, …
 };
 
 /// A Graph with costs, before it is made.

@@ -223,6 +223,8 @@ Structure draw_lstm(const RandomDag& parameters, Random&) {
   return unrolled(parameters).structure();
 }
 
-void set_lstm_costs(const RandomDag& parameters, GraphDraft& draft) { unrolled(parameters).set_costs(draft); }
+void set_lstm_costs(const RandomDag& parameters, GraphDraft& draft) {
+  unrolled(parameters).set_costs(draft);
+}
 
 }  // namespace hios::families

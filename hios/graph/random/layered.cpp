@@ -7,9 +7,9 @@
 // uniformly among all other pairs that lead to a later layer.
 //
 // Operators are numbered layer by layer, so operator v has a pair for each operator in earlier
-// layers. With running totals, one binary search turns a drawn number into a pair. O(E log V) unless
-// almost every possible edge is requested.
-// tests/hios/graph/random/random_dag_test.cpp checks the rules and pins the numbers.
+// layers. With running totals, one binary search turns a drawn number into a pair. O(E log V)
+// unless almost every possible edge is requested. tests/hios/graph/random/random_dag_test.cpp
+// checks the rules and pins the numbers.
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>
@@ -20,8 +20,8 @@
 namespace hios::families {
 namespace {
 
-/// Numbers of the operators, layer by layer, and of the pairs (u, v) with u in an earlier layer than
-/// v: by v, then by u.
+/// Numbers of the operators, layer by layer, and of the pairs (u, v) with u in an earlier layer
+/// than v: by v, then by u.
 class Layers {
  public:
   Layers(const RandomDag& parameters, Random& random) {
@@ -60,8 +60,8 @@ class Layers {
   std::uint64_t pairs_ = 0;
 };
 
-/// Gives each operator after the first layer one input from the layer before. The second layer takes
-/// the first one's operators in turn, shuffled; each of those left over gets a consumer.
+/// Gives each operator after the first layer one input from the layer before. The second layer
+/// takes the first one's operators in turn, shuffled; each of those left over gets a consumer.
 std::unordered_set<std::uint64_t> needed_edges(const Layers& layers, Random& random) {
   std::unordered_set<std::uint64_t> pairs;
   if (layers.count() == 1) return pairs;

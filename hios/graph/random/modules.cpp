@@ -2,14 +2,13 @@
 // section V: networks wired at random (Xie et al., "Exploring Randomly Wired Neural Networks for
 // Image Recognition", section 3), joined by some tensors.
 //
-// A module's operators have an order, and edges lead along it; its inputs are the first of them, its
-// outputs the last. An operator without predecessors reads an input, and one without successors is
-// read by an output. With strong ends these are the first input and the last output, whose paths
+// A module's operators have an order, and edges lead along it; its inputs are the first of them,
+// its outputs the last. An operator without predecessors reads an input, and one without successors
+// is read by an output. With strong ends these are the first input and the last output, whose paths
 // therefore cover nearly all of the module (the paper: all paths stem from at least one input, a
-// specific endpoint's paths cover all). With weak ends they are drawn, so that paths are spread (the
-// paper: sampled). With one channel, every path from module to module passes one output and one
-// input.
-// Test: tests/hios/graph/random/random_modules_test.cpp.
+// specific endpoint's paths cover all). With weak ends they are drawn, so that paths are spread
+// (the paper: sampled). With one channel, every path from module to module passes one output and
+// one input. Test: tests/hios/graph/random/random_modules_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -7,8 +7,8 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/random/families.h"
 
-// A family decides a network's structure (hios/graph/random/families.h). Costs are drawn here, alike
-// for all families, and hios/graph/random/devices.cpp makes the devices differ.
+// A family decides a network's structure (hios/graph/random/families.h). Costs are drawn here,
+// alike for all families, and hios/graph/random/devices.cpp makes the devices differ.
 //
 // Structure and costs come from separate streams of random numbers: neither other costs (p) nor
 // devices change the structure. Edges are sorted by consumer, then by producer.
@@ -52,10 +52,10 @@ GraphDraft draw_graph(const RandomDag& parameters) {
 
   Random costs(parameters.seed, "random_dag costs");
   GraphDraft draft{.name = prefix(row) + "-" + std::to_string(structure.operators) + "-" +
-                      std::to_string(parameters.seed),
-              .operators = draw_operators(structure, costs),
-              .edges = {},
-              .stage_cost = {StageCostRule::Kind::kOverlap, 0.5}};
+                           std::to_string(parameters.seed),
+                   .operators = draw_operators(structure, costs),
+                   .edges = {},
+                   .stage_cost = {StageCostRule::Kind::kOverlap, 0.5}};
   draft.edges.reserve(structure.edges.size());
   for (const auto& [u, v] : structure.edges) {
     const bool by_producer = parameters.transfer == RandomDag::Transfer::kProducer;

@@ -14,12 +14,12 @@ namespace hios {
 struct RandomDevices {
   /// Speeds by device: an operator's time there is the network's divided by it. Empty: 1 on all.
   std::vector<double> speeds = {};
-  /// Deviation of operators' times on a device: each is multiplied by a lognormal number with the mean
-  /// 1 and this standard deviation of the logarithm. It uses the C library's exp, log and cos, so the
-  /// last digit may differ between machines.
+  /// Deviation of operators' times on a device: each is multiplied by a lognormal number with the
+  /// mean 1 and this standard deviation of the logarithm. It uses the C library's exp, log and cos,
+  /// so the last digit may differ between machines.
   double spread = 0;
-  /// All devices' memory divided by the bytes that all operators hold, from 1 on. Absent: no bytes, no
-  /// limits.
+  /// All devices' memory divided by the bytes that all operators hold, from 1 on. Absent: no bytes,
+  /// no limits.
   std::optional<double> memory = {};
   double allowed = 0;   ///< share of operators that some of the devices may not run
   double colocate = 0;  ///< share of operators that share a label with one to three others
@@ -28,12 +28,13 @@ struct RandomDevices {
 
 /// Modules in a row (RandomDag::Family::kModules).
 struct RandomModules {
-  /// The random graph inside a module, before its ends are joined: undirected, then every edge leads
-  /// from the earlier operator to the later.
+  /// The random graph inside a module, before its ends are joined: undirected, then every edge
+  /// leads from the earlier operator to the later.
   enum class Wiring {
     kErdosRenyi,     ///< each pair with the probability p
     kWattsStrogatz,  ///< a lattice of k neighbours, each edge rewired with the probability p
-    kBarabasiAlbert  ///< each operator after the first k to k earlier ones, by preferential attachment
+    kBarabasiAlbert  ///< each operator after the first k to k earlier ones, by preferential
+                     ///< attachment
   };
   /// The inputs at which a module's paths begin, and the outputs at which they end.
   enum class Ends {
@@ -78,7 +79,8 @@ struct RandomDag {
     /// cost their sum (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping
     /// Neural Networks onto Heterogeneous Platforms", section V; Table II has the means).
     kModules,
-    /// An undirected graph whose edges follow a random order; tensors N(50, 10) MB, transfers 1 ms/MB.
+    /// An undirected graph whose edges follow a random order; tensors N(50, 10) MB, transfers 1
+    /// ms/MB.
     /// An operator costs the size of its inputs and output and a share |N(0, 0.1)| of all tensors;
     /// stages cost their sum (Archer, Fahrbach, Liu and Prabhu,
     /// "Practical Performance Guarantees for Pipelined DNN Inference", appendix C.2).
@@ -88,8 +90,8 @@ struct RandomDag {
     kBert,
     kLstm,  ///< layers of LSTM cells, unrolled; not random, times as for kBert
   };
-  /// The undirected graph of kRegal: G(n, 0.05); each operator joined to 2 earlier ones; a lattice of 4
-  /// neighbours with 0.3 of the edges rewired; 4 blocks, 0.3 inside and 0.01 between.
+  /// The undirected graph of kRegal: G(n, 0.05); each operator joined to 2 earlier ones; a lattice
+  /// of 4 neighbours with 0.3 of the edges rewired; 4 blocks, 0.3 inside and 0.01 between.
   enum class Base { kErdosRenyi, kBarabasiAlbert, kWattsStrogatz, kBlocks };
   /// The operator whose time decides that of a transfer: the producer in the paper, the consumer in
   /// the simulator that was published with it.
@@ -101,7 +103,8 @@ struct RandomDag {
   /// For kLayered. Absent: 2n, as in the paper, or as many as the layers have room for.
   std::optional<std::size_t> edges = {};
   std::size_t layers = 14;  ///< for kLayered, kBert and kLstm
-  double p = 0.8;           ///< transfer time divided by that operator's time; transfers take at least 0.1 ms
+  double p =
+      0.8;  ///< transfer time divided by that operator's time; transfers take at least 0.1 ms
   std::uint64_t seed = 0;
   Transfer transfer = Transfer::kProducer;
   Family family = Family::kLayered;
@@ -110,9 +113,9 @@ struct RandomDag {
   double density = 0.5;                   ///< for kDense: the probability of an edge
   RandomModules modules = {};             ///< for kModules; `operators` is the number of all nodes
   Base base = Base::kErdosRenyi;          ///< for kRegal
-  std::size_t heads = 12;                 ///< for kBert; with `layers` and `length` it decides `operators`
-  std::size_t hidden = 768;               ///< for kBert and kLstm: numbers of a token or a state
-  std::size_t length = 128;               ///< for kBert: tokens; for kLstm: steps
+  std::size_t heads = 12;    ///< for kBert; with `layers` and `length` it decides `operators`
+  std::size_t hidden = 768;  ///< for kBert and kLstm: numbers of a token or a state
+  std::size_t length = 128;  ///< for kBert: tokens; for kLstm: steps
   RandomDevices devices = {};
 
   /// Returns the largest number of edges; for kDense, ten standard deviations above the mean.
@@ -134,15 +137,15 @@ struct RandomProblem {
 /// operators than one need two), or where `devices` is not the default: see random_problem().
 Graph random_dag(const RandomDag& parameters);
 
-/// Returns the same network for the platform's devices. Labels are drawn first: groups of two to four
-/// operators. A restricted operator has a subset of the devices, at least one and not all, the same
-/// for all that share a label. Operators hold whole MiB, 1 to 8 of output (also the size of its edges)
-/// and 0 to 16 of parameters. Limits are derived from a placement: each operator goes to the allowed
-/// device that holds the least, and a device's limit is what it got and its share of the spare memory.
-/// So there is a placement, even with nothing to spare. Transfers are shares of the time at speed 1.
-/// Throws InputError as random_dag(), and where the number of devices is not that of speeds, is one
-/// although some devices shall not be allowed, or where devices have limits that differ from those
-/// drawn.
+/// Returns the same network for the platform's devices (devices.cpp). Labels are drawn first:
+/// groups of two to four operators. A restricted operator has a subset of the devices, at least one
+/// and not all, the same for all that share a label. Operators hold whole MiB, 1 to 8 of output
+/// (also the size of its edges) and 0 to 16 of parameters. Limits are derived from a placement:
+/// each operator goes to the allowed device that holds the least, and a device's limit is what it
+/// got and its share of the spare memory. So there is a placement, even with nothing to spare.
+/// Transfers are shares of the time at speed 1. Throws InputError as random_dag(), and where the
+/// number of devices is not that of speeds, is one although some devices shall not be allowed, or
+/// where devices have limits that differ from those drawn.
 RandomProblem random_problem(const RandomDag& parameters, const Platform& platform);
 
 }  // namespace hios

@@ -3,14 +3,13 @@
 // Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference",
 // appendix C.2, cut them into blocks.
 //
-// An undirected graph is drawn, then an order of the operators, and every edge leads from the earlier
-// to the later. An operator has one tensor, of a size N(50, 10), for all its consumers. It costs the
-// sizes of its inputs and its output, and a share r of all sizes together. We take the absolute value
-// of the paper's r ~ N(0, 0.1), so that no cost is below zero; the models' parameters and the
-// bandwidth, 1, are ours. A unit of size is a megabyte and takes a millisecond, which a link with
-// 1 GB/s takes, too. REGAL leaves out graphs whose peak of memory is easy to find; here they are
-// included.
-// Test: tests/hios/graph/random/random_regal_test.cpp.
+// An undirected graph is drawn, then an order of the operators, and every edge leads from the
+// earlier to the later. An operator has one tensor, of a size N(50, 10), for all its consumers. It
+// costs the sizes of its inputs and its output, and a share r of all sizes together. We take the
+// absolute value of the paper's r ~ N(0, 0.1), so that no cost is below zero; the models'
+// parameters and the bandwidth, 1, are ours. A unit of size is a megabyte and takes a millisecond,
+// which a link with 1 GB/s takes, too. REGAL leaves out graphs whose peak of memory is easy to
+// find; here they are included. Test: tests/hios/graph/random/random_regal_test.cpp.
 #include <cmath>
 #include <numeric>
 

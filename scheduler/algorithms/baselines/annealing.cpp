@@ -9,20 +9,20 @@
 #include "scheduler/structures/exponential.h"
 
 // The papers leave the temperatures open. Here they fall by the same factor a hundred times, from a
-// mean operator's time (on the device that is fastest for it) to a thousandth of that: at first a
-// step that lengthens the schedule by one operator is taken every third time, at last none is.
+// mean operator's time (on its fastest device) to a thousandth of that. At first a step that
+// lengthens the schedule by one operator is accepted every third time, at last never.
 //
-// O(V + E) a step. best/ has the search that this is a baseline for: it moves order and stages too,
-// and times only what a step changes. Tests: baselines_test, oracle_test.
+// O(V + E) a step. The search in best/ also moves order and stages, and updates only times that a
+// step changes; this is its baseline. Tests: baselines_test, oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
 constexpr std::int64_t kLevels = 100;
-constexpr double kCooling = 0.93;              // ^100 = 0.0007
-constexpr std::int64_t kWorkToLook = 100'000;  ///< steps · operators between two looks at the clock
+constexpr double kCooling = 0.93;                // ^100 = 0.0007
+constexpr std::int64_t kWorkPerCheck = 100'000;  ///< steps · operators between looks at the clock
 
-/// Over operators, each where it is fastest.
+/// Returns the mean of operators' least times.
 double mean_least_ms(const Graph& graph, const CostModel& costs) {
   double sum = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -35,7 +35,7 @@ double mean_least_ms(const Graph& graph, const CostModel& costs) {
   return graph.size() == 0 ? 0 : sum / static_cast<double>(graph.size());
 }
 
-void start_by_chance(Genes& genes, Random& random) {
+void start_randomly(Genes& genes, Random& random) {
   std::vector<Genes::Move> moves;
   for (std::size_t gene = 0; gene < genes.size(); ++gene) {
     const auto choices = genes.choices(gene);
@@ -44,7 +44,7 @@ void start_by_chance(Genes& genes, Random& random) {
   genes.move(moves);
 }
 
-/// A gene and another of its devices.
+/// Returns a random gene and another of its devices.
 Genes::Move random_move(const Genes& genes, Random& random) {
   const std::size_t gene = random.below(genes.size());
   const auto choices = genes.choices(gene);
@@ -62,14 +62,14 @@ TimedSchedule schedule_annealing(const Graph& graph, const CostModel& costs,
   Genes genes(graph, costs, fastest_mapping(graph, costs, times.order(), "annealing", deadline));
   if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
   Random random(seed, "annealing");
-  start_by_chance(genes, random);
+  start_randomly(genes, random);
   Mapping best = genes.mapping();
   double now_ms = times.latency_ms(best), best_ms = now_ms;
   double temperature_ms = mean_least_ms(graph, costs);
-  const auto look =
-      std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
+  const auto interval =
+      std::clamp<std::int64_t>(kWorkPerCheck / static_cast<std::int64_t>(graph.size()), 1, 256);
   for (std::int64_t i = 0, level = 0; i < iterations; ++i) {
-    if (deadline.expired_at(i, look)) return {times.schedule(best), true};
+    if (deadline.expired_at(i, interval)) return {times.schedule(best), true};
     for (; level < kLevels * i / iterations; ++level) temperature_ms *= kCooling;
     const Genes::Move there = random_move(genes, random);
     const Genes::Move back{there.gene, genes.device(there.gene)};

@@ -6,15 +6,15 @@
 #include "hios/base/numbers/random.h"
 #include "scheduler/list/mapping.h"
 
-// O(V + E) a child; one in three is its parent's twin and costs O(V). Tests: baselines_test,
+// O(V + E) a child; one in three equals its parent and costs O(V). Tests: baselines_test,
 // oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::int64_t kWorkToLook = 100'000;  ///< children · operators between two looks
+constexpr std::int64_t kWorkPerCheck = 100'000;  ///< children · operators between two looks
 
-/// The genes that mutate, each with another of its devices.
+/// Collects the genes that mutate, each with another of its devices.
 void mutate(const Genes& genes, Random& random, std::vector<Genes::Move>& moves) {
   moves.clear();
   for (std::size_t gene = 0; gene < genes.size(); ++gene) {
@@ -36,11 +36,11 @@ TimedSchedule schedule_evolution(const Graph& graph, const CostModel& costs,
   if (genes.size() == 0) return {times.schedule(genes.mapping()), false};
   Random random(seed, "ea");
   double now_ms = times.latency_ms(genes.mapping());
-  const auto look =
-      std::clamp<std::int64_t>(kWorkToLook / static_cast<std::int64_t>(graph.size()), 1, 256);
+  const auto interval =
+      std::clamp<std::int64_t>(kWorkPerCheck / static_cast<std::int64_t>(graph.size()), 1, 256);
   std::vector<Genes::Move> there, back;
   for (std::int64_t i = 0; i < iterations; ++i) {
-    if (deadline.expired_at(i, look)) return {times.schedule(genes.mapping()), true};
+    if (deadline.expired_at(i, interval)) return {times.schedule(genes.mapping()), true};
     mutate(genes, random, there);
     if (there.empty()) continue;
     back.clear();

@@ -9,13 +9,13 @@
 
 namespace hios::scheduler {
 
-/// The biased (1+1) evolutionary algorithm over mappings (Ghannane and Abdelfattah, "DiviML: A
-/// Module-based Heuristic for Mapping Neural Networks onto Heterogeneous Platforms", section V-A;
-/// Droste, Jansen and Wegener, "On the analysis of the (1+1) evolutionary algorithm"). From
-/// fastest_mapping(): each of `iterations` children has each operator, or all of one label, on
-/// another device with probability 1/n; one that memory holds and that takes no longer than its
-/// parent, with operators in breadth_first_order(), takes its place. One operator a stage. The same
-/// arguments give the same schedule. `timed_out`: it ended before its children did. Throws as
+/// Searches mappings by the biased (1+1) evolutionary algorithm (Ghannane and Abdelfattah, "DiviML:
+/// A Module-based Heuristic for Mapping Neural Networks onto Heterogeneous Platforms", section V-A;
+/// Droste, Jansen and Wegener, "On the analysis of the (1+1) evolutionary algorithm"). It starts
+/// from fastest_mapping(). In each of `iterations` children, each operator, or all of one label,
+/// moves to another device with probability 1/n. A child replaces its parent if memory holds it and
+/// it takes no longer, with operators in breadth_first_order(). One operator a stage. The same
+/// arguments give the same schedule. `timed_out`: it ended before its last child. Throws as
 /// fastest_mapping().
 TimedSchedule schedule_evolution(const Graph& graph, const CostModel& costs,
                                  std::int64_t iterations, std::uint64_t seed,

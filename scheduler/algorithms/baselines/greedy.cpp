@@ -6,15 +6,16 @@
 #include "scheduler/list/mapping.h"
 #include "scheduler/list/placement.h"
 
-// The latency so far is the greater of what it was and the operator's end, so both rules together
-// are one: where the operator ends first. O(V·M + in-edges·M). Tests: baselines_test, oracle_test.
+// The latency so far is the maximum of its previous value and the operator's end, so the two rules
+// are one: the device where the operator ends first. O(V·M + in-edges·M). Tests: baselines_test,
+// oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
-/// Where the operator ends first; nothing where labels and memory leave it no device.
+/// Returns the device where the operator ends first; nothing if labels and memory exclude all.
 std::optional<DeviceId> first_to_end(OpId op, const CostModel& costs, const ListTimeline& timeline,
                                      const Placement& placement) {
   std::optional<DeviceId> best;
@@ -43,7 +44,7 @@ TimedSchedule schedule_greedily(const Graph& graph, const CostModel& costs,
       for (std::size_t k = 0; k < i; ++k) devices[order[k].index()] = timeline.device(order[k]);
       return devices;
     };
-    if (deadline.expired_at(i, kOperatorsToLook)) {
+    if (deadline.expired_at(i, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, order, placed()), true};
     }
     const auto device = first_to_end(order[i], costs, timeline, placement);

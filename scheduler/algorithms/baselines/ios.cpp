@@ -9,38 +9,39 @@
 #include "scheduler/structures/graph_partition.h"
 
 // IOS (Ding et al., "IOS: Inter-operator scheduler for CNN acceleration", MLSys 2021). A state is a
-// downset: operators that contain with each operator all those that it needs. An ending of it is a
-// set of operators that nothing outside the ending needs; it may be the last stage, its groups
-// being its connected components. So
+// downset: a set of operators with all their predecessors. An ending of it is a set of operators
+// without consumers in the rest; it may be the last stage, whose groups are its connected
+// components. So
 //   cost(S) = min over endings E of S: cost(S − E) + stage cost of E,  cost(∅) = 0,
 // memoised over the downsets. Pruned as in the paper: at most r operators a group, s groups a
 // stage.
 //
-// Endings are built from closed groups: connected sets C within S of at most r operators such that
-// nothing of S − C needs one of C. Two disjoint closed groups have no edge between them, since it
-// would lead out of one of them, and no path for the same reason; so endings are exactly the sets
-// of disjoint closed groups, each in one way. A stage of one group costs the sum of its operators,
-// as do stages of one operator each, so single groups of several operators need not be tried;
-// neither need stages that cost no less than their operators one after the other.
+// Endings are built from closed groups: connected sets C within S of at most r operators without
+// consumers in S − C. Two disjoint closed groups have no edge between them, since it would lead out
+// of one of them, and no path for the same reason. So endings are exactly the sets of disjoint
+// closed groups, each in one way. A stage of one group costs the sum of its operators, as do stages
+// of one operator each, so single groups of several operators need not be tried. Nor do stages that
+// cost no less than their operators one after the other.
 //
-// The graph is cut first (graph_partition.h), and subgraphs of up to 32 operators are sets of bits.
-// Where a piece has too many endings, or time runs out, states that were not solved cost the sum of
-// their operators, which a serial order attains: the answer stays a valid schedule, the best found.
+// The graph is partitioned first (graph_partition.h), and subgraphs of up to 32 operators are bit
+// sets. Where a subgraph has too many endings, or the deadline expires, unsolved states cost the
+// sum of their operators, which a serial order attains. The result is then the best valid schedule
+// found.
 //
 // Cost: downsets × endings. Tests: ios_test (equal to brute force on one device), oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
-using Mask = std::uint32_t;  ///< operators of a piece
-constexpr std::size_t kPieceLimit = 32;
+using Mask = std::uint32_t;  ///< a set of the subgraph's operators
+constexpr std::size_t kMaxSubgraph = 32;
 constexpr std::size_t kCostsKept = 1'000'000;
 
-class PieceSearch {
+class SubgraphSearch {
  public:
-  PieceSearch(const Graph& graph, const CostModel& costs, DeviceId device,
-              const std::vector<OpId>& operators, const IosOptions& options,
-              const Deadline& deadline)
+  SubgraphSearch(const Graph& graph, const CostModel& costs, DeviceId device,
+                 const std::vector<OpId>& operators, const IosOptions& options,
+                 const Deadline& deadline)
       : costs_(costs),
         device_(device),
         operators_(operators),
@@ -62,7 +63,7 @@ class PieceSearch {
     list_groups();
   }
 
-  /// The stages of the piece, first to last.
+  /// Returns the subgraph's stages, first to last.
   std::vector<Stage> run() {
     Mask state = static_cast<Mask>((std::uint64_t{1} << operators_.size()) - 1);
     solve(state);
@@ -87,7 +88,7 @@ class PieceSearch {
  private:
   struct Solved {
     double ms;
-    Mask ending;  ///< the best last stage; empty: one operator after the other
+    Mask ending;  ///< the best last stage; empty: a serial order
   };
 
   static Mask bit(std::size_t i) { return Mask{1} << i; }
@@ -109,7 +110,7 @@ class PieceSearch {
     return sum;
   }
 
-  /// All connected sets of at most r operators: those of one, each grown by its neighbours.
+  /// Lists all connected sets of at most r operators: single ones, each grown by its neighbours.
   void list_groups() {
     std::vector<Mask> grown;
     for (std::size_t i = 0; i < operators_.size(); ++i) grown.push_back(bit(i));
@@ -182,9 +183,8 @@ class PieceSearch {
     return best.ms;
   }
 
-  /// Tries all endings of `state` that add to `ending` (of `count` groups) closed groups from
-  /// `next` on; larger endings first, so that a search that is stopped has seen stages of many
-  /// groups.
+  /// Tries all endings of `state` that extend `ending` (of `count` groups) by closed groups from
+  /// `next` on. Larger endings come first, so an interrupted search has seen stages of many groups.
   void extend(Mask state, const std::vector<Mask>& closed, std::size_t next, Mask ending,
               std::size_t count, Solved& best) {
     if (count < options_.max_groups) {
@@ -238,14 +238,14 @@ IosResult schedule_endings(const Graph& graph, const CostModel& costs, DeviceId 
     result.stages = sequential(graph);
     return result;
   }
-  const GraphPartition partition = partition_graph(graph, kPieceLimit);
+  const GraphPartition partition = partition_graph(graph, kMaxSubgraph);
   result.optimal = partition.lossless;
   for (std::size_t i = 0; i < partition.subgraphs.size(); ++i) {
     if (progress) {
-      progress("ios: piece " + std::to_string(i + 1) + " of " +
+      progress("ios: subgraph " + std::to_string(i + 1) + " of " +
                std::to_string(partition.subgraphs.size()));
     }
-    PieceSearch search(graph, costs, device, partition.subgraphs[i], limits, deadline);
+    SubgraphSearch search(graph, costs, device, partition.subgraphs[i], limits, deadline);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
     result.timed_out = result.timed_out || search.timed_out();
@@ -257,11 +257,11 @@ IosResult schedule_endings_of(const Graph& graph, const CostModel& costs, Device
                               std::span<const OpId> operators, const IosOptions& options,
                               const Deadline& deadline) {
   const IosOptions limits = limited(options, costs, device);
-  IosResult result{{}, operators.size() <= kPieceLimit, false};
-  for (std::size_t begin = 0; begin < operators.size(); begin += kPieceLimit) {
-    const auto some = operators.subspan(begin, std::min(kPieceLimit, operators.size() - begin));
-    const std::vector<OpId> piece(some.begin(), some.end());
-    PieceSearch search(graph, costs, device, piece, limits, deadline);
+  IosResult result{{}, operators.size() <= kMaxSubgraph, false};
+  for (std::size_t begin = 0; begin < operators.size(); begin += kMaxSubgraph) {
+    const auto some = operators.subspan(begin, std::min(kMaxSubgraph, operators.size() - begin));
+    const std::vector<OpId> subgraph(some.begin(), some.end());
+    SubgraphSearch search(graph, costs, device, subgraph, limits, deadline);
     for (Stage& stage : search.run()) result.stages.push_back(std::move(stage));
     result.optimal = result.optimal && search.complete();
     result.timed_out = result.timed_out || search.timed_out();

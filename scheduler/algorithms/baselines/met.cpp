@@ -2,8 +2,8 @@
 
 #include "scheduler/list/mapping.h"
 
-// O(V·M + E), so nothing here looks at the clock but packing. Where devices are alike, all go to
-// the first: a baseline that says what parallelism is worth. Tests: baselines_test, oracle_test.
+// O(V·M + E), so only packing looks at the clock. Where devices are alike, all operators go to the
+// first: a baseline that shows the gain by parallelism. Tests: baselines_test, oracle_test.
 
 namespace hios::scheduler {
 

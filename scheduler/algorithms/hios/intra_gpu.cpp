@@ -8,20 +8,20 @@
 #include "scheduler/list/priorities.h"
 
 // Alg. 2 of Kundu and Shu, HIOS. For every operator v_i by priority that is still alone in its
-// stage, windows of 2, 3, … w consecutive operators from v_i on along its device are tried, and the
-// one with the least latency is kept if that is below the latency without it. A window ends at the
-// device's end, at an operator that is in a merged stage already, and at `streams` operators.
+// stage, windows of 2, 3, … w consecutive operators from v_i on along its device are tried. The one
+// with the least latency is kept if that is below the latency without it. A window ends at the
+// device's end, at an operator of a merged stage, and at `streams` operators.
 //
-// If an operator of the window waits for another one or for what waits for it, by edges or by the
-// order on other devices, they depend on each other or a cycle would arise, and larger windows need
-// not be tried. (Edges alone would miss the cycles through the order on other devices.)
+// If an operator of the window depends on another one, by edges or through the order on other
+// devices, merging them would break a dependency or make a cycle. Then larger windows need not be
+// tried. (Edges alone would miss the cycles through the order on other devices.)
 //
 // A window that costs no less than its operators one after the other cannot help, since it also
-// waits for all their inputs: it is not timed. That settles serial costs at once. What a merge does
-// to the latency is the merge_trials' to find out, without timing the rest of the schedule where
-// there is no need; it decides what simulating each merged schedule would decide (fast_forms_test).
-// Since windows begin in the order of priorities, all in all this takes O(n·w·log n) and little
-// more where latencies hardly ever tie; O(n·w·(V + E)) at most.
+// waits for all their inputs: it is not evaluated. That excludes serial costs at once. MergeTrials
+// computes the latency after a merge without recomputing the rest of the schedule where possible;
+// it decides as simulating each merged schedule would (fast_forms_test). Since windows begin in the
+// order of priorities, the total is about O(n·w·log n) if latencies rarely tie, O(n·w·(V + E)) at
+// most.
 //
 // Not optimal: greedy, neighbours only. Tests: intra_gpu_test (a cycle through another device,
 // merged neighbours, streams) and oracle_test.
@@ -35,7 +35,7 @@ double serial_ms(const StageGraph& stages, const std::vector<StageGraph::NodeId>
   return sum;
 }
 
-/// Tries the windows that begin at `op` and keeps the best if it helps.
+/// Tries the windows that begin at `op` and keeps the best one if it helps.
 void try_windows_from(OpId op, std::size_t window, const CostModel& costs, StageGraph& stages,
                       MergeTrials& trials) {
   const StageGraph::NodeId first = stages.node_of(op);

@@ -9,9 +9,9 @@
 namespace hios::scheduler {
 
 /// Alg. 2 of Kundu and Shu, HIOS, parallelize(): slides a window of up to `window` consecutive
-/// operators along each device and merges them into one stage, each operator a group, where the
-/// latency falls. Never worse than `schedule`. A device's `streams` limits the groups of a stage:
-/// with one, nothing merges.
+/// operators along each device and merges them into one stage, each operator a group, if the
+/// latency falls. Never worse than `schedule`. A device's `streams` limits the groups of a stage;
+/// with one stream nothing merges.
 ///
 /// REQUIRES: `schedule` is valid and has one operator a stage.
 TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,

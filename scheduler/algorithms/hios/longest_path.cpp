@@ -12,23 +12,22 @@
 #include "scheduler/list/priorities.h"
 
 // Alg. 1 of Kundu and Shu, HIOS (HIOS-LP without its intra-GPU part): the longest path among the
-// operators that are not scheduled goes to one device as a whole, so that its transfers vanish;
-// which device, a trial on each tells. Ties go to the lowest device.
+// unscheduled operators goes to one device as a whole, so that its transfers vanish. A trial on
+// each device decides which; ties go to the lowest.
 //
-// There are some 0.4·n paths, so neither the search for the next one (valid_path) nor a trial may
-// begin anew each time. In a trial all scheduled operators and the path's are placed in priority
-// order, each after what is already on its device; a path only delays what was there
-// (incremental_timeline), so a trial passes on what the path moves and ends as soon as its latency
-// cannot be the least; devices whose work alone shows that are not tried. What is decided is, tie
-// for tie, what placing everything anew would decide: fast_forms_test holds it to that. A round
-// costs what moves, O(M·(V + E)·log) at most.
+// There are about 0.4·n paths, so neither the search for the next one (valid_path) nor a trial may
+// start from scratch. A trial places all scheduled operators and the path's in priority order, each
+// after the operators already on its device. A path only delays the others (incremental_timeline),
+// so a trial propagates delays and ends as soon as its latency cannot be the least. Devices whose
+// work alone excludes them are not tried. The decisions equal, tie for tie, those of placing
+// everything from scratch (fast_forms_test). A round costs its delays, O(M·(V + E)·log) at most.
 //
-// With `insertion` an operator that is added may also make others earlier, so that every trial does
-// place all anew from the path's first operator on: O(V²·M·(V + E)) in all.
+// With `insertion`, an added operator may also let others start earlier. So every trial places all
+// operators from the path's first one on: O(V²·M·(V + E)) in all.
 //
-// With devices of different abilities a path is cut after the longest beginning that some device
-// can take (it can run all of it, has room for it, and has the operators that share its labels);
-// the rest stays unscheduled, and the cut path is valid, for its last operator may touch anything.
+// With unlike devices, a path is cut to the longest prefix that some device can take: it can run
+// all of it, has room for it, and has the operators that share its labels. The rest stays
+// unscheduled. The prefix is valid, since its last operator may touch anything.
 //
 // Not optimal: paths are never moved again, and priorities ignore the mapping. Tests:
 // longest_path_test (the paper's example, Fig. 4) and oracle_test.
@@ -38,18 +37,19 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What a trial is asked of: the latency of all that is scheduled with a path on a device.
+/// Trials of a path on a device: the latency of all scheduled operators with it.
 class Trials {
  public:
   virtual ~Trials() = default;
-  /// A lower bound, up to rounding, of what try_adding() without a limit would say.
+  /// Returns a lower bound, up to rounding, of try_adding() without a limit.
   virtual double at_least(const std::vector<OpId>& path, DeviceId device) const = 0;
-  /// Infinity once it is sure to be `limit` or more. REQUIRES: the path is not scheduled yet.
+  /// Returns the latency, or infinity once it is sure to be `limit` or more. REQUIRES: the path is
+  /// not scheduled yet.
   virtual double try_adding(const std::vector<OpId>& path, DeviceId device, double limit) = 0;
-  /// Makes the last trial, which was below its limit, the one that keep() schedules.
+  /// Remembers the last trial, which was below its limit, for keep().
   virtual void remember() = 0;
   virtual void keep() = 0;
-  /// Of all that is scheduled, one operator a stage.
+  /// Returns the schedule of all scheduled operators, one a stage.
   virtual Schedule schedule() const = 0;
 };
 
@@ -71,7 +71,8 @@ class AppendTrials final : public Trials {
   IncrementalTimeline timeline_;
 };
 
-/// Those before the path's first operator keep their times, since nothing before them changes.
+/// Trials with insertion. Operators before the path's first one keep their times, since nothing
+/// before them changes.
 class InsertionTrials final : public Trials {
  public:
   InsertionTrials(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order)
@@ -126,7 +127,7 @@ class InsertionTrials final : public Trials {
 
  private:
   std::vector<std::size_t> position_;  // in priority order, by operator
-  std::vector<OpId> mapped_, tried_;   // in priority order: what is scheduled; with the path
+  std::vector<OpId> mapped_, tried_;   // in priority order: scheduled; with the path
   std::vector<OpId> path_;
   std::vector<std::optional<DeviceId>> device_of_;
   std::vector<double> start_ms_, best_start_ms_;
@@ -152,7 +153,7 @@ class PathMapper {
 
   bool done() const { return mapped_ == graph_.size(); }
 
-  /// One round of Alg. 1's loop (lines 5 to 16). False if no device can take the path.
+  /// Runs one round of Alg. 1's loop (lines 5 to 16). Returns false if no device can take the path.
   bool map_next_path(const std::function<void(const PathTrial&)>& observe) {
     PathTrial round;
     round.path = search_.longest();
@@ -176,10 +177,10 @@ class PathMapper {
   const std::vector<std::optional<DeviceId>>& device_of() const { return device_of_; }
 
  private:
-  /// The device with the least latency, the lowest among equals. The most promising come first, so
-  /// that most of the others need no trial or a short one.
+  /// Chooses the device with the least latency, the lowest among equals. Promising devices come
+  /// first, so that most others need no trial or a short one.
   void try_devices(const std::vector<bool>& able, PathTrial& round, bool to_the_end) {
-    constexpr double kMargin = 1e-9;  // more than rounding can do to a bound
+    constexpr double kMargin = 1e-9;  // more than a bound's rounding error
     const std::vector<OpId>& path = round.path.operators;
     std::vector<std::pair<double, DeviceId>> devices;
     for (std::size_t d = 0; d < able.size(); ++d) {
@@ -190,7 +191,7 @@ class PathMapper {
     double least = kInfinity;
     for (const auto& [bound, device] : devices) {
       if (!to_the_end && bound * (1 - kMargin) > least) break;
-      // Of a lower device as much would do.
+      // On a lower device, an equal latency suffices.
       double limit = device < round.chosen ? std::nextafter(least, kInfinity) : least;
       if (to_the_end) limit = kInfinity;
       const double latency = trials_->try_adding(path, device, limit);
@@ -202,7 +203,7 @@ class PathMapper {
     }
   }
 
-  /// Which devices can take what is left of the path.
+  /// Cuts the path to the longest prefix that some device can take; returns these devices.
   std::vector<bool> cut_to_ability(ValidPath& path) const {
     std::vector<std::size_t> length;
     for (std::size_t d = 0; d < costs_.platform().size(); ++d) {

@@ -13,27 +13,27 @@
 
 // Alg. 3 of Kundu and Shu, HIOS (HIOS-MR without its intra-GPU part). Row i of a table has for each
 // device j the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives
-// it. So an entry stands for a whole history: its device, then that of v_{i-1}, … back to v_1, each
-// with the finish time that its own entry holds. v_i on j is tried after each of the histories that
-// end in row i−1: it starts once j is free and every predecessor's output is there, wherever that
-// predecessor went.
+// it. So an entry represents a whole history: its device, then that of v_{i-1}, … back to v_1, each
+// with the finish time of its own entry. v_i on j is tried after each of the histories that end in
+// row i−1: it starts once j is free and the outputs of all producers have arrived from their
+// devices.
 //
-// The paper reads each history back in full, O(n²·M²). Here each row carries, for each of its
-// histories, when every device is free; where a predecessor went is asked of the tree that the
-// histories are (history_tree). O(n·M² + M·E·log n) with the same sums, so the same decisions;
-// fast_forms_test holds it to the plain form.
+// The paper reads each history back in full, O(n²·M²). Here each row keeps, for each of its
+// histories, the time at which every device is free. The tree of histories (history_tree) answers
+// on which device a producer ran. O(n·M² + M·E·log n) with the same sums, so the same decisions
+// (fast_forms_test compares it with the plain form).
 //
-// Of devices that price all operators alike, v_i is tried on the first i only (the paper's
-// min(M, i), where all are alike): the others would be equal by symmetry. So what other devices
-// there are beside them does not show.
+// Of devices with equal costs of all operators, v_i is tried on the first i only (the paper's
+// min(M, i), where all are alike): the others would be equal by symmetry. So the result does not
+// depend on which other devices there are.
 //
 // Where the paper takes the history with the earliest finish of v_n, this one takes the least
-// latency, then the earliest finish: the same in a graph with one output, and right in others,
-// where v_n need not end last. Valid by construction: every operator has one device, and the order
-// on a device is that of the priorities, which is topological.
+// latency, then the earliest finish. That is the same in a graph with one output, and right in
+// others, where v_n need not end last. The schedule is valid by construction: every operator has
+// one device, and each device has the priorities' order, which is topological.
 //
-// Memory: a history carries what every device has left, and the first operator of those that share
-// a label reserves for all; the tree says where it went.
+// Memory: a history has the room left on every device, and the first operator of a label reserves
+// room for all; the tree tells its device.
 //
 // Not optimal: one history a device survives each row. Tests: mapping_recording_test, oracle_test.
 
@@ -42,7 +42,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What a row keeps of each of its histories besides its entry.
+/// The state of devices at the end of a history.
 struct History {
   std::vector<double> free_ms;  // by device: the last finish there
   std::vector<Bytes> room;      // by device: memory left; empty without limits
@@ -72,7 +72,7 @@ class MappingTable {
   std::size_t rows() const { return order_.size(); }
   const std::vector<OpId>& order() const { return order_; }
 
-  /// False if no history has a device that can take the row's operator.
+  /// Fills the row; returns false if no history has a device that can take the row's operator.
   bool fill_row(std::size_t i) {
     tree_.begin_row(i);
     if (i == 0) {
@@ -92,7 +92,7 @@ class MappingTable {
     return any;
   }
 
-  /// The devices of the first `count` operators of the order in the best history of its last row.
+  /// Returns the devices of the first `count` operators in the best history of the last row.
   std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) const {
     std::vector<std::optional<DeviceId>> mapping(graph_.size());
     if (count == 0) return mapping;
@@ -147,8 +147,7 @@ class MappingTable {
     }
   }
 
-  /// Tries the row's operator on every device after the history that ends with the row before on
-  /// device k.
+  /// Tries the row's operator on every device after the history that ends on device k.
   void extend_history(std::size_t i, DeviceId k) {
     const OpId op = order_[i];
     const History& history = ends_[k.index()];
@@ -173,7 +172,7 @@ class MappingTable {
     }
   }
 
-  /// Where the history has put those that share the operator's label.
+  /// Returns the device that the history has given to operators of the same label, if any.
   std::optional<DeviceId> device_of_unit(std::size_t i, DeviceId k) const {
     const auto unit = empty_.unit(order_[i]);
     if (!unit || first_of_unit_[*unit] >= i) return std::nullopt;
@@ -185,7 +184,7 @@ class MappingTable {
            (history.room.empty() || empty_.bytes(op) <= history.room[device.index()]);
   }
 
-  /// What the row's history on the device leaves.
+  /// Computes the state after the row's history on the device.
   void end_history(std::size_t i, DeviceId device) {
     const HistoryTree::Entry& entry = tree_.entry(i, device);
     History& history = next_ends_[device.index()];
@@ -222,9 +221,9 @@ class MappingTable {
   std::vector<std::size_t> position_;       // in order_, by operator
   std::vector<std::size_t> first_of_unit_;  // its row, by unit
   HistoryTree tree_;
-  std::vector<History> ends_, next_ends_;  // of the last row and the one being filled, by device
+  std::vector<History> ends_, next_ends_;  // of the previous row and the present one, by device
   std::vector<Input> inputs_;              // of the row's operator in one history
-  std::vector<std::size_t> twins_before_;  // by device: how many before it are just like it
+  std::vector<std::size_t> twins_before_;  // by device: number of equal devices before it
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace hios::scheduler {
 
-/// Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. Once out of time,
-/// the rest goes by list_schedule().
+/// Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. After the deadline,
+/// list_schedule() places the rest.
 ///
 /// Honours times by device, `allowed`, `colocate` and memory: an operator is tried after a history
-/// only on devices that can take it there. Where no history has such a device, pack_operators()
-/// places everything; it throws InputError where it finds no placement.
+/// only on devices that can take it there. If no history has such a device, pack_operators() places
+/// all operators; it throws InputError where it finds no placement.
 TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
                               const Deadline& deadline = {});
 

@@ -2,30 +2,31 @@
 
 #include <algorithm>
 
-// A stage's end is found from what it waits for, its tail (from its end to the end of all) from
-// what waits for it. Merging some stages changes neither the ends before them nor the tails behind
-// them. So with the merged stage's end and tail from its neighbours,
+// A stage's end follows from its inputs, its tail (from its end to the end of the schedule) from
+// its consumers. Merging some stages changes neither ends before them nor tails after them. So with
+// the merged stage's end and tail from its neighbours,
 //   latency' = max( end + tail, longest path that avoids the members ),
-// and every path that avoids them crosses the cut at their place in the topological order by
-// exactly one arc (a, b), or ends before or begins behind it:
-//   avoiding = max over a before and b behind of end(a) + transfer + cost(b) + tail(b).
+// and every path that avoids them crosses the cut at their position in the topological order by
+// exactly one arc (a, b), or ends before or begins after it:
+//   avoiding = max over a before and b after of end(a) + transfer + cost(b) + tail(b).
 //
-// Candidates come, more or less, in topological order. Places that no candidate will reach back to
-// are closed: what their stages send to b is kept as ready(b), and ready(b) + cost(b) + tail(b) by
-// b's place in a tree, which so knows the longest path over all arcs from closed places to those
-// behind the members. The handful of open places up to the last member's are looked at one by one.
-// In the same way ends are needed up to there only, and tails of what is not closed only. So a
-// candidate costs O(log n) and a merge little more, where all candidates come in topological order.
+// Candidates come roughly in topological order. Positions that no candidate will reach back to are
+// closed: arrivals at b from their stages are kept as ready(b). A tree has ready(b) + cost(b) +
+// tail(b) by b's position, so it knows the longest path over all arcs from closed positions to
+// those after the members. The few open positions up to the last member's are visited one by one.
+// Likewise only ends up to there are needed, and only tails of open positions. So a candidate costs
+// O(log n) and a merge little more, if candidates come in topological order.
 //
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
-// so lengths are compared with kMargin, more than rounding can do to a sum of millions of times. In
-// between nothing is known, and the merged schedule is simulated, from the members on, as far as
-// ends change (exact_latency). Two things are known without:
-//  - A path of which no arc is changed keeps its length to the last bit, and no latency is below a
-//    path. So where no member is on a path as long as the latency (up to kMargin), the latency is
-//    no less after the merge.
-//  - Likewise, where the best candidate's latency is that of a path that avoids its members, and no
-//    path through the further members of a larger one comes near it, the larger is no better.
+// so lengths are compared with kMargin, which exceeds the rounding of a sum of millions of times.
+// Within the margin, the merged schedule is simulated from the members on, as far as ends change
+// (exact_latency). Two rules avoid that:
+//  - A path without changed arcs keeps its length to the last bit, and no latency is below a path.
+//    So if no member is on a path as long as the latency (up to kMargin), the merge does not reduce
+//    the latency.
+//  - Likewise, if the best candidate's latency is that of a path that avoids its members, and no
+//    path through the further members of a larger candidate comes near it, the larger one is no
+//    better.
 
 namespace hios::scheduler {
 namespace {
@@ -38,19 +39,19 @@ bool surely_less(double a, double b) { return a < b * (1 - kMargin); }
 
 MergeTrials::MergeTrials(StageGraph& stages)
     : stages_(stages),
-      times_(stages.places()),
-      lengths_(stages.places()),
-      changed_(stages.places()) {
-  for (std::size_t place = stages.places(); place-- > 0;) {
-    times_[stages.at(place)].tail_ms = tail_of(stages.at(place));
-    enter_place(place);
+      times_(stages.position_count()),
+      lengths_(stages.position_count()),
+      changed_(stages.position_count()) {
+  for (std::size_t position = stages.position_count(); position-- > 0;) {
+    times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
+    enter_length(position);
   }
-  if (stages.places() > 0) time_up_to(stages.places() - 1);
+  if (stages.position_count() > 0) time_up_to(stages.position_count() - 1);
   latency_ms_ = last_end();
   exact_latency_ms_ = latency_ms_;
 }
 
-/// `in_order`: also after what is before it on its device.
+/// Returns the earliest start by its inputs; `in_order`: also by the previous stage on its device.
 double MergeTrials::start_of(NodeId node, bool in_order) const {
   const NodeId before = stages_.before(node);
   double start = in_order && before != StageGraph::kNone ? times_[before].end_ms : 0;
@@ -73,29 +74,29 @@ double MergeTrials::tail_of(NodeId node) const {
   return tail;
 }
 
-void MergeTrials::time_up_to(std::size_t place) {
-  for (; timed_ <= place; ++timed_) {
+void MergeTrials::time_up_to(std::size_t position) {
+  for (; timed_ <= position; ++timed_) {
     const NodeId node = stages_.at(timed_);
     if (node == StageGraph::kNone) continue;
     times_[node].end_ms = start_of(node, true) + stages_.cost_ms(node);
   }
 }
 
-void MergeTrials::enter_place(std::size_t place) {
-  const NodeId node = stages_.at(place);
+void MergeTrials::enter_length(std::size_t position) {
+  const NodeId node = stages_.at(position);
   const bool empty = node == StageGraph::kNone;
-  lengths_.set(place, empty ? MaxTree::kLeast : times_[node].ready_ms + length_from(node));
+  lengths_.set(position, empty ? MaxTree::kLeast : times_[node].ready_ms + length_from(node));
 }
 
 void MergeTrials::raise_ready(NodeId node, double ms) {
   if (ms <= times_[node].ready_ms) return;
   times_[node].ready_ms = ms;
-  enter_place(stages_.place(node));
+  enter_length(stages_.position(node));
 }
 
 void MergeTrials::passed(OpId op) {
   times_[stages_.node_of(op)].passed = true;
-  for (; first_open_ < stages_.places(); ++first_open_) {
+  for (; first_open_ < stages_.position_count(); ++first_open_) {
     const NodeId node = stages_.at(first_open_);
     if (node == StageGraph::kNone) continue;
     if (!times_[node].passed) break;
@@ -132,37 +133,37 @@ bool MergeTrials::on_longest_path(const std::vector<NodeId>& members) const {
   });
 }
 
-/// From the beginning to this stage, and from there past the members.
+/// Returns the longest path through this stage that continues after the members.
 double MergeTrials::longest_out_of(NodeId node) const {
   const double end = times_[node].end_ms;
   const NodeId after = stages_.after(node);
   double longest = end;
-  if (after != StageGraph::kNone && stages_.behind_members(after)) longest += length_from(after);
+  if (after != StageGraph::kNone && stages_.after_members(after)) longest += length_from(after);
   stages_.for_each_output(node, [&](NodeId to, double transfer_ms) {
-    if (!stages_.behind_members(to)) return;
+    if (!stages_.after_members(to)) return;
     longest = std::max(longest, end + transfer_ms + length_from(to));
   });
   return longest;
 }
 
-/// The longest path that avoids the members that the stages were asked for last.
+/// Returns the longest path that avoids the members of the last mergeable().
 double MergeTrials::longest_avoiding() const {
-  const auto [begin, end] = stages_.members_places();
+  const auto [begin, end] = stages_.member_positions();
   double longest = std::max(closed_end_ms_, lengths_.greatest_from(end + 1));
-  for (NodeId node : stages_.waiting()) {
+  for (NodeId node : stages_.dependent()) {
     longest = std::max(longest, times_[node].ready_ms + length_from(node));
   }
-  for (std::size_t place = first_open_; place < begin; ++place) {
-    const NodeId node = stages_.at(place);
+  for (std::size_t position = first_open_; position < begin; ++position) {
+    const NodeId node = stages_.at(position);
     if (node != StageGraph::kNone) longest = std::max(longest, longest_out_of(node));
   }
-  for (NodeId node : stages_.free()) longest = std::max(longest, longest_out_of(node));
+  for (NodeId node : stages_.independent()) longest = std::max(longest, longest_out_of(node));
   return longest;
 }
 
 void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms) {
   const double least = best_ ? best_->latency_ms : latency_ms_;
-  time_up_to(stages_.place(members.back()));
+  time_up_to(stages_.position(members.back()));
   Candidate candidate;
   candidate.end_ms = end_of_merged(members, cost_ms);
   candidate.through_ms = candidate.end_ms + tail_of_merged(members);
@@ -177,8 +178,8 @@ void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms
   }
 }
 
-/// Whether the best candidate's latency is surely that of a path that the larger candidate leaves
-/// as it is.
+/// Returns true if the best candidate's latency is surely that of a path that the larger candidate
+/// does not change.
 bool MergeTrials::best_avoids(const Candidate& candidate) const {
   if (!best_ || !surely_less(best_->through_ms, best_->avoiding_ms)) return false;
   for (std::size_t i = best_->members.size(); i < candidate.members.size(); ++i) {
@@ -193,13 +194,13 @@ bool MergeTrials::exactly_less(Candidate& candidate) {
   if (best_avoids(candidate)) return false;
   if (best_) return exact_latency(candidate) < exact_latency(*best_);
   if (!exact_latency_ms_) {
-    time_up_to(stages_.places() - 1);
+    time_up_to(stages_.position_count() - 1);
     exact_latency_ms_ = last_end();
   }
   return exact_latency(candidate) < *exact_latency_ms_;
 }
 
-/// simulate()'s of the stages as they are. Ends do not fall along a device.
+/// Returns simulate()'s latency of the present stages. Ends do not fall along a device.
 double MergeTrials::last_end() const {
   double latest = 0;
   for (NodeId node : stages_.last_on_devices()) {
@@ -208,25 +209,25 @@ double MergeTrials::last_end() const {
   return latest;
 }
 
-/// Its end, and those that wait for it as changed.
+/// Sets the stage's end and marks its dependents as changed.
 void MergeTrials::set_end(NodeId node, double end_ms) {
   if (end_ms == times_[node].end_ms) return;
   old_.push_back({node, times_[node].end_ms});
   times_[node].end_ms = end_ms;
   const NodeId after = stages_.after(node);
-  if (after != StageGraph::kNone) changed_.insert(stages_.place(after));
-  stages_.for_each_output(node, [&](NodeId to, double) { changed_.insert(stages_.place(to)); });
+  if (after != StageGraph::kNone) changed_.insert(stages_.position(after));
+  stages_.for_each_output(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
 }
 
-/// simulate()'s with the candidate merged. Leaves all as it was.
+/// Returns simulate()'s latency with the candidate merged; restores all ends.
 double MergeTrials::exact_latency(Candidate& candidate) {
   if (candidate.exact_ms) return *candidate.exact_ms;
-  time_up_to(stages_.places() - 1);
+  time_up_to(stages_.position_count() - 1);
   for (NodeId member : candidate.members) set_end(member, candidate.end_ms);
-  for (NodeId member : candidate.members) changed_.erase(stages_.place(member));
-  for (auto place = changed_.next(0); place; place = changed_.next(*place)) {
-    changed_.erase(*place);
-    const NodeId node = stages_.at(*place);
+  for (NodeId member : candidate.members) changed_.erase(stages_.position(member));
+  for (auto position = changed_.next(0); position; position = changed_.next(*position)) {
+    changed_.erase(*position);
+    const NodeId node = stages_.at(*position);
     set_end(node, start_of(node, true) + stages_.cost_ms(node));
   }
   candidate.exact_ms = last_end();
@@ -239,8 +240,8 @@ void MergeTrials::merge_best() {
   if (!best_) return;
   const Candidate best = std::move(*best_);
   best_.reset();
-  const std::size_t begin = stages_.place(best.members.front());
-  const std::size_t end = stages_.place(best.members.back());
+  const std::size_t begin = stages_.position(best.members.front());
+  const std::size_t end = stages_.position(best.members.back());
   stages_.merge(best.members, best.cost_ms);
   const NodeId merged = best.members.front();
   for (NodeId member : best.members) {
@@ -251,24 +252,24 @@ void MergeTrials::merge_best() {
   latency_ms_ = best.latency_ms;
   exact_latency_ms_ = best.exact_ms;
   renew_tails(merged);
-  for (std::size_t place = begin; place <= end; ++place) enter_place(place);
+  for (std::size_t position = begin; position <= end; ++position) enter_length(position);
 }
 
-/// Of the stage and of those that it waits for, as far as they are open.
+/// Updates tails of the stage and of its predecessors, as far as they are open.
 void MergeTrials::renew_tails(NodeId from) {
-  const std::size_t beyond = stages_.place(from) + 1;
+  const std::size_t beyond = stages_.position(from) + 1;
   changed_.insert(beyond - 1);
-  for (auto place = changed_.last_before(beyond); place && *place >= first_open_;
-       place = changed_.last_before(*place)) {
-    changed_.erase(*place);
-    const NodeId node = stages_.at(*place);
+  for (auto position = changed_.last_before(beyond); position && *position >= first_open_;
+       position = changed_.last_before(*position)) {
+    changed_.erase(*position);
+    const NodeId node = stages_.at(*position);
     const double tail = tail_of(node);
     if (tail == times_[node].tail_ms && node != from) continue;
     times_[node].tail_ms = tail;
-    enter_place(*place);
+    enter_length(*position);
     const NodeId before = stages_.before(node);
-    if (before != StageGraph::kNone) changed_.insert(stages_.place(before));
-    stages_.for_each_input(node, [&](NodeId to, double) { changed_.insert(stages_.place(to)); });
+    if (before != StageGraph::kNone) changed_.insert(stages_.position(before));
+    stages_.for_each_input(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
   }
   changed_.clear();
 }

@@ -9,31 +9,31 @@
 
 namespace hios::scheduler {
 
-/// Finds out which merge of neighbouring stages makes the latency least, if any makes it less. What
-/// it decides is what simulating each one without contention would decide, to the last bit.
+/// Finds the merge of neighbouring stages that minimises the latency, if any reduces it. Decides
+/// exactly as simulating each merge without contention would, to the last bit.
 class MergeTrials {
  public:
   using NodeId = StageGraph::NodeId;
 
-  /// The stages outlive it and change by it only.
+  /// The stages must outlive it and be changed by it only.
   explicit MergeTrials(StageGraph& stages);
 
-  /// One more candidate: the members as a stage of that cost.
-  /// REQUIRES: the last question to the stages was whether they are mergeable, and they are. They
-  /// begin with the first member of the candidates before since the last merge_best(), with which
-  /// no passed() was called, and hold all members of those.
+  /// Adds a candidate: the members as a stage of that cost.
+  /// REQUIRES: the last call of mergeable() was for these members and returned true. All candidates
+  /// since the last merge_best() begin with the same member, for which passed() was not called, and
+  /// each contains the one before.
   void try_merging(const std::vector<NodeId>& members, double cost_ms);
-  /// Merges the candidate that makes the latency least, the first among equals, if it is below the
-  /// latency without, and forgets all candidates.
+  /// Merges the candidate of least latency, the first among equals, if it is below the present
+  /// latency; removes all candidates.
   void merge_best();
-  /// Promises that no candidate will begin with this operator's stage any more.
+  /// Promises that no later candidate will begin with this operator's stage.
   void passed(OpId op);
 
  private:
   struct Times {
     double end_ms = 0;
-    double tail_ms = 0;   ///< from its end to the end of all that waits for it
-    double ready_ms = 0;  ///< when the inputs from closed places are there
+    double tail_ms = 0;   ///< longest path from its end to the end of the schedule
+    double ready_ms = 0;  ///< arrival of inputs from closed positions
     bool passed = false;
   };
   struct Candidate {
@@ -41,8 +41,8 @@ class MergeTrials {
     double cost_ms = 0;
     double end_ms = 0;
     double through_ms = 0;   ///< the longest path through the merged stage
-    double avoiding_ms = 0;  ///< the longest other path
-    double latency_ms = 0;   ///< the longer of both
+    double avoiding_ms = 0;  ///< the longest path around it
+    double latency_ms = 0;   ///< the greater of both
     std::optional<double> exact_ms;
   };
   struct End {
@@ -53,8 +53,8 @@ class MergeTrials {
   double start_of(NodeId node, bool in_order) const;
   double tail_of(NodeId node) const;
   double length_from(NodeId node) const;  ///< its cost and tail
-  void time_up_to(std::size_t place);
-  void enter_place(std::size_t place);
+  void time_up_to(std::size_t position);
+  void enter_length(std::size_t position);
   void raise_ready(NodeId node, double ms);
   void renew_tails(NodeId from);
 
@@ -71,15 +71,15 @@ class MergeTrials {
 
   StageGraph& stages_;
   std::vector<Times> times_;    // by node
-  std::size_t timed_ = 0;       // all places before have their end
-  std::size_t first_open_ = 0;  // closed are all places before: passed, and never to change
-  double closed_end_ms_ = 0;    // the last end there
-  MaxTree lengths_;             // by place: the longest path from closed places or nowhere to it
+  std::size_t timed_ = 0;       // ends before this position are valid
+  std::size_t first_open_ = 0;  // positions before are closed: passed, so they never change
+  double closed_end_ms_ = 0;    // the last end at closed positions
+  MaxTree lengths_;  // by position: the longest path to it from closed positions or from none
   double latency_ms_ = 0;
   std::optional<double> exact_latency_ms_;
   std::optional<Candidate> best_;
-  PositionSet changed_;   // places to be looked at
-  std::vector<End> old_;  // what exact_latency() overwrote
+  PositionSet changed_;   // positions to be visited
+  std::vector<End> old_;  // ends that exact_latency() replaced
 };
 
 }  // namespace hios::scheduler

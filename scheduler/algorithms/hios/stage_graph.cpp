@@ -6,11 +6,11 @@
 
 #include "scheduler/list/priorities.h"
 
-// Merging neighbours asks one question of the part of the topological order between the first and
-// the last of them: what waits for a member there? One pass marks that, by the edges and by the
-// order on each device. If a member is marked through more than its own device, the merged graph
-// would have a cycle. Otherwise what is not marked, then the merged stage, then what is marked is a
-// topological order again, and nothing outside of that part has moved.
+// Merging neighbours concerns the positions between the first and the last of them: which stages
+// there depend on a member? One pass marks them, by the edges and by the order on each device. If a
+// member is marked by more than its own device, the merged graph would have a cycle. Otherwise the
+// unmarked stages, then the merged one, then the marked ones are a topological order, and no other
+// position changes.
 
 namespace hios::scheduler {
 
@@ -40,26 +40,26 @@ void StageGraph::add_nodes(const Schedule& schedule) {
   }
 }
 
-/// Kahn's algorithm, of all that are ready the operator that comes first in `order`.
+/// Runs Kahn's algorithm; of all ready operators, the first in `order` is next.
 void StageGraph::sort_topologically(const std::vector<OpId>& order) {
-  const std::vector<std::size_t> position = positions(order);
-  std::vector<std::size_t> waits(nodes_.size(), 0);
+  const std::vector<std::size_t> rank = positions(order);
+  std::vector<std::size_t> pending(nodes_.size(), 0);
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   const auto check_in = [&](NodeId n) {
-    if (waits[n] == 0) ready.push(position[nodes_[n].op.index()]);
+    if (pending[n] == 0) ready.push(rank[nodes_[n].op.index()]);
   };
   for (NodeId n = 0; n < nodes_.size(); ++n) {
-    waits[n] = graph_.in_edges(nodes_[n].op).size() + (nodes_[n].before != kNone ? 1 : 0);
+    pending[n] = graph_.in_edges(nodes_[n].op).size() + (nodes_[n].before != kNone ? 1 : 0);
     check_in(n);
   }
   sequence_.reserve(nodes_.size());
   while (!ready.empty()) {
     const NodeId n = node_of(order[ready.top()]);
     ready.pop();
-    nodes_[n].place = static_cast<std::uint32_t>(sequence_.size());
+    nodes_[n].position = static_cast<std::uint32_t>(sequence_.size());
     sequence_.push_back(n);
     const auto arrive = [&](NodeId to) {
-      --waits[to];
+      --pending[to];
       check_in(to);
     };
     for (EdgeId e : graph_.out_edges(nodes_[n].op)) arrive(node_of(graph_.edge(e).to));
@@ -78,35 +78,35 @@ Stage StageGraph::stage_of(const std::vector<NodeId>& members) const {
 }
 
 bool StageGraph::mergeable(const std::vector<NodeId>& members) {
-  begin_ = place(members.front());
-  end_ = place(members.back());
-  relation_.assign(end_ - begin_ + 1, Relation::kFree);
-  free_.clear();
-  waiting_.clear();
+  begin_ = position(members.front());
+  end_ = position(members.back());
+  relation_.assign(end_ - begin_ + 1, Relation::kIndependent);
+  independent_.clear();
+  dependent_.clear();
   const auto reached = [&](NodeId n) {
-    return place(n) >= begin_ && place(n) <= end_ &&
-           relation_[place(n) - begin_] != Relation::kFree;
+    return position(n) >= begin_ && position(n) <= end_ &&
+           relation_[position(n) - begin_] != Relation::kIndependent;
   };
   for (std::size_t i = begin_; i <= end_; ++i) {
     const NodeId n = sequence_[i];
     if (n == kNone) continue;
-    bool waits = false;
-    for_each_input(n, [&](NodeId from, double) { waits = waits || reached(from); });
+    bool depends = false;
+    for_each_input(n, [&](NodeId from, double) { depends = depends || reached(from); });
     if (std::find(members.begin(), members.end(), n) != members.end()) {
-      if (waits) return false;
+      if (depends) return false;
       relation_[i - begin_] = Relation::kMember;
       continue;
     }
-    waits = waits || (before(n) != kNone && reached(before(n)));
-    if (waits) relation_[i - begin_] = Relation::kWaiting;
-    (waits ? waiting_ : free_).push_back(n);
+    depends = depends || (before(n) != kNone && reached(before(n)));
+    if (depends) relation_[i - begin_] = Relation::kDependent;
+    (depends ? dependent_ : independent_).push_back(n);
   }
   return true;
 }
 
-bool StageGraph::behind_members(NodeId node) const {
-  if (place(node) > end_) return true;
-  return place(node) >= begin_ && relation_[place(node) - begin_] == Relation::kWaiting;
+bool StageGraph::after_members(NodeId node) const {
+  if (position(node) > end_) return true;
+  return position(node) >= begin_ && relation_[position(node) - begin_] == Relation::kDependent;
 }
 
 void StageGraph::merge(const std::vector<NodeId>& members, double cost_ms) {
@@ -114,12 +114,12 @@ void StageGraph::merge(const std::vector<NodeId>& members, double cost_ms) {
   const NodeId first = members.front();
   std::size_t next = begin_;
   const auto put = [&](NodeId n) {
-    nodes_[n].place = static_cast<std::uint32_t>(next);
+    nodes_[n].position = static_cast<std::uint32_t>(next);
     sequence_[next++] = n;
   };
-  for (NodeId n : free_) put(n);
+  for (NodeId n : independent_) put(n);
   put(first);
-  for (NodeId n : waiting_) put(n);
+  for (NodeId n : dependent_) put(n);
   while (next <= end_) sequence_[next++] = kNone;
 
   Node& merged = nodes_[first];

@@ -5,18 +5,18 @@
 #include "scheduler/list/priorities.h"
 
 // An operator that touches a scheduled one may only begin or end a path. So best(v), the longest
-// valid rest of a path that v begins or that runs through v, is
+// valid path from v on, is
 //   best(v) = t(v) + max( end(v), max over edges e = (v, w), w not scheduled, of t(e) + seen(w) )
 //   seen(w) = best(w) if w touches no scheduled operator, else t(w) + end(w): w must be the last
 // where end(v) is the heaviest edge from v to a scheduled operator, else 0. The path begins at the
-// operator with the largest start(v) + best(v). A tree over the order's positions knows it.
+// operator with the largest start(v) + best(v), found by a tree over the order's positions.
 //
-// When operators get scheduled, their neighbours touch one from now on. A best(v) is found anew, in
-// full, where an edge of v was lost or seen(w) of a successor has changed, from the end of the
-// order to its beginning; so every value is what a search from scratch would find, to the last bit.
-// An operator that touches a scheduled one passes no change of best on, which is why changes die
-// out soon: a pass over the graph for the first path, next to nothing for the thousands that
-// follow. Tests: longest_path_test (all paths, walked one by one) and fast_forms_test.
+// When operators get scheduled, their neighbours touch one from then on. A best(v) is recomputed in
+// full where an edge of v was lost or seen(w) of a successor has changed, from the end of the order
+// to its beginning. So every value equals that of a search from scratch, to the last bit. Operators
+// that touch a scheduled one stop the propagation, so few values change: a pass over the graph for
+// the first path, very little for the thousands that follow. Tests: longest_path_test (all paths,
+// one by one) and fast_forms_test.
 
 namespace hios::scheduler {
 

@@ -10,16 +10,16 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 
-// For expensive transfers: list scheduling looks at one operator at a time and spreads what belongs
-// together; a cluster goes as a whole. O((V + E)·log V) for the clusters, and for their mapping
-// what list scheduling takes.
+// Made for expensive transfers: list scheduling considers one operator at a time and separates
+// neighbours, while a cluster stays together. O((V + E)·log V) for the clusters; their mapping
+// costs as much as list scheduling.
 //
 // Tests: heft_test, oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 class Clustering {
  public:
@@ -27,21 +27,21 @@ class Clustering {
       : graph_(graph),
         costs_(costs),
         rest_ms_(upward_ranks(graph, costs)),
-        waits_(graph.size()),
+        pending_inputs_(graph.size()),
         start_ms_(graph.size(), 0),
         finish_ms_(graph.size(), 0),
         cluster_(graph.size()) {}
 
-  /// By operator.
+  /// Returns the cluster of each operator.
   std::vector<std::size_t> run() {
     const auto topological = graph_.topological();
     for (std::size_t i = 0; i < topological.size(); ++i) {
-      waits_[topological[i].index()] = graph_.in_edges(topological[i]).size();
+      pending_inputs_[topological[i].index()] = graph_.in_edges(topological[i]).size();
     }
-    place_.resize(graph_.size());
-    for (std::size_t i = 0; i < topological.size(); ++i) place_[topological[i].index()] = i;
+    position_.resize(graph_.size());
+    for (std::size_t i = 0; i < topological.size(); ++i) position_[topological[i].index()] = i;
     for (const OpId op : topological) {
-      if (waits_[op.index()] == 0) make_free(op);
+      if (pending_inputs_[op.index()] == 0) make_free(op);
     }
     while (!free_.empty()) {
       const OpId op = free_.top().op;
@@ -49,7 +49,7 @@ class Clustering {
       examine(op);
       for (const EdgeId e : graph_.out_edges(op)) {
         const OpId to = graph_.edge(e).to;
-        if (--waits_[to.index()] == 0) make_free(to);
+        if (--pending_inputs_[to.index()] == 0) make_free(to);
       }
     }
     return std::move(cluster_);
@@ -57,21 +57,21 @@ class Clustering {
 
  private:
   struct Free {
-    double through_ms;  ///< the longest path through it
-    std::size_t place;  ///< in topological order
+    double through_ms;     ///< the longest path through it
+    std::size_t position;  ///< in topological order
     OpId op;
     bool operator<(const Free& other) const {
       if (through_ms != other.through_ms) return through_ms < other.through_ms;
-      return place > other.place;
+      return position > other.position;
     }
   };
 
-  /// All inputs are examined, so that it is known when it starts by itself.
+  /// Adds an operator whose producers are all examined, with its start outside all clusters.
   void make_free(OpId op) {
     double start = 0;
     for (const EdgeId e : graph_.in_edges(op)) start = std::max(start, arrival_ms(e));
     start_ms_[op.index()] = start;
-    free_.push({start + rest_ms_[op.index()], place_[op.index()], op});
+    free_.push({start + rest_ms_[op.index()], position_[op.index()], op});
   }
 
   double arrival_ms(EdgeId edge) const {
@@ -109,9 +109,10 @@ class Clustering {
 
   const Graph& graph_;
   const CostModel& costs_;
-  std::vector<double> rest_ms_;               // by operator: with it, to the end of the graph
-  std::vector<std::size_t> waits_, place_;    // by operator: for so many inputs; in the order
-  std::vector<double> start_ms_, finish_ms_;  // by operator: by itself; in its cluster
+  std::vector<double> rest_ms_;               // by operator: from its start to the end of the graph
+  std::vector<std::size_t> pending_inputs_;   // by operator
+  std::vector<std::size_t> position_;         // by operator, in topological order
+  std::vector<double> start_ms_, finish_ms_;  // by operator: outside all clusters; in its cluster
   std::vector<std::size_t> cluster_;          // by operator
   std::vector<double> free_at_ms_;            // by cluster
   std::priority_queue<Free> free_;
@@ -119,8 +120,8 @@ class Clustering {
 
 using Devices = std::vector<std::optional<DeviceId>>;
 
-/// The largest cluster first, each to the device where its work, with what is there already and
-/// less the transfers that it saves, is least. Nothing where no device can hold it whole.
+/// Maps the largest cluster first, each to the device with the least work, including the cluster's
+/// and less the saved transfers. A cluster that no device can hold as a whole gets none.
 class Balanced {
  public:
   Balanced(const Graph& graph, const CostModel& costs,
@@ -132,7 +133,7 @@ class Balanced {
         work_ms_(costs.platform().size(), 0),
         device_of_(graph.size()) {}
 
-  /// By cluster.
+  /// Returns the device of each cluster.
   Devices run() {
     std::vector<double> size_ms;
     for (const auto& cluster : clusters_) {
@@ -171,7 +172,7 @@ class Balanced {
     return best;
   }
 
-  /// By device: the transfers between the cluster and what is there.
+  /// Returns, by device, the transfers between the cluster and operators there.
   std::vector<double> saved_ms(const std::vector<OpId>& cluster) const {
     std::vector<double> saved(work_ms_.size(), 0);
     const auto count = [&](OpId other, EdgeId edge) {
@@ -193,7 +194,7 @@ class Balanced {
   Devices device_of_;            // by operator
 };
 
-/// By priority; a cluster that has no device yet gets that of the first of its operators.
+/// Places operators by priority; a cluster without a device gets that of its first operator.
 TimedSchedule by_priority(const Graph& graph, const CostModel& costs,
                           const std::vector<std::size_t>& cluster_of, Devices devices,
                           const Deadline& deadline) {
@@ -201,7 +202,7 @@ TimedSchedule by_priority(const Graph& graph, const CostModel& costs,
   EarliestFinish placed(graph, costs);
   std::size_t count = 0;
   for (const OpId op : order) {
-    if (deadline.expired_at(count++, kOperatorsToLook)) {
+    if (deadline.expired_at(count++, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     std::optional<DeviceId>& device = devices[cluster_of[op.index()]];
@@ -221,7 +222,7 @@ TimedSchedule by_priority(const Graph& graph, const CostModel& costs,
 std::vector<std::vector<OpId>> dominant_sequence_clusters(const Graph& graph,
                                                           const CostModel& costs) {
   const std::vector<std::size_t> cluster_of = Clustering(graph, costs).run();
-  std::vector<std::optional<std::size_t>> number(graph.size());  // by cluster
+  std::vector<std::optional<std::size_t>> number(graph.size());  // new index by cluster
   std::vector<std::vector<OpId>> clusters;
   for (const OpId op : graph.topological()) {
     std::optional<std::size_t>& own = number[cluster_of[op.index()]];

@@ -11,13 +11,12 @@
 #include "scheduler/list/priorities.h"
 
 // The authors prove GETF's bound for any assignment of operators to groups: longest path, plus
-// work, plus communication on a chain; the linear program only makes the first two small. So the
-// rule that stands in its place changes no more than how small they are. Where all operators are
-// in the group that is fastest for them the longest path is as short as it can be, so only the work
-// of a group is worth a move; each is timed anew, O(V + E), at most one for each operator and
-// group.
+// work, plus communication on a chain. The linear program only makes the first two small, so a rule
+// instead of it affects only how small they are. With all operators in their fastest groups the
+// longest path is minimal, so a move helps only if it reduces the work of the largest group. Each
+// move is evaluated from scratch, O(V + E), at most one for each operator and group.
 //
-// Operators that share a label are in one group: a label has one device.
+// Operators that share a label are in one group, as a label has one device.
 //
 // Tests: baselines_test, earliest_start_test, oracle_test.
 
@@ -25,9 +24,9 @@ namespace hios::scheduler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
-/// By device; 0 where it can run nothing.
+/// Returns the speed of each device; 0 where it can run no operator.
 std::vector<double> speeds(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   std::vector<double> least_ms(devices, 0), own_ms(devices, 0);
@@ -67,21 +66,21 @@ class Assignment {
         time_ms_[i * groups.size() + g] = mean_ms(OpId(i), costs, groups[g]);
       }
     }
-    for (std::size_t i = 0; i < graph.size(); ++i) begin(OpId(i));
+    for (std::size_t i = 0; i < graph.size(); ++i) assign_fastest(OpId(i));
     now_ms_ = length_ms();
   }
 
-  /// A way out of its group, and what an operator takes there over what it takes now.
-  struct Way {
+  /// A move to another group, and the ratio of the operator's times there and now.
+  struct Move {
     double loss;
     OpId op;
     std::size_t group;
   };
 
-  /// The least loss first; equal ones lie spread over the graph, or all that is early in it would
-  /// go to a slow group.
-  std::vector<Way> ways() const {
-    std::vector<Way> ways;
+  /// Returns all moves by increasing loss. Equal ones are shuffled, or all early operators would go
+  /// to a slow group.
+  std::vector<Move> moves() const {
+    std::vector<Move> moves;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const OpId op(i);
       if (!group_of_[i] || members(op).front() != op) continue;
@@ -89,31 +88,31 @@ class Assignment {
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         const double there = together_ms(op, g);
         if (g != *group_of_[i] && there < kInfinity) {
-          ways.push_back({now > 0 ? there / now : kInfinity, op, g});
+          moves.push_back({now > 0 ? there / now : kInfinity, op, g});
         }
       }
     }
-    Random random(0, "getf");  // the same order every time
-    for (std::size_t i = ways.size(); i > 1; --i) {
-      std::swap(ways[i - 1], ways[random.below(i)]);
+    Random random(0, "getf");  // always the same order
+    for (std::size_t i = moves.size(); i > 1; --i) {
+      std::swap(moves[i - 1], moves[random.below(i)]);
     }
-    std::stable_sort(ways.begin(), ways.end(),
-                     [](const Way& a, const Way& b) { return a.loss < b.loss; });
-    return ways;
+    std::stable_sort(moves.begin(), moves.end(),
+                     [](const Move& a, const Move& b) { return a.loss < b.loss; });
+    return moves;
   }
 
-  /// Where that makes the greatest of longest path and work less.
-  void try_to_go(const Way& way) {
-    const std::size_t from = *group_of_[way.op.index()];
-    if (from == way.group || work_ms_[from] < now_ms_) return;
+  /// Keeps the move if it reduces the greater of longest path and work.
+  void try_move(const Move& move) {
+    const std::size_t from = *group_of_[move.op.index()];
+    if (from == move.group || work_ms_[from] < now_ms_) return;
     const std::vector<double> work_before = work_ms_;
-    put(way.op, way.group);
+    put(move.op, move.group);
     const double ms = length_ms();
     if (ms < now_ms_) {
       now_ms_ = ms;
       return;
     }
-    put(way.op, from);
+    put(move.op, from);
     work_ms_ = work_before;
   }
 
@@ -125,7 +124,7 @@ class Assignment {
     return unit ? std::span<const OpId>(labels_.units()[*unit]) : std::span(&op, 1);
   }
 
-  /// Over those of the group that can run it and all that must come with it.
+  /// Returns the mean over the group's devices that can run it and all operators of its label.
   double mean_ms(OpId op, const CostModel& costs, const std::vector<DeviceId>& group) const {
     double sum = 0;
     std::size_t able = 0;
@@ -146,8 +145,9 @@ class Assignment {
     return time_ms_[op.index() * groups_.size() + group];
   }
 
-  /// In the group where it and its label are fastest, the fastest group among equals.
-  void begin(OpId op) {
+  /// Assigns the group where the operator and its label are fastest, the fastest group among
+  /// equals.
+  void assign_fastest(OpId op) {
     double least = kInfinity;
     std::optional<std::size_t> best;
     for (std::size_t g = groups_.size(); g-- > 0;) {
@@ -163,7 +163,7 @@ class Assignment {
     for (const OpId member : members(op)) group_of_[member.index()] = group;
   }
 
-  /// The longest path, or the work of a group over its devices where that is more.
+  /// Returns the greater of the longest path and the largest work of a group per device.
   double length_ms() {
     std::fill(work_ms_.begin(), work_ms_.end(), 0);
     double longest = 0;
@@ -187,11 +187,11 @@ class Assignment {
 
   const Graph& graph_;
   const std::vector<std::vector<DeviceId>>& groups_;
-  Placement labels_;             // with nothing placed
+  Placement labels_;             // nothing is placed
   std::vector<double> time_ms_;  // operator × group
   std::vector<std::optional<std::size_t>> group_of_;
-  std::vector<double> finish_ms_;  // of length_ms()
-  std::vector<double> work_ms_;    // by group, over its devices
+  std::vector<double> finish_ms_;  // scratch of length_ms()
+  std::vector<double> work_ms_;    // by group, per device
   double now_ms_ = 0;
 };
 
@@ -219,9 +219,9 @@ std::vector<std::optional<std::size_t>> group_assignment(
     const Deadline& deadline) {
   Assignment assignment(graph, costs, groups);
   std::size_t count = 0;
-  for (const Assignment::Way& way : assignment.ways()) {
-    if (deadline.expired_at(count++, kOperatorsToLook)) break;
-    assignment.try_to_go(way);
+  for (const Assignment::Move& move : assignment.moves()) {
+    if (deadline.expired_at(count++, kOperatorsPerCheck)) break;
+    assignment.try_move(move);
   }
   return assignment.take();
 }
@@ -239,7 +239,7 @@ TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs, const De
     return !group || group_of_device[device.index()] == group;
   });
   for (std::size_t count = 0; !placed.is_done(); ++count) {
-    if (deadline.expired_at(count, kOperatorsToLook)) {
+    if (deadline.expired_at(count, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     const auto choice = placed.next();

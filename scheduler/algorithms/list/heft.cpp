@@ -7,23 +7,23 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 
-// O(V·(M + in-edges·M) + V·gaps): gaps are looked at from the time on at which an operator is
-// ready, and in the order of ranks few lie behind that. Where labels and memory leave an operator
-// no device, pack_operators() places all, and list scheduling orders them.
+// O(V·(M + in-edges·M) + V·gaps): gaps are visited from the operator's ready time on, and in the
+// order of ranks few are later than that. Where labels and memory exclude all devices,
+// pack_operators() places all operators, and list scheduling orders them.
 //
 // Tests: heft_test (the paper's example, Fig. 3; against a plain form), oracle_test.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
                        const Deadline& deadline) {
   EarliestFinish placed(graph, costs);
   std::size_t count = 0;
   for (const OpId op : order) {
-    if (deadline.expired_at(count++, kOperatorsToLook)) {
+    if (deadline.expired_at(count++, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     if (placed.place(op)) continue;

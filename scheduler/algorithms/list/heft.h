@@ -8,16 +8,16 @@
 namespace hios::scheduler {
 
 struct HeftOptions {
-  /// Also ranks by each operator's least time, where the paper takes the mean alone; the shorter of
-  /// the two schedules counts. Where all devices are alike there is only one.
+  /// Also ranks by each operator's least time, in addition to the paper's mean; the shorter
+  /// schedule counts. The two are equal where all devices are alike.
   bool least_ranks = true;
 };
 
 /// HEFT of Topcuoglu, Hariri and Wu, "Performance-Effective and Low-Complexity Task Scheduling for
-/// Heterogeneous Computing", section 4.1: operators by descending upward rank, each where it ends
-/// first, also in a gap between others. One operator a stage; equal ranks in topological order.
-/// Once out of time, the rest goes by list_schedule(). Throws InputError where no placement is
-/// found that keeps labels and memory.
+/// Heterogeneous Computing", section 4.1: operators by descending upward rank, each on the device
+/// where it ends first, also in a gap. One operator a stage; equal ranks in topological order.
+/// After the deadline, list_schedule() places the rest. Throws InputError where no placement
+/// respects labels and memory.
 TimedSchedule schedule_heft(const Graph& graph, const CostModel& costs, const HeftOptions& options,
                             const Deadline& deadline = {});
 

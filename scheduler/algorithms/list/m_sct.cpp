@@ -6,18 +6,18 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 
-// The integer program behind favourite children: w least, start(j) ≥ start(i) + t(i) + c(i, j) but
-// for favourite pairs, where c does not count. Its optimum is hard; the authors round its
-// relaxation. A longest path is a chain, so all its free pairs can be favourites of each other at
-// once, and no choice off the path would make it shorter: a step that only helps. What the rule
-// cannot do is take a pair back. O(rounds · (V + E)), a round for each path that became shorter.
+// The integer program of favourite children minimises w subject to start(j) ≥ start(i) + t(i) +
+// c(i, j), where c does not count for favourite pairs. It is hard to solve; the authors round its
+// relaxation. A longest path is a chain, so all its free pairs can be favourites at once, and no
+// choice off the path would shorten it: the step is never wrong for this path. But the rule never
+// undoes a pair. O(rounds · (V + E)), a round for each path that was shortened.
 //
 // Times are means over devices, as in priorities. Tests: baselines_test, earliest_start_test.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 class Favourites {
  public:
@@ -29,7 +29,7 @@ class Favourites {
         rest_ms_(graph.size()),
         next_(graph.size()) {}
 
-  /// Pairs along the longest path; false where it has no free one.
+  /// Joins the free pairs of the longest path; returns false if it has none.
   bool shorten() {
     find_paths();
     std::optional<OpId> at = first_;
@@ -71,7 +71,7 @@ class Favourites {
     parent_of_[consumer.index()] = op;
   }
 
-  /// From each operator's start to the end, and who comes next on that path.
+  /// Computes the longest path from each operator's start, and the next operator on it.
   void find_paths() {
     const auto topological = graph_.topological();
     double longest = -1;
@@ -101,7 +101,7 @@ class Favourites {
   std::optional<OpId> first_;
 };
 
-/// How long the tensors from one to the other travel.
+/// Returns the longest transfer of the tensors between the two.
 double travel_ms(const Graph& graph, const CostModel& costs, OpId from, OpId to) {
   double longest = 0;
   for (const EdgeId e : graph.out_edges(from)) {
@@ -125,7 +125,7 @@ TimedSchedule schedule_m_sct(const Graph& graph, const CostModel& costs, const D
   const std::vector<OpId> order = priority_order(graph, costs);
   EarliestStart placed(graph, costs, order);
   for (std::size_t count = 0; !placed.is_done(); ++count) {
-    if (deadline.expired_at(count, kOperatorsToLook)) {
+    if (deadline.expired_at(count, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, order, placed.devices()), true};
     }
     const auto choice = placed.next();

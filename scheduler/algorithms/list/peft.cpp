@@ -8,8 +8,8 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 
-// The table costs O(M·E): of a consumer w that runs elsewhere only the least time with its rest
-// counts, which is one number an operator, min over q of OCT(w, q) + t(w, q).
+// The table costs O(M·E): for a consumer w on another device only the least time counts, which is
+// one number an operator: min over q of OCT(w, q) + t(w, q).
 //
 // Tests: heft_test (the table by its definition), oracle_test.
 
@@ -17,9 +17,9 @@ namespace hios::scheduler {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kOperatorsToLook = 64;  ///< placed between two looks at the clock
+constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
-/// By operator: the mean over the devices that can run it.
+/// Returns, by operator, the mean over the devices that can run it.
 std::vector<double> mean_costs(const std::vector<double>& table, std::size_t operators,
                                std::size_t devices) {
   std::vector<double> means(operators);
@@ -37,17 +37,17 @@ std::vector<double> mean_costs(const std::vector<double>& table, std::size_t ope
   return means;
 }
 
-/// Operators whose inputs are all taken, by descending rank.
+/// Operators whose producers are all taken, by descending rank.
 class ReadyOperators {
  public:
   ReadyOperators(const Graph& graph, const std::vector<double>& ranks)
-      : graph_(graph), waits_(graph.size()), keys_(graph.size()) {
+      : graph_(graph), pending_inputs_(graph.size()), keys_(graph.size()) {
     const auto topological = graph.topological();
     for (std::size_t i = 0; i < topological.size(); ++i) {
       const OpId op = topological[i];
-      waits_[op.index()] = graph.in_edges(op).size();
+      pending_inputs_[op.index()] = graph.in_edges(op).size();
       keys_[op.index()] = {ranks[op.index()], -static_cast<long>(i)};
-      if (waits_[op.index()] == 0) ready_.emplace(keys_[op.index()], op);
+      if (pending_inputs_[op.index()] == 0) ready_.emplace(keys_[op.index()], op);
     }
   }
 
@@ -57,7 +57,7 @@ class ReadyOperators {
     ready_.pop();
     for (const EdgeId e : graph_.out_edges(op)) {
       const OpId to = graph_.edge(e).to;
-      if (--waits_[to.index()] == 0) ready_.emplace(keys_[to.index()], to);
+      if (--pending_inputs_[to.index()] == 0) ready_.emplace(keys_[to.index()], to);
     }
     return op;
   }
@@ -65,7 +65,7 @@ class ReadyOperators {
  private:
   using Key = std::pair<double, long>;  // rank; the first in topological order is the greatest
   const Graph& graph_;
-  std::vector<std::size_t> waits_;  // for so many inputs, by operator
+  std::vector<std::size_t> pending_inputs_;  // by operator
   std::vector<Key> keys_;
   std::priority_queue<std::pair<Key, OpId>> ready_;
 };
@@ -75,7 +75,8 @@ class ReadyOperators {
 std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   std::vector<double> table(graph.size() * devices, 0);
-  std::vector<double> anywhere(graph.size());  // the least of time and rest, over devices
+  std::vector<double> anywhere(
+      graph.size());  // least over devices of operator's time plus table entry
   const auto topological = graph.topological();
   for (std::size_t i = topological.size(); i-- > 0;) {
     const OpId op = topological[i];
@@ -104,7 +105,7 @@ TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs, const De
   ReadyOperators ready(graph, mean_costs(table, graph.size(), devices));
   EarliestFinish placed(graph, costs);
   for (std::size_t count = 0; !ready.empty(); ++count) {
-    if (deadline.expired_at(count, kOperatorsToLook)) {
+    if (deadline.expired_at(count, kOperatorsPerCheck)) {
       return {list_schedule(graph, costs, priority_order(graph, costs), placed.devices()), true};
     }
     const OpId op = ready.take();

@@ -9,18 +9,18 @@
 
 namespace hios::scheduler {
 
-/// What follows an operator on each device at least, in ms, operator by operator (operator ×
-/// device): the longest path behind it where each operator on it takes the device that is best for
-/// it and what comes next, and a change of device costs the mean transfer. The optimistic cost
-/// table of Arabnejad and Barbosa, "List Scheduling Algorithm for Heterogeneous Systems by an
-/// Optimistic Cost Table", section 4.1. Infinity where the device cannot run the operator.
+/// Returns the optimistic cost table of Arabnejad and Barbosa, "List Scheduling Algorithm for
+/// Heterogeneous Systems by an Optimistic Cost Table", section 4.1: by operator × device, a time in
+/// ms after the operator's end there. It is the longest path after it, where each operator takes
+/// the best device for itself and its own entry, and a change of device costs the mean transfer.
+/// Infinity where the device cannot run the operator.
 std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs);
 
-/// PEFT (the same, section 4.2): of the operators whose inputs are placed, the one with the highest
-/// mean optimistic cost goes where its end plus its optimistic cost there is least, also in a gap
-/// between others. It looks ahead where HEFT does not: a device that ends an operator first may be
-/// the wrong one for what follows. One operator a stage; of equal ones the first in topological
-/// order. Out of time, and where labels and memory leave no device: as schedule_heft().
+/// PEFT (same paper, section 4.2): of the operators whose producers are placed, the one with the
+/// highest mean optimistic cost goes where its end plus its optimistic cost is least, also in a
+/// gap. Unlike HEFT it looks ahead: a device that ends an operator first may be wrong for its
+/// consumers. One operator a stage; among equals the first in topological order. After the
+/// deadline, and where labels and memory exclude all devices: as schedule_heft().
 TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs,
                             const Deadline& deadline = {});
 

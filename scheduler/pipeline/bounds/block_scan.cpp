@@ -8,15 +8,15 @@ namespace hios::scheduler::pipeline {
 BlockScan::BlockScan(const LeastCosts& costs, std::size_t device_class)
     : device_(&costs.classes()[device_class]),
       costs_(&costs),
-      made_(costs.size()),
-      read_(costs.size()),
+      produced_(costs.size()),
+      consumed_(costs.size()),
       largest_(costs.size(), 0),
       unread_(costs.size(), 0),
       inside_(costs.size(), false) {
   const PipelineProblem& problem = costs.problem();
   for (std::size_t t = 0; t < problem.tensors().size(); ++t) {
-    made_[problem.tensors()[t].producer].push_back(t);
-    for (const Vertex consumer : problem.tensors()[t].consumers) read_[consumer].push_back(t);
+    produced_[problem.tensors()[t].producer].push_back(t);
+    for (const Vertex consumer : problem.tensors()[t].consumers) consumed_[consumer].push_back(t);
   }
   outside_.assign(problem.tensors().size(), 0);
   inside_consumers_.assign(problem.tensors().size(), 0);
@@ -39,12 +39,12 @@ BlockScan::Sums BlockScan::add(Vertex vertex) {
   sums_.held += each.held;
   sums_.largest = std::max(sums_.largest, largest(vertex));
   sums_.kept_bytes += unread_[vertex];
-  for (const std::size_t t : made_[vertex]) {
+  for (const std::size_t t : produced_[vertex]) {
     outside_[t] = static_cast<std::uint32_t>(tensors[t].consumers.size());
     sums_.send_ms += tensors[t].ms;
     sums_.kept_bytes += static_cast<double>(tensors[t].bytes);
   }
-  for (const std::size_t t : read_[vertex]) {
+  for (const std::size_t t : consumed_[vertex]) {
     if (inside_[tensors[t].producer]) {
       if (--outside_[t] > 0) continue;
       sums_.send_ms -= tensors[t].ms;
@@ -57,10 +57,10 @@ BlockScan::Sums BlockScan::add(Vertex vertex) {
   return before;
 }
 
-void BlockScan::take_back(Vertex vertex, const Sums& before) {
+void BlockScan::remove(Vertex vertex, const Sums& before) {
   const std::vector<PipelineTensor>& tensors = costs_->problem().tensors();
   inside_[vertex] = false;
-  for (const std::size_t t : read_[vertex]) {
+  for (const std::size_t t : consumed_[vertex]) {
     if (inside_[tensors[t].producer]) {
       ++outside_[t];
     } else {
@@ -70,11 +70,11 @@ void BlockScan::take_back(Vertex vertex, const Sums& before) {
   sums_ = before;
 }
 
-/// What is there while the vertex, or its largest operator, runs.
+/// Returns the bytes held while the vertex, or its largest operator, runs.
 Bytes BlockScan::largest(Vertex vertex) const {
   Bytes bytes = largest_[vertex];
   if (costs_->problem().vertices()[vertex].ops.size() > 1) return bytes;
-  for (const std::size_t t : read_[vertex]) {
+  for (const std::size_t t : consumed_[vertex]) {
     const PipelineTensor& tensor = costs_->problem().tensors()[t];
     if (inside_[tensor.producer]) bytes += tensor.bytes;
   }

@@ -6,27 +6,29 @@
 
 namespace hios::scheduler::pipeline {
 
-/// A block of some class that grows by a vertex at a time, none before one that it reads from, and
-/// shrinks again, the last that came first; and what it costs at least (LeastCosts). Of its tensors
-/// fast memory holds at least, whatever the order, all that it receives, and beside them those that
-/// it makes and keeps to the end, or what some operator makes and reads.
+/// The least cost (LeastCosts) of a block of some class, to which vertices are added one at a time
+/// in a topological order and removed in reverse order. Fast memory holds at least, whatever the
+/// order of operators, all received tensors, and the greater of two numbers: the own tensors kept
+/// to the end, or the tensors of one operator.
 class BlockScan {
  public:
   BlockScan(const LeastCosts& costs, std::size_t device_class);
 
-  /// What add() changes beside the members, for take_back().
+  /// The state that add() changes besides the members, for remove().
   struct Sums {
     double work_ms = 0, receive_ms = 0, send_ms = 0, received_bytes = 0;
-    double kept_bytes = 0;  ///< own tensors that others read, or nobody
+    double kept_bytes = 0;  ///< own tensors with a consumer outside, or with none
     Bytes parameters = 0, held = 0, largest = 0;
   };
 
-  /// REQUIRES: it is not in the block, nor is any that comes behind it.
+  /// Adds a vertex; returns the state before. REQUIRES: neither it nor any later one is in the
+  /// block.
   Sums add(Vertex vertex);
-  /// REQUIRES: the last that was added, with what add() returned.
-  void take_back(Vertex vertex, const Sums& before);
+  /// Removes a vertex. REQUIRES: it was added last; `before` is what add() returned.
+  void remove(Vertex vertex, const Sums& before);
 
-  /// Of this block and of all that hold it; infinite where memory does not.
+  /// Returns a lower bound of this block and all that contain it; infinite where memory does not
+  /// hold it.
   double least_ms() const;
   double ms() const;
 
@@ -36,12 +38,12 @@ class BlockScan {
 
   const PipelineClass* device_;
   const LeastCosts* costs_;
-  std::vector<std::vector<std::size_t>> made_, read_;  // tensors by vertex
-  std::vector<Bytes> largest_;                         // own tensor by vertex
-  std::vector<double> unread_;                         // own tensors that nobody reads, by vertex
-  std::vector<bool> inside_;                           // by vertex
-  std::vector<std::uint32_t> outside_;  // by tensor that is made inside: consumers that are not
-  std::vector<std::uint32_t> inside_consumers_;  // by tensor that is made elsewhere
+  std::vector<std::vector<std::size_t>> produced_, consumed_;  // tensors by vertex
+  std::vector<Bytes> largest_;                                 // by vertex: its largest own tensor
+  std::vector<double> unread_;                   // by vertex: own tensors without consumers
+  std::vector<bool> inside_;                     // by vertex
+  std::vector<std::uint32_t> outside_;           // by own tensor: consumers outside
+  std::vector<std::uint32_t> inside_consumers_;  // by other tensor: consumers inside
   Sums sums_;
 };
 

@@ -13,11 +13,11 @@ using Id = DownSets::Id;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
-constexpr double kFirstGrowth = 0.01;  ///< of the limit over the lower bound; each next is twice it
-constexpr double kMostValues = 3e7;    ///< sets times combinations of used devices
-constexpr std::size_t kStepsBetweenLooks = 4096;  ///< at the clock
+constexpr double kFirstGrowth = 0.01;         ///< of the limit over the lower bound; then doubled
+constexpr double kMaxValues = 3e7;            ///< sets times combinations of used devices
+constexpr std::size_t kStepsPerCheck = 4096;  ///< between looks at the clock
 
-/// How many devices of each class are used, as a number whose digits are the counts.
+/// Numbers of used devices by class, as one number (a state) whose digits are the counts.
 class Used {
  public:
   explicit Used(const std::vector<PipelineClass>& classes) {
@@ -50,7 +50,7 @@ class Used {
   std::size_t states_ = 1, devices_ = 0;
 };
 
-/// The last block of the best chain to a set with the devices of a state.
+/// The last block of the best chain to a set, by state.
 struct Last {
   Id from = 0;
   std::uint32_t device_class = 0;
@@ -72,7 +72,7 @@ class Chains {
     last_.resize(values_.size());
   }
 
-  /// What costs at most `limit_ms`; false where the deadline ended it.
+  /// Finds all chains that cost at most `limit_ms`; returns false if the deadline expired.
   bool fill(double limit_ms) {
     limit_ms_ = limit_ms;
     std::fill(values_.begin(), values_.end(), kInfinite);
@@ -95,7 +95,7 @@ class Chains {
                              values_.end());
   }
 
-  /// Sets and classes of the best chain's blocks, the first block first.
+  /// Returns the origins and classes of the best chain's blocks, the first block first.
   std::vector<Last> chain() const {
     const double* const ends = &values_[sets_.full() * used_.states()];
     auto state = static_cast<std::size_t>(std::min_element(ends, ends + used_.states()) - ends);
@@ -111,7 +111,7 @@ class Chains {
   }
 
  private:
-  /// Whether some chain to the set leaves a device of the class.
+  /// Returns true if some chain to the set leaves a device of the class.
   bool begins(Id id, std::size_t device_class) {
     open_.clear();
     only_last_ = true;
@@ -124,9 +124,9 @@ class Chains {
     return !open_.empty();
   }
 
-  /// All sets beyond this one that the block may end with.
+  /// Visits all sets after this one that the block may end with.
   void walk(Id id) {
-    if (deadline_.expired_at(++steps_, kStepsBetweenLooks)) stopped_ = true;
+    if (deadline_.expired_at(++steps_, kStepsPerCheck)) stopped_ = true;
     BlockScan& scan = scans_[class_];
     for (const auto& [vertex, to] : sets_.steps(id)) {
       if (stopped_) return;
@@ -137,8 +137,8 @@ class Chains {
         if (!only_last_ || to == sets_.full()) improve(to, scan.ms());
         walk(to);
       }
-      scan.take_back(vertex, before);
-      if (only_last_) return;  // any way to the full set will do
+      scan.remove(vertex, before);
+      if (only_last_) return;  // any path to the full set will do
     }
   }
 
@@ -146,7 +146,7 @@ class Chains {
     if (ms > limit_ms_) return;
     for (const std::size_t state : open_) {
       const std::size_t next = used_.with(state, class_);
-      // What is left is too much for the devices that are.
+      // The remaining work is too much for the remaining devices.
       if (left_ms_[to] > left_[next] * limit_ms_ + kRounding * left_ms_[0]) continue;
       const double largest = std::max(values_[from_ * used_.states() + state], ms);
       double& value = values_[to * used_.states() + next];
@@ -165,8 +165,8 @@ class Chains {
   std::vector<double> left_ms_;      // least work outside, by set
   std::vector<double> values_;       // set × state
   std::vector<Last> last_;           // the same
-  std::vector<std::uint32_t> seen_;  // by set: in which round
-  std::vector<std::size_t> open_;    // states that the block may follow
+  std::vector<std::uint32_t> seen_;  // by set: the round of its last visit
+  std::vector<std::size_t> open_;    // states before the block
   std::uint32_t round_ = 0;
   std::size_t steps_ = 0, class_ = 0;
   Id from_ = 0;
@@ -174,22 +174,22 @@ class Chains {
   double limit_ms_ = 0;
 };
 
-/// The vertices of each block in the given order, one block behind the other.
+/// Returns the vertices of each block in the given order, block after block.
 SlicedOrder blocks_of(const LeastCosts& costs, const DownSets& sets, const std::vector<Last>& chain,
                       double period_ms) {
   const PipelineProblem& problem = costs.problem();
-  // Into how many of the chain's sets a vertex does not come: its block. Any way down to a set
-  // tells its members.
+  // A vertex's block is the number of the chain's sets without it. Any path to a set gives its
+  // members.
   std::vector<Id> ends;
   for (std::size_t b = 1; b < chain.size(); ++b) ends.push_back(chain[b].from);
   ends.push_back(sets.full());
-  std::vector<std::pair<Id, Vertex>> way(sets.size());
+  std::vector<std::pair<Id, Vertex>> step_to(sets.size());
   for (Id id = 0; id < sets.size(); ++id) {
-    for (const auto& [vertex, to] : sets.steps(id)) way[to] = {id, vertex};
+    for (const auto& [vertex, to] : sets.steps(id)) step_to[to] = {id, vertex};
   }
   std::vector<std::size_t> block(problem.size(), 0);
   for (std::size_t b = ends.size(); b-- > 0;) {
-    for (Id id = ends[b]; id != 0; id = way[id].first) block[way[id].second] = b;
+    for (Id id = ends[b]; id != 0; id = step_to[id].first) block[step_to[id].second] = b;
   }
   SlicedOrder found;
   found.order = problem.given_order();
@@ -211,7 +211,7 @@ ChainResult cheapest_chain(const LeastCosts& costs, const DownSets& sets, double
                            double below_ms, const Deadline& deadline) {
   ChainResult result{at_least_ms, false, {}};
   const Used used(costs.classes());
-  if (static_cast<double>(sets.size()) * static_cast<double>(used.states()) > kMostValues)
+  if (static_cast<double>(sets.size()) * static_cast<double>(used.states()) > kMaxValues)
     return result;
   if (costs.size() == 0) return {0, true, SlicedOrder{{}, {{}, 0}}};
   if (costs.total_work_ms() == kInfinite) return {kInfinite, true, {}};

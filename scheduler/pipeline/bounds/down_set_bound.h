@@ -7,13 +7,13 @@
 
 namespace hios::scheduler::pipeline {
 
-/// Graphs with more down-sets are left to other bounds.
-inline constexpr std::size_t kMostDownSets = 100'000;
+/// The most down-sets for this bound.
+inline constexpr std::size_t kMaxDownSets = 100'000;
 
-/// cheapest_chain() where the graph has few down-sets; else the bound that was given.
+/// The result of cheapest_chain() where the graph has few down-sets; else the given bound.
 struct DownSetBound {
   ChainResult chain;
-  bool few = false;  ///< they were counted, and are not more than that
+  bool few = false;  ///< the down-sets were counted and are few
 };
 DownSetBound down_set_bound(const LeastCosts& costs, double at_least_ms,
                             double below_ms = std::numeric_limits<double>::infinity(),

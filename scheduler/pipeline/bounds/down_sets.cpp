@@ -9,12 +9,12 @@ namespace {
 
 using Word = std::uint64_t;
 constexpr std::size_t kBits = 64;
-constexpr std::size_t kSetsBetweenLooks = 256;  ///< at the clock
+constexpr std::size_t kSetsPerCheck = 256;  ///< between looks at the clock
 
-/// Sets of vertices that were met, numbered as they came.
-class MetSets {
+/// Sets of vertices found so far, numbered in the order of their discovery.
+class KnownSets {
  public:
-  explicit MetSets(std::size_t vertices) : words_((vertices + kBits - 1) / kBits) {
+  explicit KnownSets(std::size_t vertices) : words_((vertices + kBits - 1) / kBits) {
     sets_.resize(words_, 0);
     numbers_.emplace(hash(sets_.data()), 0);
   }
@@ -24,7 +24,7 @@ class MetSets {
     return ((sets_[set * words_ + vertex / kBits] >> (vertex % kBits)) & 1) != 0;
   }
 
-  /// The number of that set with one vertex more.
+  /// Returns the number of that set with one more vertex.
   DownSets::Id with(std::size_t set, Vertex vertex) {
     next_.assign(sets_.begin() + static_cast<std::ptrdiff_t>(set * words_),
                  sets_.begin() + static_cast<std::ptrdiff_t>((set + 1) * words_));
@@ -63,32 +63,32 @@ std::optional<DownSets> DownSets::all(const PipelineProblem& problem, std::size_
     made.begin_.push_back(0);
     return made;
   }
-  MetSets met(problem.size());
-  std::vector<Step> from{{0, 0}};  // by set: one that it comes of, and by which vertex
+  KnownSets known_sets(problem.size());
+  std::vector<Step> from{{0, 0}};  // by set: one that it extends, and the vertex added
   const auto add_step = [&](Id set, Vertex vertex) {
-    made.steps_.push_back({vertex, met.with(set, vertex)});
-    if (from.size() < met.size()) from.push_back({vertex, set});
+    made.steps_.push_back({vertex, known_sets.with(set, vertex)});
+    if (from.size() < known_sets.size()) from.push_back({vertex, set});
   };
   for (Vertex v = 0; v < problem.size(); ++v) {
-    if (problem.vertices()[v].before.empty()) add_step(0, v);
+    if (problem.vertices()[v].predecessors.empty()) add_step(0, v);
   }
   made.begin_.push_back(made.steps_.size());
-  // By size, as they are met: a set's steps lead to sets that come later. They are those of a set
-  // with one vertex less, but for that, and what waited for it alone.
-  for (Id set = 1; set < met.size(); ++set) {
-    if (met.size() > most) return {};
-    if (deadline.expired_at(set, kSetsBetweenLooks)) return {};
+  // Sets come by size, so a set's steps lead to later sets. They are those of the set it extends,
+  // but for the added vertex, plus vertices that depended on that vertex alone.
+  for (Id set = 1; set < known_sets.size(); ++set) {
+    if (known_sets.size() > most) return {};
+    if (deadline.expired_at(set, kSetsPerCheck)) return {};
     const auto [vertex, less] = from[set];
     for (std::size_t i = made.begin_[less]; i < made.begin_[less + 1]; ++i) {
       if (made.steps_[i].vertex != vertex) add_step(set, made.steps_[i].vertex);
     }
-    for (const Vertex next : problem.vertices()[vertex].behind) {
-      const auto inside = [&](Vertex each) { return met.has(set, each); };
-      if (std::ranges::all_of(problem.vertices()[next].before, inside)) add_step(set, next);
+    for (const Vertex next : problem.vertices()[vertex].successors) {
+      const auto inside = [&](Vertex each) { return known_sets.has(set, each); };
+      if (std::ranges::all_of(problem.vertices()[next].predecessors, inside)) add_step(set, next);
     }
     made.begin_.push_back(made.steps_.size());
   }
-  if (met.size() > most) return {};
+  if (known_sets.size() > most) return {};
   return made;
 }
 

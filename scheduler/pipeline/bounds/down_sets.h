@@ -10,8 +10,9 @@
 
 namespace hios::scheduler::pipeline {
 
-/// All sets of vertices that hold, with a vertex, whatever comes before it: what the first blocks
-/// of a pipeline can hold together. From each a step leads to each that has one vertex more.
+/// All down-sets: sets of vertices that contain, with a vertex, all its predecessors. They are the
+/// unions of a pipeline's first blocks. From each set a step leads to each that has one more
+/// vertex.
 class DownSets {
  public:
   /// A down-set: 0 is the empty one, and every step leads to a greater number.
@@ -21,8 +22,8 @@ class DownSets {
     Id to;
   };
 
-  /// Nothing where there are more than `most`, or the deadline expires. In vertices / 64
-  /// times steps.
+  /// Returns all down-sets; nothing if there are more than `most` or the deadline expires. Costs
+  /// vertices / 64 for each step.
   static std::optional<DownSets> all(const PipelineProblem& problem, std::size_t most,
                                      const Deadline& deadline);
 

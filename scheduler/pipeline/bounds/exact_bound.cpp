@@ -5,7 +5,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-/// The members of a block by class: where there is one class, all.
+/// Returns the block's members if it is of the class, else zeros.
 std::vector<Linear> members_of_class(BlockProgram& made, const std::vector<Linear>& members,
                                      const PipelineClass& device, const Linear& choice) {
   std::vector<Linear> own;
@@ -16,13 +16,13 @@ std::vector<Linear> members_of_class(BlockProgram& made, const std::vector<Linea
   return own;
 }
 
-/// Each block's class is chosen, each device once.
+/// Adds blocks with a choice of class each, so that each device is used once.
 void add_blocks_of_classes(const LeastCosts& costs, BlockProgram& made) {
   const std::vector<PipelineClass>& classes = costs.classes();
   std::vector<Linear> used(classes.size());
   for (std::size_t b = 0; b < made.blocks(); ++b) {
     const std::vector<Linear> members = made.members(b);
-    std::vector<Linear> rest = members;  // what no class has yet
+    std::vector<Linear> rest = members;  // not in any class yet
     Linear cost, chosen;
     for (std::size_t c = 0; c < classes.size(); ++c) {
       const Linear choice = made.choice();

@@ -6,10 +6,10 @@
 
 namespace hios::scheduler::pipeline {
 
-/// What blocks cost at least, whatever the stages that their operators come to: a block's work
-/// counts with the shares that no stage is below (scheduler/bounds/graph/shares.h). So a bound of
-/// blocks that cost this is one of schedules with several groups in a stage, too. Keeps the
-/// problem, which must outlive it; any thread may read it.
+/// Lower bounds of blocks' costs, whatever the stages of their operators: a block's work counts
+/// with the shares that no stage is below (scheduler/bounds/graph/shares.h). So a bound of blocks
+/// at these costs is also one of schedules with several groups in a stage. Keeps the problem, which
+/// must outlive it; any thread may read it.
 class LeastCosts {
  public:
   explicit LeastCosts(const PipelineProblem& problem);
@@ -17,15 +17,16 @@ class LeastCosts {
   const PipelineProblem& problem() const { return *problem_; }
   std::size_t size() const { return problem_->size(); }
   std::size_t devices() const { return problem_->devices(); }
-  /// The problem's classes with such work.
+  /// Returns the problem's classes with that work.
   const std::vector<PipelineClass>& classes() const { return classes_; }
-  /// By vertex: on the class where it is least; infinite where none can run it.
+  /// Returns, by vertex, the work on the class where it is least; infinite where no class can run
+  /// it.
   const std::vector<double>& work_ms() const { return work_ms_; }
   double total_work_ms() const { return total_work_ms_; }
-  /// Of all classes the least shares of a transfer.
+  /// Returns the least shares of a transfer among all classes.
   IoCharge charge() const { return charge_; }
-  /// What so many blocks together take at least to read parameters again that fast memory does not
-  /// hold: a line, (sum of parameters − bytes) · ms_per_byte, and never below 0.
+  /// A lower bound of the time in which blocks reload parameters that exceed fast memory: a line,
+  /// max(0, sum of parameters − bytes) · ms_per_byte.
   struct Overflow {
     double bytes = 0;
     double ms_per_byte = 0;
@@ -40,7 +41,7 @@ class LeastCosts {
   IoCharge charge_;
 };
 
-/// The same for one block.
+/// Returns the line of one block.
 LeastCosts::Overflow overflow_line(const FastMemory& memory);
 
 }  // namespace hios::scheduler::pipeline

@@ -15,18 +15,18 @@ Linear weighted(const std::vector<Linear>& members, const std::vector<double>& w
   return sum;
 }
 
-/// The programs of three superblocks, the middle one a block of a class that has its share of
+/// Programs of three superblocks; the middle one is a block of a class that has its share of dual
 /// prices.
 class Superblocks {
  public:
   Superblocks(const LeastCosts& costs, const milp::Solver& solver, const ProgramOptions& options)
-      : costs_(costs), options_(options), prices_(largest_prices(costs, solver)) {}
+      : costs_(costs), options_(options), dual_prices_(largest_dual_prices(costs, solver)) {}
 
-  /// Classes that the middle one may be of: only a device with a share has anything of all prices.
+  /// Returns possible classes of the middle block: those with a share of the dual prices.
   std::vector<std::size_t> classes() const {
     std::vector<std::size_t> found;
-    for (std::size_t c = 0; c < prices_.shares.size(); ++c) {
-      if (prices_.shares[c] > 0) found.push_back(c);
+    for (std::size_t c = 0; c < dual_prices_.shares.size(); ++c) {
+      if (dual_prices_.shares[c] > 0) found.push_back(c);
     }
     return found;
   }
@@ -37,7 +37,7 @@ class Superblocks {
     made.limit_period(options_.at_least_ms, below_ms);
     const std::vector<Linear> middle = made.members(1);
     made.bound_period(1, made.block_cost(costs_.classes()[device_class], middle, {1}));
-    const Linear prices = weighted(middle, prices_.price_ms);
+    const Linear prices = weighted(middle, dual_prices_.by_vertex_ms);
     Linear row;
     const double needed_ms = needed(device_class);
     row.add(prices, 1 / made.unit_ms());
@@ -45,12 +45,12 @@ class Superblocks {
     return made;
   }
 
-  /// What is before and behind, shared by so many devices each.
+  /// Adds the outer superblocks, each shared by a number of devices.
   void add_outer(BlockProgram& made, std::size_t device_class, std::size_t before,
-                 std::size_t behind) const {
+                 std::size_t after) const {
     Linear outer;
     for (const bool first : {true, false}) {
-      const std::size_t blocks = first ? before : behind;
+      const std::size_t blocks = first ? before : after;
       if (blocks == 0) continue;
       const std::vector<Linear> members = made.members(first ? 0 : 2);
       Linear ms = weighted(members, costs_.work_ms());
@@ -59,27 +59,27 @@ class Superblocks {
         ms.add(made.received(members), costs_.charge().receive);
       ms.add(made.overflow(costs_.overflow_of(blocks), members, {1}), 1);
       made.bound_period(static_cast<double>(blocks), ms);
-      outer.add(weighted(members, prices_.price_ms), 1);
+      outer.add(weighted(members, dual_prices_.by_vertex_ms), 1);
     }
     if (costs_.classes().size() > 1)
-      made.bound_period(1 - prices_.shares[device_class] + kRounding, outer);
+      made.bound_period(1 - dual_prices_.shares[device_class] + kRounding, outer);
   }
 
  private:
   double needed(std::size_t device_class) const {
-    double ms = prices_.all_ms;
-    if (costs_.classes().size() == 1) {  // the most expensive vertex is somewhere, too
+    double ms = dual_prices_.all_ms;
+    if (costs_.classes().size() == 1) {  // some block also has the most expensive vertex
       for (const double work_ms : costs_.work_ms()) ms = std::max(ms, work_ms);
     }
-    return ms * prices_.shares[device_class];
+    return ms * dual_prices_.shares[device_class];
   }
 
   const LeastCosts& costs_;
   const ProgramOptions& options_;
-  Prices prices_;
+  DualPrices dual_prices_;
 };
 
-/// The least of the bounds of several cases, one of which is true of the optimum.
+/// Takes the least of the bounds of several cases, one of which holds for the optimum.
 void take_case(ProgramBound& all, const ProgramBound& one) {
   all.finished = all.finished && one.finished;
   all.ms = std::min(all.ms, one.ms);
@@ -114,16 +114,17 @@ ProgramBound solve_bottleneck_guess(const LeastCosts& costs, const milp::Solver&
   const std::vector<std::size_t> classes = superblocks.classes();
   std::size_t left = blocks * classes.size();
   for (std::size_t before = 0; before < blocks; ++before) {
-    const std::size_t behind = blocks - 1 - before;
+    const std::size_t after = blocks - 1 - before;
     std::vector<std::vector<Side>> sides(2);
-    sides[0] = before > 0 ? windows.sides[before - 1] : all_on(costs, Side::kBehind);
-    sides[1] = behind > 0 ? windows.sides[before] : all_on(costs, Side::kBefore);
+    sides[0] = before > 0 ? windows.sides[before - 1] : all_on(costs, Side::kAfter);
+    sides[1] = after > 0 ? windows.sides[before] : all_on(costs, Side::kBefore);
     for (const std::size_t device_class : classes) {
       const double below_ms = std::min(all.ms, options.known_ms) * (1 + kRounding);
       BlockProgram made = superblocks.program(sides, device_class, below_ms);
-      superblocks.add_outer(made, device_class, before, behind);
+      superblocks.add_outer(made, device_class, before, after);
       take_case(all, solve_program(made, solver, options, {}, left--));
-      if (all.ms <= options.at_least_ms) return between(all, options);  // no other can mend it
+      if (all.ms <= options.at_least_ms)
+        return between(all, options);  // later cases cannot raise it
     }
   }
   return between(all, options);

@@ -7,16 +7,16 @@
 /// differ.
 namespace hios::scheduler::pipeline {
 
-/// Section 3.2: one block has at least the work of Lemma 3.3; it costs that, and what tensors cross
-/// its two boundaries. What is before it, and behind, costs nothing. Of devices that differ each
-/// class in turn is that of the block; a vertex then counts with a price, which is less on fast
-/// devices than its work, such that no device can have less than its share in all prices.
+/// Section 3.2: some block has at least the work of Lemma 3.3; its cost includes tensors that cross
+/// its two boundaries. Vertices before and after it are free. Where devices differ, the block's
+/// class is each in turn. A vertex then counts by its dual price, such that some device has at
+/// least its share of all prices (dual_prices.h).
 ProgramBound bottleneck_bound(const LeastCosts& costs, const milp::Solver& solver,
                               const ProgramOptions& options);
 
-/// Section 3.3: the same for each place of that block in the row. What is before it is shared by as
-/// many devices as there are then, and what is behind it. The known period says what must be on
-/// which side of each boundary (boundary_windows.h).
+/// Section 3.3: the same for each index of that block. The vertices before it share as many devices
+/// as there are blocks before it; likewise those after it. The known period determines vertices on
+/// each side of its boundaries (boundary_windows.h).
 ProgramBound bottleneck_guess_bound(const LeastCosts& costs, const milp::Solver& solver,
                                     const ProgramOptions& options);
 

@@ -5,23 +5,23 @@
 #include "hios/evaluate/blocks.h"
 #include "scheduler/algorithms/baselines/ios.h"
 
-// Blocks form no cycle, so no path leaves a block and comes back: the operators of a block need
-// nothing of each other but what they read directly or through others of the block. They are
-// told to IOS by depth, so that those that can run at the same time stand together.
-// Test: tests/scheduler/pipeline/search/block_stages_test.cpp.
+// Blocks form no cycle, so no path leaves a block and returns: operators of a block depend on each
+// other only directly or through others of the block. IOS gets them by depth, so that operators
+// that can run at the same time are close to each other. Test:
+// tests/scheduler/pipeline/search/block_stages_test.cpp.
 
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr std::int64_t kMostEndings = 100'000;  ///< of 32 operators: a tenth of a second
+constexpr std::int64_t kMaxEndings = 100'000;  ///< for 32 operators: a tenth of a second
 
-/// By operator: the most operators on a path that ends before it.
+/// Returns, by operator, the most operators on a path that ends before it.
 std::vector<std::size_t> depths(const Graph& graph) {
   std::vector<std::size_t> depth(graph.size(), 0);
   for (const OpId op : graph.topological()) {
     for (const EdgeId edge : graph.out_edges(op)) {
-      std::size_t& behind = depth[graph.edge(edge).to.index()];
-      behind = std::max(behind, depth[op.index()] + 1);
+      std::size_t& next = depth[graph.edge(edge).to.index()];
+      next = std::max(next, depth[op.index()] + 1);
     }
   }
   return depth;
@@ -52,7 +52,7 @@ Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Dea
   const std::vector<std::size_t> depth = depths(graph);
   Schedule grouped = schedule;
   const Period before = period_of(graph, schedule, costs);
-  // The most expensive first: time may end.
+  // The most expensive block first, as the deadline may expire.
   std::vector<std::size_t> devices(schedule.devices.size());
   for (std::size_t d = 0; d < devices.size(); ++d) devices[d] = d;
   std::stable_sort(devices.begin(), devices.end(), [&](std::size_t a, std::size_t b) {
@@ -64,8 +64,8 @@ Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Dea
     std::vector<OpId> ops = operators_of(schedule.devices[d]);
     std::stable_sort(ops.begin(), ops.end(),
                      [&](OpId a, OpId b) { return depth[a.index()] < depth[b.index()]; });
-    IosResult found = schedule_endings_of(graph, costs, DeviceId(d), ops,
-                                          {.max_endings = kMostEndings}, deadline);
+    IosResult found =
+        schedule_endings_of(graph, costs, DeviceId(d), ops, {.max_endings = kMaxEndings}, deadline);
     grouped.devices[d] = std::move(found.stages);
   }
   const Period after = period_of(graph, grouped, costs);

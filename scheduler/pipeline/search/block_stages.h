@@ -8,17 +8,16 @@
 
 namespace hios::scheduler::pipeline {
 
-/// Whether stages of several groups can cost less than their operators one after the other on any
-/// device, as far as can be known without a look at each.
+/// Returns true if stages of several groups may cost less than their operators in serial order on
+/// some device, as far as that is known without evaluating stages.
 bool groups_may_pay(const CostModel& costs);
 
-/// The same blocks, operators of a block in stages of several groups where the block is cheaper so
-/// (overflow included), as IOS finds them (scheduler/algorithms/baselines/ios.h), 32 operators at a
-/// time. REQUIRES: validate() finds nothing, for throughput.
+/// Groups the operators of each block into stages of several groups where that makes the block
+/// cheaper (overflow included), as IOS finds them (scheduler/algorithms/baselines/ios.h), 32
+/// operators at a time. REQUIRES: validate() finds nothing, for throughput.
 Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Deadline& deadline);
 
-/// By operator: what of its time its stage leaves it, where the operators of a stage share that
-/// alike.
+/// Returns, by operator, the ratio of its stage's cost to the serial time of the stage's operators.
 std::vector<double> shares_in_stages(const Schedule& schedule, const CostModel& costs);
 
 }  // namespace hios::scheduler::pipeline

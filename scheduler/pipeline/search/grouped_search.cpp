@@ -17,15 +17,15 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-/// Of the time: what is left when a search ends, and when its blocks have their groups.
+/// Shares of the time that remain after a search and after its blocks were grouped.
 struct Left {
   double of_search, of_groups;
 };
 constexpr Left kFirst{0.55, 0.4}, kOthers[] = {{0.22, 0.12}, {0.05, 0}};
-constexpr double kLeftOfLatency = 0.38;  ///< the same, of schedulers that make the latency short
-constexpr std::size_t kMostForLatency = 2000;     ///< operators of what latency's schedulers get
-constexpr std::size_t kWindow = 4;                ///< of Alg. 2
-constexpr std::int64_t kMostEndings = 1'000'000;  ///< of 32 operators
+constexpr double kLeftOfLatency = 0.38;       ///< remaining after the schedulers of latency
+constexpr std::size_t kMaxForLatency = 2000;  ///< operators of graphs for the schedulers of latency
+constexpr std::size_t kWindow = 4;            ///< w of Alg. 2
+constexpr std::int64_t kMaxEndings = 1'000'000;  ///< for 32 operators
 
 class GroupedSearch {
  public:
@@ -72,7 +72,7 @@ class GroupedSearch {
     return deadline_.within(deadline_.seconds_left() - share * seconds_);
   }
 
-  /// Where it keeps all rules and is shorter.
+  /// Takes the schedule if it is shorter.
   void take(Schedule schedule) {
     const double period_ms = period_of(graph_, schedule, costs_).ms();
     if (period_ms >= period_ms_) return;
@@ -81,7 +81,7 @@ class GroupedSearch {
   }
 
   void take_from_latency(const Deadline& deadline) {
-    if (graph_.size() > kMostForLatency) return;
+    if (graph_.size() > kMaxForLatency) return;
     const auto take_valid = [this](Schedule schedule) {
       if (validate(graph_, costs_.platform(), schedule, Objective::kThroughput).empty()) {
         take(std::move(schedule));
@@ -94,7 +94,7 @@ class GroupedSearch {
         take_valid(with_groups(paths, costs_, deadline));
       }
     } catch (const InputError&) {
-      // It may find no place for operators that have one in blocks.
+      // It may find no device for operators that blocks can hold.
     }
     for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
       bool able = true;
@@ -104,10 +104,10 @@ class GroupedSearch {
       if (!able || deadline.expired()) continue;
       Schedule alone{std::vector<std::vector<Stage>>(costs_.platform().size())};
       alone.devices[d] =
-          schedule_endings(graph_, costs_, DeviceId(d), {.max_endings = kMostEndings}, deadline)
+          schedule_endings(graph_, costs_, DeviceId(d), {.max_endings = kMaxEndings}, deadline)
               .stages;
       take_valid(std::move(alone));
-      break;  // one is enough: blocks alone on a device are seldom the shortest
+      break;  // one is enough: a single block is seldom the shortest
     }
     timed_out_ = timed_out_ || deadline.expired();
   }
@@ -115,8 +115,8 @@ class GroupedSearch {
   const Graph& graph_;
   const CostModel& costs_;
   const Deadline& deadline_;
-  double seconds_;          // at the begin
-  bool timed_out_ = false;  // a part of the search
+  double seconds_;          // left at the begin
+  bool timed_out_ = false;  // some part of the search did
   Schedule best_;
   double period_ms_ = std::numeric_limits<double>::infinity();
 };

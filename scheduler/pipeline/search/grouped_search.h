@@ -5,12 +5,12 @@
 
 namespace hios::scheduler::pipeline {
 
-/// search_partitions(), and then stages of several groups where these pay (block_stages.h): blocks
-/// found for operators one at a time get groups; what groups leave of each operator's time is what
-/// a second search counts, and its blocks get groups, too. Schedules that make the latency short
-/// (hios-lp and ios) count where their blocks form no cycle. Of all these the shortest period by
-/// period_of(). Throws as slice_graph(). `bound_ms`: of the period, groups allowed for. Where the
-/// deadline has no time limit, its expiry finds no groups.
+/// Runs search_partitions(), then finds stages of several groups where these pay (block_stages.h).
+/// Blocks found for serial operators are grouped; a second search counts the share of each
+/// operator's time that its stage leaves, and its blocks are grouped, too. Schedules of short
+/// latency (hios-lp and ios) also count if their blocks form no cycle. Returns the schedule of the
+/// shortest period by period_of(). Throws as slice_graph(). `bound_ms`: a bound of the period that
+/// holds for groups. Without a time limit in the deadline, its expiry skips the groups.
 PartitionSearchResult search_grouped(const Graph& graph, const CostModel& costs,
                                      const PartitionSearchOptions& options, double bound_ms,
                                      std::uint64_t seed, const Deadline& deadline,

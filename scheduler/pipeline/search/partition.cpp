@@ -3,26 +3,26 @@
 #include <algorithm>
 #include <limits>
 
-// A move changes what is sent and received by the tensors of its vertex alone: of a tensor that it
-// reads, in the two blocks and, where one of them is the first or the last elsewhere that reads it,
-// in the producer's; of its own, in the two blocks. Only those are priced anew. A search makes some
-// millions of moves a second by it. Test: tests/scheduler/pipeline/search/partition_test.cpp
-// compares with sets.
+// A move changes transfers of its vertex's tensors alone. For a consumed tensor, these are in the
+// two blocks and, if one of them is the first or last other block with a consumer, in the
+// producer's. For a produced tensor, they are in the two blocks. Only the costs of these blocks are
+// updated. So a search makes millions of moves a second. Test:
+// tests/scheduler/pipeline/search/partition_test.cpp compares with sets.
 
 namespace hios::scheduler::pipeline {
 
 Partition::Partition(const PipelineProblem& problem, std::span<const Vertex> order,
                      const Slicing& slicing)
     : problem_(&problem),
-      place_(problem.size(), 0),
+      index_(problem.size(), 0),
       rank_(problem.size(), 0),
-      made_(problem.size()),
-      read_(problem.size()),
+      produced_(problem.size()),
+      consumed_(problem.size()),
       own_bytes_(problem.size(), 0) {
   for (std::size_t i = 0; i < problem.size(); ++i) rank_[problem.given_order()[i]] = i;
   for (const PipelineTensor& tensor : problem.tensors()) {
-    made_[tensor.producer].push_back(tensors_.size());
-    for (const Vertex consumer : tensor.consumers) read_[consumer].push_back(tensors_.size());
+    produced_[tensor.producer].push_back(tensors_.size());
+    for (const Vertex consumer : tensor.consumers) consumed_[consumer].push_back(tensors_.size());
     tensors_.push_back({tensor.producer, tensor.ms, static_cast<double>(tensor.bytes)});
   }
   for (Vertex v = 0; v < problem.size(); ++v) {
@@ -51,7 +51,7 @@ void Partition::restore(Layout layout) {
   fill();
 }
 
-/// All but the layout, from it.
+/// Computes everything else from the layout.
 void Partition::fill() {
   const std::size_t count = layout_.device_classes.size();
   blocks_.assign(count, {});
@@ -62,9 +62,9 @@ void Partition::fill() {
   for (Vertex v = 0; v < problem_->size(); ++v) add(v, layout_.block_of[v]);
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     for (const Vertex consumer : problem_->tensors()[t].consumers)
-      join_reader(t, block_of(consumer));
+      add_consumer(t, block_of(consumer));
   }
-  for (std::size_t b = 0; b < count; ++b) price(b);
+  for (std::size_t b = 0; b < count; ++b) update_cost(b);
   touched_.clear();
   is_touched_.assign(count, false);
 }
@@ -75,11 +75,11 @@ double Partition::period_ms() const {
   return largest;
 }
 
-std::pair<std::size_t, std::size_t> Partition::window(Vertex vertex) const {
+std::pair<std::size_t, std::size_t> Partition::block_range(Vertex vertex) const {
   std::size_t first = 0, last = blocks_.size() - 1;
-  for (const Vertex each : problem_->vertices()[vertex].before)
+  for (const Vertex each : problem_->vertices()[vertex].predecessors)
     first = std::max(first, block_of(each));
-  for (const Vertex each : problem_->vertices()[vertex].behind)
+  for (const Vertex each : problem_->vertices()[vertex].successors)
     last = std::min(last, block_of(each));
   return {first, last};
 }
@@ -102,7 +102,7 @@ bool Partition::fits(std::size_t block) const {
 void Partition::add(Vertex vertex, std::size_t to) {
   Block& block = blocks_[to];
   layout_.block_of[vertex] = to;
-  place_[vertex] = block.members.size();
+  index_[vertex] = block.members.size();
   block.members.push_back(vertex);
   block.work_ms += device(to).work_ms[vertex];
   block.parameters += problem_->vertices()[vertex].parameters;
@@ -114,8 +114,8 @@ void Partition::remove(Vertex vertex) {
   const std::size_t from = block_of(vertex);
   Block& block = blocks_[from];
   const Vertex last = block.members.back();
-  block.members[place_[vertex]] = last;
-  place_[last] = place_[vertex];
+  block.members[index_[vertex]] = last;
+  index_[last] = index_[vertex];
   block.members.pop_back();
   block.work_ms -= device(from).work_ms[vertex];
   block.parameters -= problem_->vertices()[vertex].parameters;
@@ -148,7 +148,7 @@ void Partition::send(const Tensor& tensor, std::size_t block, double sign) {
   touch(block);
 }
 
-void Partition::leave_reader(std::size_t tensor, std::size_t from) {
+void Partition::remove_consumer(std::size_t tensor, std::size_t from) {
   const Tensor& each = tensors_[tensor];
   const std::size_t home = block_of(each.producer);
   if (--consumers_[tensor * blocks_.size() + from] > 0 || from == home) return;
@@ -156,7 +156,7 @@ void Partition::leave_reader(std::size_t tensor, std::size_t from) {
   if (--elsewhere_[tensor] == 0) send(each, home, -1);
 }
 
-void Partition::join_reader(std::size_t tensor, std::size_t to) {
+void Partition::add_consumer(std::size_t tensor, std::size_t to) {
   const Tensor& each = tensors_[tensor];
   const std::size_t home = block_of(each.producer);
   if (++consumers_[tensor * blocks_.size() + to] > 1 || to == home) return;
@@ -185,7 +185,7 @@ double Partition::ms_without_overflow(std::size_t block) const {
   return each.work_ms + each.receive_ms * charge.receive + each.send_ms * charge.send;
 }
 
-void Partition::price(std::size_t block) {
+void Partition::update_cost(std::size_t block) {
   const PipelineClass& own = device(block);
   Block& each = blocks_[block];
   each.ms = ms_without_overflow(block);
@@ -197,17 +197,17 @@ void Partition::price(std::size_t block) {
 void Partition::move(Vertex vertex, std::size_t to) {
   const std::size_t from = block_of(vertex);
   if (from == to) return;
-  for (const std::size_t tensor : read_[vertex]) {
-    leave_reader(tensor, from);
-    join_reader(tensor, to);
+  for (const std::size_t tensor : consumed_[vertex]) {
+    remove_consumer(tensor, from);
+    add_consumer(tensor, to);
   }
-  for (const std::size_t tensor : made_[vertex]) move_producer(tensor, from, to);
+  for (const std::size_t tensor : produced_[vertex]) move_producer(tensor, from, to);
   remove(vertex);
   add(vertex, to);
   touch(from);
   touch(to);
   for (const std::size_t block : touched_) {
-    price(block);
+    update_cost(block);
     is_touched_[block] = false;
   }
   touched_.clear();
@@ -230,7 +230,7 @@ bool Partition::swap_devices(std::size_t a, std::size_t b) {
       blocks_[block].work_ms += device(block).work_ms[vertex];
     }
     find_largest(block);
-    price(block);
+    update_cost(block);
   }
   return true;
 }

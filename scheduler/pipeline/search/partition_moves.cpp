@@ -5,23 +5,22 @@
 
 #include "scheduler/structures/exponential.h"
 
-// What is made small is not the most expensive block alone but the blocks' 4-norm: nearly the most
-// expensive, and it sees when another near it becomes cheaper and so makes room. Of graphs as
-// REGAL's, with 50 to 200 operators, a second of it finds partitions 1.8 % cheaper than 10,000
-// slicings of the genetic algorithm in the mean, the square of the mean instead of it 1.4 %; hotter
-// starts than 1 % of the period find less in the same time. Test:
-// tests/scheduler/pipeline/search/partition_test.cpp.
+// The search minimises the 4-norm of the blocks' costs. It is close to the most expensive block,
+// and also rewards making another expensive block cheaper. On graphs like REGAL's, with 50 to 200
+// operators, a second of it finds partitions 1.8 % cheaper in the mean than 10,000 slicings of the
+// genetic algorithm; with the 2-norm, 1.4 %. Starts hotter than 1 % of the period find less in the
+// same time. Test: tests/scheduler/pipeline/search/partition_test.cpp.
 
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kHottest = 0.01;  ///< temperature over the period
-constexpr double kHalvings = 7;    ///< of the temperature in a run
+constexpr double kHottest = 0.01;  ///< ratio of temperature and period
+constexpr double kHalvings = 7;    ///< halvings of the temperature in a run
 constexpr double kBottleneckMoves = 0.5;
-constexpr double kPushes = 0.1, kPlaceChanges = 0.3;  ///< shares of all proposals
-constexpr std::size_t kMostPushed = 12;
+constexpr double kPushes = 0.1, kExchanges = 0.3;  ///< shares of all proposals
+constexpr std::size_t kMaxPushed = 12;
 constexpr double kDeviceSwaps = 0.01;
-constexpr int kMovesBetweenLooks = 256;  ///< at the clock
+constexpr int kMovesPerCheck = 256;  ///< between looks at the clock
 
 double energy_of(const Partition& partition) {
   double largest = 0;
@@ -45,7 +44,7 @@ std::size_t bottleneck_of(const Partition& partition) {
   return largest;
 }
 
-/// About 2^-times, by arithmetic alone, so that it is the same on any machine.
+/// Returns about 2^-times, by arithmetic alone, so that it is the same on any machine.
 double halved(double times) {
   double half = 1;
   for (; times >= 1; --times) half /= 2;
@@ -64,7 +63,7 @@ void PartitionAnnealing::run(Partition& partition, std::int64_t moves, double bo
   const double hottest = kHottest * period_ms;
   double energy = energy_of(partition), temperature = hottest;
   for (std::int64_t i = 0; i < moves; ++i) {
-    if (i % kMovesBetweenLooks == 0) {
+    if (i % kMovesPerCheck == 0) {
       if (deadline.expired() || period_ms <= bound_ms) break;
       temperature =
           hottest * halved(kHalvings * static_cast<double>(i) / static_cast<double>(moves));
@@ -83,7 +82,7 @@ void PartitionAnnealing::run(Partition& partition, std::int64_t moves, double bo
   partition.restore(std::move(best));
 }
 
-/// One change, made; false where there was none to make.
+/// Makes one change; returns false if the draw found none.
 bool PartitionAnnealing::propose(Partition& partition) {
   moved_.clear();
   swapped_ = {0, 0};
@@ -93,7 +92,7 @@ bool PartitionAnnealing::propose(Partition& partition) {
   const Vertex vertex = chosen(partition);
   const double kind = random_.uniform();
   if (kind < kPushes) return push(partition, vertex);
-  return shift(partition, vertex, kind < kPushes + kPlaceChanges);
+  return shift(partition, vertex, kind < kPushes + kExchanges);
 }
 
 bool PartitionAnnealing::swap_devices(Partition& partition) {
@@ -103,7 +102,8 @@ bool PartitionAnnealing::swap_devices(Partition& partition) {
   return true;
 }
 
-/// With all of its block that must not stay behind it, or before it.
+/// Moves the vertex to the next (or previous) block, with all its successors (or predecessors) in
+/// its block.
 bool PartitionAnnealing::push(Partition& partition, Vertex vertex) {
   const bool on = random_.below(2) == 0;
   const std::size_t from = partition.block_of(vertex);
@@ -115,9 +115,9 @@ bool PartitionAnnealing::push(Partition& partition, Vertex vertex) {
   for (std::size_t i = 0; i < pushed_.size(); ++i) {
     const PipelineVertex& each = problem_.vertices()[pushed_[i]];
     if (!partition.can_run(pushed_[i], to)) return false;
-    for (const Vertex next : on ? each.behind : each.before) {
+    for (const Vertex next : on ? each.successors : each.predecessors) {
       if (partition.block_of(next) != from || mark_[next] == now_) continue;
-      if (pushed_.size() == kMostPushed) return false;
+      if (pushed_.size() == kMaxPushed) return false;
       mark_[next] = now_;
       pushed_.push_back(next);
     }
@@ -128,15 +128,15 @@ bool PartitionAnnealing::push(Partition& partition, Vertex vertex) {
   return false;
 }
 
-bool PartitionAnnealing::shift(Partition& partition, Vertex vertex, bool places) {
-  const auto [first, last] = partition.window(vertex);
+bool PartitionAnnealing::shift(Partition& partition, Vertex vertex, bool exchanges) {
+  const auto [first, last] = partition.block_range(vertex);
   if (first == last) return false;
   const std::size_t from = partition.block_of(vertex);
   std::size_t to = first + random_.below(last - first);
   if (to >= from) ++to;
   if (!partition.can_run(vertex, to)) return false;
   move(partition, vertex, to);
-  if (places && !change_places(partition, from, to, vertex)) {
+  if (exchanges && !exchange(partition, from, to, vertex)) {
     undo(partition);
     return false;
   }
@@ -145,14 +145,14 @@ bool PartitionAnnealing::shift(Partition& partition, Vertex vertex, bool places)
   return false;
 }
 
-/// A vertex of the block that another has just come to, into the one that it came from, if it may.
-/// False where it cannot.
-bool PartitionAnnealing::change_places(Partition& partition, std::size_t from, std::size_t to,
-                                       Vertex moved) {
+/// Moves a random vertex of block `to` back to block `from`, if it may be there. Returns false if
+/// the device cannot run it.
+bool PartitionAnnealing::exchange(Partition& partition, std::size_t from, std::size_t to,
+                                  Vertex moved) {
   const std::vector<Vertex>& there = partition.members(to);
   const Vertex other = there[random_.below(there.size())];
   if (other == moved) return true;
-  const auto [first, last] = partition.window(other);
+  const auto [first, last] = partition.block_range(other);
   if (from < first || from > last) return true;
   if (!partition.can_run(other, from)) return false;
   move(partition, other, from);

@@ -15,18 +15,18 @@ namespace {
 
 constexpr double kStartPopulation = 20;
 constexpr std::size_t kStartGenerations = 10;
-constexpr double kStartSteps = 1e8;       ///< of segments, in all orders together: a second or so
+constexpr double kStartSteps = 1e8;       ///< segments of all orders together: about a second
 constexpr std::int64_t kFirstRound = 64;  ///< moves a vertex
 constexpr double kRounding = 1 + 1e-9;    ///< sums of the same times in another order
 
-/// Moves count less overflow than blocks have once they are in an order.
+/// Returns true if a partition's costs equal those of its slicing: no device can overflow.
 bool moves_are_exact(const PipelineProblem& problem) {
   return std::ranges::none_of(problem.classes(),
                               [](const PipelineClass& each) { return each.fast_memory.bytes > 0; });
 }
 
-/// A few hundred orders, or as many as do not take all the time; as many as slice-graph tries where
-/// only slices know what blocks cost.
+/// Returns options for a few hundred orders, or as many as leave most of the time. Without exact
+/// moves: for as many as slice-graph tries.
 SliceGraphOptions start_of(const PipelineProblem& problem) {
   if (!moves_are_exact(problem)) return {};
   const auto size = static_cast<double>(problem.size());
@@ -45,7 +45,7 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
                           const std::function<void(std::string_view)>& progress) {
   const Slicer slicer(problem);
   bound_ms = std::max(bound_ms, slicer.simple_bound_ms());
-  // From the same numbers as slice-graph where slices count most, so as not to be behind it.
+  // Where slices count most, use slice-graph's random numbers, so as not to be worse than it.
   const char* const numbers = moves_are_exact(problem) ? "best" : "slice-graph";
   SlicedOrder best = slice_orders(problem, start_of(problem), seed, numbers, deadline);
   std::vector<Vertex> deep = depth_first_order(problem);
@@ -56,14 +56,14 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
   std::int64_t left = options.moves > 0 ? options.moves : std::numeric_limits<std::int64_t>::max();
   std::int64_t round = kFirstRound * static_cast<std::int64_t>(problem.size());
   if (problem.size() < 2 || problem.devices() < 2) return best;
-  // What looks as cheap as the bound to moves is not always.
+  // With inexact moves, a partition may only seem to reach the bound.
   const bool exact = moves_are_exact(problem);
   while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !deadline.expired()) {
     Partition partition(problem, best.order, best.slicing);
     annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, deadline);
     left -= std::min(round, left);
     round = std::min(2 * round, std::numeric_limits<std::int64_t>::max() / 4);
-    // The blocks first, as they are: of the last round time leaves no slicing.
+    // Take the blocks themselves first: the deadline may leave no time for a slicing.
     std::vector<Vertex> order = partition.order();
     Slicing slicing = partition.slicing(order);
     const double below_ms = std::min(slicing.period_ms, best.slicing.period_ms);

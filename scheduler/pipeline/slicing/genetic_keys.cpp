@@ -19,7 +19,7 @@ std::vector<double> random_keys(std::size_t keys, Random& random) {
   return drawn;
 }
 
-/// Each key from one of the two.
+/// Returns keys, each from one of the two parents.
 std::vector<double> child_of(const Chromosome& elite, const Chromosome& other, double inheritance,
                              Random& random) {
   std::vector<double> keys(elite.keys.size());

@@ -2,23 +2,23 @@
 
 #include <algorithm>
 
-// An operator more at the front holds its tensor during the operators from itself to its last
-// consumer: a prefix of the segment. So one during which no more is held than during one before it
-// can never hold the most, whatever comes in front. What remains are steps, each higher than the
-// one before; a tensor lifts those up to its last consumer, and the next step then rises by less,
-// or is none any more. A step that is gone leads on to the next (union-find, paths made shorter).
-// Test: tests/scheduler/pipeline/slicing/slicing_test.cpp.
+// An operator added at the front holds its tensor from itself to its last consumer: during a prefix
+// of the segment. So an operator that holds no more than an earlier one can never be the peak,
+// whatever is added in front. The others are steps, each higher than the one before. A tensor lifts
+// steps up to its last consumer, and the next step then rises by less, or is no step any more. A
+// removed step points to the next one (union-find with path halving). Test:
+// tests/scheduler/pipeline/slicing/slicing_test.cpp.
 
 namespace hios::scheduler::pipeline {
 
 PeakScan::PeakScan(const PipelineProblem& problem, std::span<const Vertex> order) {
   const Graph& graph = problem.graph();
-  std::vector<std::size_t> place(graph.size());
+  std::vector<std::size_t> position(graph.size());
   std::vector<OpId> listed;
   for (const Vertex vertex : order) {
     first_.push_back(listed.size());
     for (const OpId op : problem.vertices()[vertex].ops) {
-      place[op.index()] = listed.size();
+      position[op.index()] = listed.size();
       listed.push_back(op);
     }
   }
@@ -27,7 +27,7 @@ PeakScan::PeakScan(const PipelineProblem& problem, std::span<const Vertex> order
     Operator each{static_cast<std::int64_t>(tensor_bytes(graph, op)), false, 0};
     for (const EdgeId edge : graph.out_edges(op)) {
       each.read = true;
-      each.last = std::max(each.last, place[graph.edge(edge).to.index()]);
+      each.last = std::max(each.last, position[graph.edge(edge).to.index()]);
     }
     ops_.push_back(each);
   }
@@ -47,7 +47,7 @@ void PeakScan::extend() {
   for (std::size_t op = first_[begin_ + 1]; op-- > first_[begin_];) add_front(op);
 }
 
-/// The first step from there on, or the segment's end.
+/// Returns the first step from there on, or the segment's end.
 std::size_t PeakScan::step_from(std::size_t op) {
   while (next_[op] != op) {
     next_[op] = next_[next_[op]];
@@ -56,7 +56,7 @@ std::size_t PeakScan::step_from(std::size_t op) {
   return op;
 }
 
-/// Takes away steps that rise no more, from this one on.
+/// Removes steps that do not rise any more, from this one on.
 void PeakScan::settle(std::size_t op) {
   while (op != end_op_ && rise_[op] <= 0) {
     const std::int64_t rise = rise_[op];
@@ -75,24 +75,24 @@ void PeakScan::add_front(std::size_t op) {
   const std::int64_t before = front_;
   front_ = -kept_;
   next_[op] = op;
-  if (const std::size_t behind = step_from(op + 1); behind == end_op_) {
+  if (const std::size_t after = step_from(op + 1); after == end_op_) {
     most_ = front_;
   } else {  // the former front
-    rise_[behind] = before - front_;
-    settle(behind);
+    rise_[after] = before - front_;
+    settle(after);
   }
   if (!each.read || each.last >= end_op_) {
     kept_ += each.bytes;
     return;
   }
   front_ += each.bytes;
-  const std::size_t behind = step_from(each.last + 1);
-  if (behind == end_op_) {
+  const std::size_t after = step_from(each.last + 1);
+  if (after == end_op_) {
     most_ += each.bytes;
     return;
   }
-  rise_[behind] -= each.bytes;
-  settle(behind);
+  rise_[after] -= each.bytes;
+  settle(after);
 }
 
 Bytes PeakScan::bytes() const {

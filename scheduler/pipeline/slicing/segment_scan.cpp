@@ -10,27 +10,27 @@ SegmentScan::SegmentScan(const PipelineProblem& problem, std::span<const Vertex>
       closed_(order.size()),
       open_ms_(order.size(), 0),
       received_(order.size()) {
-  std::vector<std::size_t> place(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::size_t> position(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
   std::vector<std::size_t> consumers;
   for (const PipelineTensor& tensor : problem.tensors()) {
-    const std::size_t producer = place[tensor.producer];
+    const std::size_t producer = position[tensor.producer];
     consumers.clear();
-    for (const Vertex consumer : tensor.consumers) consumers.push_back(place[consumer]);
+    for (const Vertex consumer : tensor.consumers) consumers.push_back(position[consumer]);
     std::sort(consumers.begin(), consumers.end());
-    std::size_t behind = producer;
+    std::size_t previous = producer;
     for (const std::size_t consumer : consumers) {
-      arrivals_[consumer].push_back({behind, tensor.ms, static_cast<std::int64_t>(tensor.bytes)});
-      behind = consumer;
+      arrivals_[consumer].push_back({previous, tensor.ms, static_cast<std::int64_t>(tensor.bytes)});
+      previous = consumer;
     }
-    sent_[producer].push_back({tensor.ms, behind});
-    closed_[behind].push_back(producer);
+    sent_[producer].push_back({tensor.ms, previous});
+    closed_[previous].push_back(producer);
   }
 }
 
 bool SegmentScan::advance() {
-  if (begun_) ++end_;
-  begun_ = true;
+  if (started_) ++end_;
+  started_ = true;
   if (end_ >= sent_.size()) return false;
   begin_ = end_ + 1;
   traffic_ = {};
@@ -38,10 +38,10 @@ bool SegmentScan::advance() {
   for (const Arrival& arrival : arrivals_[end_]) {
     received_[end_].ms += arrival.ms;
     received_[end_].bytes += arrival.bytes;
-    received_[arrival.behind].ms -= arrival.ms;
-    received_[arrival.behind].bytes -= arrival.bytes;
+    received_[arrival.previous].ms -= arrival.ms;
+    received_[arrival.previous].bytes -= arrival.bytes;
   }
-  const auto sum_open = [&](std::size_t producer) {  // anew, so that nothing is left of roundings
+  const auto sum_open = [&](std::size_t producer) {  // from scratch, without rounding
     open_ms_[producer] = 0;
     for (const Sent& each : sent_[producer]) {
       if (each.last > end_) open_ms_[producer] += each.ms;

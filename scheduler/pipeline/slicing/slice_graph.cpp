@@ -30,8 +30,8 @@ constexpr std::array<std::pair<std::string_view, OrderSearch>, 5> kSearches{{
     {"mla-weighted", OrderSearch::kWeightedArrangement},
 }};
 
-/// So that an order that came before, as is usual in small graphs, is not sliced again: a number
-/// that two orders hardly ever share.
+/// Returns a hash of the order, so that a repeated order, common in small graphs, is not sliced
+/// again; collisions are very unlikely.
 std::uint64_t fingerprint(std::span<const Vertex> order) {
   std::uint64_t number = 0;
   for (const Vertex vertex : order) number = Random(number ^ vertex).next();
@@ -43,7 +43,8 @@ class BestSlicing {
  public:
   explicit BestSlicing(const PipelineProblem& problem) : slicer_(problem) {}
 
-  /// The period of the order's slicing; infinite where it has none below that, or time is up.
+  /// Returns the period of the order's slicing; infinite if there is none below the limit or the
+  /// deadline expires.
   double judge(std::vector<Vertex> order, const Deadline& deadline = {},
                double below_ms = kInfinite) {
     const auto [seen, added] = periods_ms_.try_emplace(fingerprint(order), kInfinite);
@@ -54,7 +55,7 @@ class BestSlicing {
     return seen->second;
   }
 
-  /// The same by Slicer::coarse().
+  /// Slices the order by Slicer::coarse().
   void judge_coarsely(std::vector<Vertex> order) {
     Slicing slicing = slicer_.coarse(order);
     if (slicing.period_ms < period_ms()) best_ = {std::move(order), std::move(slicing)};
@@ -69,14 +70,15 @@ class BestSlicing {
   SlicedOrder best_;
 };
 
-/// The sum of the lengths of edges, or of lengths times transfers, in the order's places.
+/// Returns the sum of the lengths of edges, or of lengths times transfers, in positions of the
+/// order.
 double arrangement(const PipelineProblem& problem, std::span<const Vertex> order, bool weighted) {
-  std::vector<double> place(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<double>(i);
+  std::vector<double> position(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<double>(i);
   double sum = 0;
   for (const PipelineTensor& tensor : problem.tensors()) {
     for (const Vertex consumer : tensor.consumers) {
-      sum += (place[consumer] - place[tensor.producer]) * (weighted ? tensor.ms : 1);
+      sum += (position[consumer] - position[tensor.producer]) * (weighted ? tensor.ms : 1);
     }
   }
   return sum;
@@ -112,7 +114,7 @@ void search_arrangement(const PipelineProblem& problem, const GeneticOptions& ge
 
 [[noreturn]] void refuse(const PipelineProblem& problem, std::string_view algorithm,
                          const Deadline& deadline) {
-  // Where no placement at all fits, that is the reason.
+  // If no placement fits at all, that is the reason.
   (void)pack_operators(problem.graph(), problem.costs(), algorithm, deadline);
   throw InputError(
       std::string(algorithm) +
@@ -134,7 +136,7 @@ OrderSearch order_search_named(std::string_view name) {
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
                          std::uint64_t seed, std::string_view algorithm, const Deadline& deadline) {
   BestSlicing best(problem);
-  best.judge_coarsely(problem.given_order());  // so that there is a schedule, whatever the time
+  best.judge_coarsely(problem.given_order());  // gives a schedule under any deadline
   best.judge(problem.given_order(), best.period_ms() < kInfinite ? deadline : Deadline());
   const GeneticOptions genetic{.population = options.population,
                                .generations = options.generations};

@@ -13,13 +13,13 @@
 
 namespace hios::scheduler::pipeline {
 
-/// Where the topological orders come from that are sliced.
+/// The source of the topological orders.
 enum class OrderSearch {
-  kGiven,        ///< the graph's own
-  kRandom,       ///< random priorities
-  kGenetic,      ///< priorities by a genetic algorithm, judged by the slicing (Alg. 2)
-  kArrangement,  ///< by the sum of the lengths of edges, the last of each judged by the slicing
-  kWeightedArrangement,  ///< the same, an edge as heavy as its tensor is expensive
+  kGiven,                ///< the graph's own
+  kRandom,               ///< random priorities
+  kGenetic,              ///< priorities by a genetic algorithm, judged by the slicing (Alg. 2)
+  kArrangement,          ///< by the sum of the lengths of edges; each new best is sliced
+  kWeightedArrangement,  ///< the same, with edges weighted by transfers
 };
 /// Throws InputError that lists the names: given, random, brkga, mla, mla-weighted.
 OrderSearch order_search_named(std::string_view name);
@@ -36,15 +36,15 @@ struct SlicedOrder {
   Slicing slicing;
 };
 
-/// Of population · generations orders, the graph's own and what the deadline leaves of the others,
-/// the one whose most expensive block is cheapest; the same seed gives the same. Throws InputError,
-/// which names the algorithm, where no order has a slicing.
+/// Returns the order with the cheapest most expensive block of population · generations orders, of
+/// which the graph's own is always tried and the others until the deadline. The same seed gives the
+/// same result. Throws InputError, which names the algorithm, where no order has a slicing.
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
                          std::uint64_t seed, std::string_view algorithm, const Deadline& deadline);
 
-/// SliceGraph of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined
-/// DNN Inference" (section 4, appendix C.1): the blocks of slice_orders(), each run an operator at
-/// a time. Throws as that does: devices that must run too much for their memory, or lack an
+/// Runs SliceGraph of Archer, Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for
+/// Pipelined DNN Inference" (section 4, appendix C.1): the blocks of slice_orders(), each one
+/// operator at a time. Throws as that does, where devices have too little memory or cannot run an
 /// operator.
 TimedSchedule slice_graph(const Graph& graph, const CostModel& costs,
                           const SliceGraphOptions& options, std::uint64_t seed,

@@ -12,15 +12,14 @@ namespace hios::scheduler::pipeline {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kFirstLimit = 1.25;  ///< over the simple bound
-constexpr double kNextLimit = 1.5;    ///< over the limit before
+constexpr double kFirstLimit = 1.25;  ///< ratio to the simple bound
+constexpr double kNextLimit = 1.5;    ///< ratio to the previous limit
 
 constexpr double kForRoundings = 1 + 1e-9;
 constexpr double kFirstCoarseLimit = 1.02, kNextCoarseLimit = 1.1;
-constexpr int kCoarseLimits = 60;  ///< up to some three hundred times the first
+constexpr int kCoarseLimits = 60;  ///< up to about three hundred times the first
 
-/// The segment of a scan as the block of a class: what it takes at least, whatever precedes it, and
-/// what it costs.
+/// The cost of a scan's segment as a block of a class, and its lower bound for longer segments.
 class ClassCost {
  public:
   ClassCost(const PipelineProblem& problem, const PipelineClass& device)
@@ -35,7 +34,8 @@ class ClassCost {
     parameters_ += problem_->vertices()[vertex].parameters;
     held_ += problem_->vertices()[vertex].held;
   }
-  /// Of this segment and of all that hold it; infinite where memory does not.
+  /// Returns a lower bound of this segment and all that contain it; infinite where memory does not
+  /// hold it.
   double least_ms() const {
     if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinite;
     return work_ms_ + overflow(0);
@@ -57,12 +57,12 @@ class ClassCost {
   Bytes parameters_ = 0, held_ = 0;
 };
 
-/// The last block of the best slicing of the first vertices by the devices of a state.
+/// The last block of the best slicing of the first vertices, by state.
 struct Choice {
   std::uint32_t begin = 0;
   std::uint32_t device_class = kLeftOut;
   static constexpr std::uint32_t kLeftOut =
-      ~std::uint32_t{0};  ///< the state's last device has none
+      ~std::uint32_t{0};  ///< the state's last device is unused
 };
 
 /// One run of the dynamic program.
@@ -90,7 +90,7 @@ class SlicingTable {
     }
   }
 
-  /// What costs at most `limit_ms`; false where the deadline ended it.
+  /// Finds slicings that cost at most `limit_ms`; returns false if the deadline expired.
   bool fill(double limit_ms, const Deadline& deadline) {
     std::fill(value_.begin(), value_.end(), kInfinite);
     std::fill_n(value_.begin(), states_, 0.0);
@@ -128,24 +128,25 @@ class SlicingTable {
   }
 
  private:
-  /// Where all devices are alike, a state is how many of them have blocks, at most: enough for the
-  /// work so far within the limit, and so that those left can do the rest. False where there is
-  /// none.
+  /// With alike devices, a state is the largest number of used devices. Only states count that
+  /// suffice for the work so far within the limit and leave enough devices for the rest. Returns
+  /// false if there is none.
   bool find_useful_states(std::size_t end, double limit_ms) {
     if (costs_.size() > 1) return true;
     const double each_ms = limit_ms * kForRoundings;
     const double before = work_ms_[end] / each_ms,
-                 behind = (work_ms_.back() - work_ms_[end]) / each_ms;
-    if (!(before + behind < static_cast<double>(states_)))
+                 after = (work_ms_.back() - work_ms_[end]) / each_ms;
+    if (!(before + after < static_cast<double>(states_)))
       return false;  // infinite work, or too much
     const auto used = static_cast<std::size_t>(std::ceil(before));
-    const auto kept = static_cast<std::size_t>(std::ceil(behind));
+    const auto kept = static_cast<std::size_t>(std::ceil(after));
     first_state_ = used;
     last_state_ = states_ - 1 - std::min(kept, states_ - 1);
     return first_state_ <= last_state_;
   }
 
-  /// One vertex more in front; false where no class can run that within the limit any more.
+  /// Adds one vertex in front; returns false if no class can run the segment within the limit any
+  /// more.
   bool extend(SegmentScan& scan, double limit_ms) {
     scan.extend();
     if (peaks_) peaks_->extend();
@@ -189,15 +190,15 @@ class SlicingTable {
   std::size_t states_;
   std::span<const std::size_t> previous_;
   bool in_order_;
-  std::size_t first_state_ = 0, last_state_;  // of which the one at hand can be of use
-  std::vector<double> work_ms_;               // by place: of all before it, on the first class
+  std::size_t first_state_ = 0, last_state_;  // useful states at the present end
+  std::vector<double> work_ms_;  // by position: work of all before it, on the first class
   std::vector<ClassCost> costs_;
   std::optional<PeakScan> peaks_;
   std::vector<double> value_;   // vertices in blocks × state
   std::vector<Choice> choice_;  // the same
 };
 
-/// Work that can be cut anywhere, on devices of each class as fast for each vertex as the fastest.
+/// Returns the bound of divisible work, with each vertex at its fastest class on every device.
 double simple_bound(const PipelineProblem& problem) {
   double largest = 0, sum = 0;
   for (Vertex v = 0; v < problem.size(); ++v) {
@@ -225,7 +226,7 @@ void Slicer::count_states() {
   for (const PipelineClass& each : problem_->classes()) {
     states_ *= each.devices.size() + 1;
     const bool few = states_ <= problem_->devices() + 1;
-    if (few || (states_ <= kMostStates && static_cast<double>(states_) * steps <= kMostSteps))
+    if (few || (states_ <= kMaxStates && static_cast<double>(states_) * steps <= kMaxSteps))
       continue;
     in_order_ = true;
     states_ = problem_->devices() + 1;
@@ -260,7 +261,7 @@ Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
                       const Deadline& deadline) const {
   if (order.empty()) return {{}, 0};
   SlicingTable table(*problem_, order, states_, previous_, in_order_);
-  double all_ms = 0;  // no block costs more than all vertices and all tensors, sent and received
+  double all_ms = 0;  // no block costs more than all vertices and tensors
   for (const PipelineTensor& tensor : problem_->tensors()) all_ms += 2 * tensor.ms;
   double limit_ms = simple_bound_ms_ > 0 ? simple_bound_ms_ * kFirstLimit : below_ms;
   while (true) {
@@ -273,7 +274,7 @@ Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
   }
 }
 
-/// Each device has as much as its limit leaves it; empty where something is left.
+/// Fills each device up to the limit; returns nothing if vertices are left.
 std::vector<Slice> Slicer::filled(std::span<const Vertex> order, double limit_ms) const {
   std::vector<Slice> slices;
   std::size_t next = 0;

@@ -60,7 +60,7 @@ double second_moment(std::span<const float> values) {
 
 constexpr Extent kOne{1, 1}, kThree{3, 3};
 
-/// A convolution behind each of the things that can stand in front of one.
+/// A convolution after each kind of layer that can precede one.
 Model probe_model(std::int64_t batch = 1) {
   ModelBuilder b("probe", {batch, 64, 20, 20});
   const TensorId x = b.conv("plain", b.input(), {64, kThree, kOne, {0, 0}});
@@ -111,8 +111,8 @@ std::string digest(std::span<const float> values) {
       .hex();
 }
 
-// Ranks on different machines must draw the same bits: a compiler or option that changes them
-// fails here.
+// Ranks on different machines must make the same bits: a compiler or option that changes them fails
+// here.
 TEST(SeededSource, BitsAreTheSameOnEveryMachine) {
   const Model model = probe_model();
   EXPECT_EQ(digest(weights_of(model, "plain", 1)), "8aa23961bb7707737c2c52d3d4a9b697");
@@ -123,7 +123,7 @@ TEST(SeededSource, BitsAreTheSameOnEveryMachine) {
 }
 
 TEST(SeededSource, FillsEveryElementOfAnyCount) {
-  // No value is zero, so one that was left out shows; nor does it write further.
+  // No value is zero, so a missing one shows; and nothing is written after the end.
   const Model model = probe_model();
   const Layer& layer = layer_of(model, "plain");
   for (std::size_t count = 0; count <= 9; ++count) {
@@ -164,7 +164,7 @@ TEST(SeededSource, WeightsHaveTheVarianceThatKeepsTheirLayersScale) {
 }
 
 TEST(SeededSource, ManyNestedSumsCostOnePass) {
-  // Followed term by term this would be 2^60 paths.
+  // Computed path by path this would be 2^60 paths.
   ModelBuilder b("sums", {1, 4, 2, 2});
   TensorId x = b.input();
   for (int i = 0; i < 60; ++i) x = b.sum("sum_" + std::to_string(i), {x, x});
@@ -205,12 +205,13 @@ TEST(SeededSource, InputIsAnImageOfUnitScaleWithLargePatches) {
 
 // ------------------------------------------------------------------------------- networks
 
-/// The images of the batch that every network is run on.
+/// The images of the batch that every network runs.
 enum Image : std::size_t { kPlain, kOther, kTouched, kFaint, kImages };
 constexpr float kTouch = 1;         ///< added to one channel of kTouched's middle pixel
-constexpr float kError = 0x1p-10f;  ///< how faintly kOther lies over kPlain in kFaint
+constexpr float kError = 0x1p-10f;  ///< the factor of kOther that is added to kPlain in kFaint
 
-/// kPlain and kOther are the source's own first two images, the rest are kPlain changed a little.
+/// kPlain and kOther are the source's own first two images; the others are kPlain with small
+/// changes.
 class FourImages final : public TensorSource {
  public:
   explicit FourImages(std::uint64_t seed) : source_(seed) {}
@@ -257,7 +258,7 @@ class Networks : public testing::TestWithParam<Network> {
                        source_, ""};
 };
 
-/// How much two images differ, over the scale of the first.
+/// The difference of two images, relative to the scale of the first.
 double relative_difference(std::span<const float> a, std::span<const float> b) {
   double difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -266,7 +267,7 @@ double relative_difference(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(difference / static_cast<double>(a.size()) / second_moment(a));
 }
 
-/// How much the means of channels differ from each other, over the scale of the values.
+/// The differences between the means of channels, relative to the scale of the values.
 double channel_spread(std::span<const float> values, std::int64_t channels) {
   Floats means(static_cast<std::size_t>(channels));
   for (std::size_t i = 0; i < values.size(); ++i) means[i % means.size()] += values[i];
@@ -276,7 +277,7 @@ double channel_spread(std::span<const float> values, std::int64_t channels) {
   return std::sqrt(std::max(0.0, second_moment(means) - all * all) / second_moment(values));
 }
 
-// In one test, because it is the run that takes the time.
+// In one test, because the run takes most of the time.
 TEST_P(Networks, KeepValuesAliveChannelsAndInputsApartAndErrorsSmall) {
   for (const OpId op : coarse_.graph.topological()) {
     SCOPED_TRACE(coarse_.graph.op(op).name + ", seed " + std::to_string(kSeed));
@@ -290,8 +291,8 @@ TEST_P(Networks, KeepValuesAliveChannelsAndInputsApartAndErrorsSmall) {
     EXPECT_GE(relative_difference(values, image(op, kOther)), 0.02);
   }
 
-  // One pixel is seen at the end; and a small error is still about as large as it was, which is
-  // what makes fp32 comparable with the reference.
+  // A change of one pixel shows at the end, and a small error keeps its size approximately, so that
+  // fp32 is comparable with the reference.
   const OpId last = *coarse_.producer(model_.outputs().front());
   EXPECT_GE(relative_difference(image(last, kPlain), image(last, kTouched)), 1e-6);
   const double error = relative_difference(image(last, kPlain), image(last, kFaint));

@@ -1,4 +1,4 @@
-// What the system says of itself, in files made up for the purpose.
+// Facts of a host, read from files made for the test.
 #include "engine/host/surroundings.h"
 
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ TEST(DividedInputs, GiveBitForBitWhatOneRankGivesAndTheWholeNetworkGives) {
   }
 }
 
-/// What the executor leaves behind, by operator and input.
+/// The executor's outputs after a run, by operator and input.
 std::map<std::pair<OpId, std::int64_t>, std::vector<float>> made_by(const RunInputs& inputs,
                                                                     const Names& names) {
   std::map<std::pair<OpId, std::int64_t>, std::vector<float>> made;
@@ -70,7 +70,7 @@ TEST(DividedInputs, AMessageCarriesWhatItsReceiverReads) {
   std::erase_if(batches, [&](const Batch& batch) { return batch.op == *stem; });
   batches.push_back({*stem, {0, kInputs}});
   const CoarseGraph coarse = networks.divide(batches).coarse;
-  // All of the first device's, but what runs the last inputs.
+  // All of the first device's operators, except those that run the last inputs.
   Schedule schedule;
   schedule.devices.resize(2);
   for (const OpId op : coarse.graph.topological()) {

@@ -15,7 +15,7 @@ namespace hios::job {
 
 inline constexpr std::int64_t kInputs = 6;
 
-/// As small_model(), of so many inputs; what an input takes is no multiple of the alignment.
+/// Like small_model(), with so many inputs; an input's size is no multiple of the alignment.
 inline Network small_network(std::int64_t inputs) {
   ModelBuilder b("small", {inputs, 3, 5, 7});
   const TensorId stem = b.relu("stem_relu", b.conv("stem", b.input(), {9, {3, 3}, {1, 1}, {1, 1}}));
@@ -32,7 +32,7 @@ inline SizedNetworks all_sizes() {
   return SizedNetworks(batch_sizes(kInputs, kInputs), small_network);
 }
 
-/// By number of the output, row-major.
+/// The model's outputs, by their index, row-major.
 inline std::vector<std::vector<float>> outputs_of(const RunInputs& inputs, RunOptions options,
                                                   std::size_t ranks) {
   options.gather_outputs = true;

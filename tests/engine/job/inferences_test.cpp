@@ -14,7 +14,7 @@ TEST(MeanPeriod, IsTheTimeBetweenEnds) {
   EXPECT_EQ(period.counted, 3u);
 }
 
-// Two of them end every 40 ms, whichever ends stand first and last.
+// Two of them end every 40 ms, whichever ends are first and last.
 TEST(MeanPeriod, OfCopiesThatEndTogetherIsThatOfAll) {
   for (const std::size_t count : {9, 10, 11, 12}) {
     std::vector<double> ends;
@@ -39,7 +39,7 @@ TEST(InferencesOptions, AreSettledByTheSchedule) {
   schedule.has_prediction = true;
   schedule.predicted.throughput.emplace().in_flight = 4;
   EXPECT_EQ(settled({.copies = 3}, schedule).in_flight, 4u);
-  EXPECT_EQ(settled({.copies = 3}, schedule).inputs, 13u) << "nothing common with the places";
+  EXPECT_EQ(settled({.copies = 3}, schedule).inputs, 13u) << "coprime to the number of buffers";
   EXPECT_EQ(settled({.in_flight = 1, .inputs = 7}, schedule).inputs, 7u);
   schedule.predicted.throughput->in_flight = kMostInFlight + 1;
   EXPECT_THROW(settled({}, schedule), InputError);

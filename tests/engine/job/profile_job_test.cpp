@@ -1,5 +1,5 @@
 // Whole profiles on ranks as threads: a configuration for each kind of rank, transfers between
-// them, the stages that somebody asks for.
+// them, and the stages that a test asks for.
 #include "engine/job/profile_job.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ ProfileOptions options_with(const Names& backends,
   options.ranks.share_cores = true;
   options.protocol = {.warmup = 1, .iterations = 4};
   options.streams = 2;
-  options.largest_message = Bytes{1} << 16;  // larger ones only take time
+  options.largest_message = Bytes{1} << 16;  // larger ones would only take time
   return options;
 }
 
@@ -63,7 +63,7 @@ AskStages stages_of(const Network& network, const Schedule& schedule) {
   };
 }
 
-/// The same on every rank, by text; read back as a program would.
+/// The profile, the same on every rank by its text, read back as by a program.
 Profile profile_of(const Network& network, const Names& names, const Schedule* schedule) {
   std::mutex mutex;
   std::set<std::string> texts;
@@ -113,7 +113,7 @@ TEST(ProfileJob, HasAConfigurationForEachKindAndTransfersBetweenThem) {
       EXPECT_TRUE(each->operators.contains(op.signature)) << op.name;
     }
   }
-  // By the fake device's clock an operator takes 1 ms; the cores' is real, and much less.
+  // By the fake device's clock an operator takes 1 ms; by the cores' real clock much less.
   for (const auto& [signature, measurement] : gpu.operators) EXPECT_EQ(measurement.ms, 1);
   for (const auto& [signature, measurement] : cpu.operators) EXPECT_LT(measurement.min_ms, 1);
   for (const auto& [key, measurement] : gpu.stages) EXPECT_GE(measurement.ms, 2);
@@ -315,7 +315,7 @@ TEST(ProfileJob, RanksThatHoldDifferentInputsAreRefused) {
                  "the profile to update differs");
 }
 
-/// Has fp32 alone.
+/// A backend with fp32 alone.
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
 
 TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
@@ -332,7 +332,7 @@ TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
   options.precision = Precision::kFp16;  // tensors of two sizes
   test::expect_message(test::message_of([&] { devices_of_ranks(options, 2); }), "not in fp16");
   options.precision = Precision::kTf32;
-  options.ranks.backends = {"fake"};  // nobody has it
+  options.ranks.backends = {"fake"};  // no backend has it
   test::expect_message(test::message_of([&] { devices_of_ranks(options, 2); }), "not in tf32");
 }
 

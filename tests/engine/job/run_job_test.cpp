@@ -54,7 +54,7 @@ TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
   }
 }
 
-/// By operator, from all ranks.
+/// The outputs by operator, from all ranks.
 using Outputs = std::map<OpId, std::vector<float>>;
 
 Outputs outputs_of(const RunInputs& inputs, const RunOptions& options, const FakeJob& ranks) {
@@ -200,7 +200,7 @@ TEST(RunJob, CostsOfOtherRanksStandInWhereTheScheduleWasPlannedSo) {
 
 // ---------------------------------------------------------- bad input, on whichever rank
 
-/// All ranks refuse in the same words, and these say `part`.
+/// All ranks refuse with the same message, which contains `part`.
 void expect_refused(const std::vector<std::string>& messages, const std::string& part) {
   for (const std::string& text : messages) {
     expect_message(text, part);

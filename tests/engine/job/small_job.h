@@ -26,7 +26,7 @@ inline Model small_model() {
   return std::move(b).build();
 }
 
-/// A schedule for such kinds of devices, by rank: "cpu" with one thread, "gpu" with none.
+/// A schedule for devices of these kinds, by rank: "cpu" with one thread, "gpu" with none.
 inline ScheduleFile schedule_for(const Graph& graph, const Names& kinds, std::uint64_t seed) {
   ScheduleFile file;
   file.graph_name = graph.name();
@@ -55,7 +55,7 @@ inline Network fake_network(std::uint64_t seed) {
   return {std::move(random.model), std::move(random.coarse)};
 }
 
-/// Cores are not the subject: ranks share them.
+/// Options with shared cores, which these tests do not check.
 inline RunOptions options_with(const Names& backends,
                                std::span<const BackendEntry> table = hios::backends()) {
   RunOptions options;

@@ -1,4 +1,4 @@
-// A run whose ranks are asked to stop, or stand still, before its end.
+// A run whose ranks are asked to stop, or hang, before its end.
 #include <gtest/gtest.h>
 
 #include "engine/job/run_job.h"
@@ -10,8 +10,8 @@
 namespace hios::job {
 namespace {
 
-// So a watchdog knows within an operator's time that a rank stands still, and not only after that
-// of the whole network.
+// A watchdog so knows within an operator's time that a rank hangs, and not only after the time of
+// the whole network.
 TEST(StoppedRun, VerifyingRanksHearOfEachOtherAfterEachOperator) {
   const RunInputs inputs = inputs_for(Network(small_model()), {"cpu", "cpu"}, 21);
   const auto calls = [&](Verify verify) {
@@ -33,8 +33,8 @@ TEST(StoppedRun, VerifyingRanksHearOfEachOtherAfterEachOperator) {
   }
 }
 
-// Whenever rank 1 alone is asked: in the warm-up, the measured runs, the recorded ones, the
-// verification, at last never.
+// Rank 1 alone is asked to stop at each moment: in the warm-up, the measured runs, the recorded
+// runs, the verification, and at last never.
 TEST(StoppedRun, StoppedAnywhereItKeepsWhatItMeasured) {
   const RunInputs inputs = inputs_for(Network(small_model()), {"cpu", "cpu"}, 21);
   bool nothing = false, without_record = false, without_verification = false, whole = false;

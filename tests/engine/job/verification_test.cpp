@@ -88,7 +88,8 @@ Model small_model() {
   return std::move(b).build();
 }
 
-/// The reference backend, watched: how many operators are bound at once, on which core shares.
+/// The reference backend, which counts the operators that are bound at once and notes their core
+/// shares.
 class WatchedBackend final : public Backend {
  public:
   std::string_view name() const override { return inner_->name(); }
@@ -141,7 +142,7 @@ TEST(OneRankRun, ComputesEveryOperatorInOrder) {
 
   for (std::size_t i = 0; i < coarse.graph.size(); ++i) {
     const OpId op(i);
-    // Everything up to this operator as one, from the model's input: an independent result.
+    // All layers up to this operator as one, from the model's input: an independent result.
     OperatorLayers all;
     for (std::size_t layer = 0; layer < model.layers().size(); ++layer) {
       all.layers.push_back(LayerId(layer));

@@ -42,7 +42,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
     run_device_ranks(
         2, {test::route_case("staged")}, [&](mpi::Transport& transport, FakeAccelerator* device) {
           FakeAsyncBackend backend(*device, records);
-          backend.mark_ms = records ? 0.25 : 0;  // which is no operator's
+          backend.mark_ms = records ? 0.25 : 0;  // the time of a reading, in no operator's
           FakeSource source;
           Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
           Configuration configuration;

@@ -9,7 +9,8 @@ namespace {
 
 Measurement took(double ms) { return {ms, ms, 8}; }
 
-/// Of operators as they were marked, the device's clock around all of them, and a plain run.
+/// The merged times of operators with readings, of all of them by the device's clock, and of a
+/// plain run.
 std::vector<Measurement> swept(const std::vector<double>& marked_ms, double whole_ms,
                                double plain_ms) {
   std::vector<Measurement> merged;
@@ -20,7 +21,8 @@ std::vector<Measurement> swept(const std::vector<double>& marked_ms, double whol
 }
 
 TEST(Launch, IsWhatARunTakesBesideItsOperatorsWithoutMarks) {
-  // Three operators of 5, 7 and 3 us; a reading takes 2 us; a run takes 11 us more than they do.
+  // Three operators of 5, 7 and 3 us; a reading takes 2 us; a run takes 11 us more than the
+  // operators.
   const auto merged = swept({0.007, 0.009, 0.005}, 0.017, 0.026);
   const auto launch = launch_of(merged);
   ASSERT_TRUE(launch);
@@ -32,8 +34,8 @@ TEST(Launch, IsWhatARunTakesBesideItsOperatorsWithoutMarks) {
   EXPECT_NEAR(predicted, 0.026, 1e-12) << "as long as the plain run";
 }
 
-// Readings cannot have added more to an operator than all it took: what they added between
-// operators counts for the launch then.
+// Readings cannot have added more to an operator than its whole time: their time between operators
+// counts for the launch then.
 TEST(Launch, LeavesNoOperatorLessThanNothing) {
   const auto merged = swept({0.001, 0.009, 0.008}, 0.006, 0.02);
   const auto launch = launch_of(merged);
@@ -43,7 +45,7 @@ TEST(Launch, LeavesNoOperatorLessThanNothing) {
   EXPECT_NEAR(launch->ms, 0.02 - 0.015, 1e-12);
 }
 
-// Between operators a device may take longer than within them: that is theirs.
+// The device's time between operators counts for the operators.
 TEST(Launch, AddsGapsBetweenOperatorsToThem) {
   const auto launch = launch_of(swept({1, 1, 1}, 3.5, 3.9));
   ASSERT_TRUE(launch);

@@ -32,7 +32,7 @@ using test::run_ranks;
 
 const Protocol kShort{.warmup = 1, .iterations = 4};
 
-// What a rank has when it profiles.
+// The backend, source and profiler of a rank.
 struct Rig {
   Rig(const RandomNetwork& network, mpi::Transport& transport, const Protocol& protocol = kShort)
       : profiler({network.coarse, network.model, backend, transport, source}, protocol) {}
@@ -41,7 +41,7 @@ struct Rig {
   Profiler profiler;
 };
 
-// Every rank's configuration, to be compared outside.
+// Every rank's configuration, compared after the ranks have ended.
 class Collected {
  public:
   void add(const Configuration& configuration) {
@@ -55,10 +55,10 @@ class Collected {
   std::set<std::string> texts_;
 };
 
-// Small, with a few independent pairs.
+// A small network with a few independent pairs.
 RandomNetwork wide_network() { return random_network(12, 11); }
 
-// Stages of two independent operators each, the first few that there are.
+// The first few stages of two independent operators each.
 std::vector<Stage> pairs(const Graph& graph) {
   const Reachability reachability(graph);
   std::vector<Stage> stages;
@@ -73,7 +73,7 @@ std::vector<Stage> pairs(const Graph& graph) {
 
 TEST(SweepTimes, AreMergedByTheFastestQuarterOfWholeSweeps) {
   run_ranks(2, [](mpi::Transport& transport) {
-    // Eight sweeps, of which 1 and 6 are the fastest. Thing 0 occurs once, thing 1 twice.
+    // Eight sweeps, of which 1 and 6 are the fastest. Item 0 occurs once, item 1 twice.
     const std::vector<double> totals = {9, 1, 9, 8, 7, 9, 2, 9};
     const double mine = transport.rank() == Rank(0) ? 0 : 100;
     SweepTimes sweeps(2);
@@ -147,7 +147,7 @@ TEST(Profiler, CountsDisturbedSweepsAndSaysWhetherTheySettled) {
     run_ranks(2, [&](mpi::Transport& transport) {
       FakeBackend backend{2};
       FakeSource source;
-      // One rank's machine is enough.
+      // A disturbance of one rank's machine suffices.
       test::FakeDisturbance machine(disturbed && transport.rank() == Rank(1));
       Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort, {},
                         &machine);
@@ -212,7 +212,7 @@ TEST(Profiler, MeasuresStagesOnceAKey) {
     ASSERT_GT(asked.size(), 3u);
     std::set<StageKey> keys;
     for (const Stage& stage : asked) keys.insert(stage_key(graph, stage));
-    // The same with its groups the other way round, and one of one group, which costs a sum.
+    // The same stage with its groups exchanged, and a stage of one group, which costs a sum.
     asked.push_back({{asked[0].groups[1], asked[0].groups[0]}});
     asked.push_back({{{OpId(0)}}});
     const Measured measured = rig.profiler.measure_stages(asked, configuration, 60);
@@ -247,7 +247,7 @@ TEST(Profiler, RanksMeasureWhatRankZeroMisses) {
   run_ranks(2, [&](mpi::Transport& transport) {
     Rig rig(network, transport);
     Configuration configuration;
-    // Rank 1 thinks that it knows all, and asks for no stage.
+    // Rank 1 has all times, and asks for no stage.
     std::vector<Stage> stages;
     if (transport.rank() == Rank(0)) {
       stages = pairs(network.coarse.graph);

@@ -38,7 +38,7 @@ TEST(Measure, WarmUpRunsAreNotCounted) {
 
 TEST(Measure, RanksAgreeWhenTheyHaveWarmedUpForLongEnough) {
   run_ranks(3, [](mpi::Transport& transport) {
-    // 100 ms at 30 ms by the slowest rank: four runs, two more than asked for.
+    // 100 ms at 30 ms by the slowest rank: four runs, two more than the minimum.
     const double mine = transport.rank() == Rank(2) ? 30 : 10;
     FakeDisturbance quiet;
     std::vector<std::size_t> told;
@@ -61,7 +61,7 @@ TEST(Measure, RanksAgreeWhenTheDurationIsReached) {
   });
 }
 
-// Signals reach ranks at different moments, and some of them not at all.
+// Signals reach ranks at different moments, and some ranks not at all.
 TEST(Measure, AllRanksEndTogetherOnceOneWasAsked) {
   run_ranks(3, [](mpi::Transport& transport) {
     int asked = 0;
@@ -163,7 +163,7 @@ TEST(Settling, EndsWhenItsTimeIsUp) {
     int call = 0;
     const Samples samples = measure(transport, {.warmup = 0, .iterations = 20, .settle_s = 0.1},
                                     quiet, [&] { return call++ < 10 ? 50 : 30; });
-    // The fourth iteration more passes 100 ms.
+    // The fourth additional iteration exceeds 100 ms.
     EXPECT_EQ(samples.ms.size(), 24u);
   });
 }
@@ -188,7 +188,7 @@ TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
   Samples samples;
   for (int i = 0; i < 40; ++i) {
     const bool disturbed = i >= 20 && i % 2 == 1;
-    samples.ms.push_back(disturbed ? 7 : 10);  // disturbed, and quicker: a clock that ran faster
+    samples.ms.push_back(disturbed ? 7 : 10);  // disturbed, and shorter: the clock rate was higher
     samples.disturbed.push_back(disturbed);
   }
   EXPECT_EQ(difference_of_halves(samples), 0.0);

@@ -1,4 +1,4 @@
-// Operators in parts of the network beside the whole.
+// Operators in blocks of the network compared with the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST(PartsByWeights, TheHeaviestIsAsLightAsCanBe) {
   EXPECT_EQ(counts(blocks_by_weights(row({0, 0, 0}), 2)), (Counts{3})) << "nothing to spread";
 }
 
-/// Whose operators all have weights, so that there are parts.
+/// A network whose operators all have weights, so that there are blocks.
 test::RandomNetwork weighty_network() {
   test::RandomNetwork network = test::random_network(12, 5);
   const Graph& graph = network.coarse.graph;
@@ -89,7 +89,7 @@ TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
     EXPECT_EQ(measured.done, measured.missing);
     EXPECT_GT(measured.done, 0u);
 
-    // The whole, or a half, from its begin to its end, again and again.
+    // The whole, or a half, from its begin to its end, repeatedly.
     const std::size_t half = order.size() / 2;
     std::map<std::string, std::size_t> position;
     for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
@@ -122,7 +122,7 @@ TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
   test::expect_meets_schema(json);
 }
 
-/// A cache that holds what was touched last, up to half of the network's operators.
+/// A cache that holds the operators that ran last, up to half of the network's operators.
 TEST(WarmOperators, WhatStaysInACacheShowsAsFastMemory) {
   const test::RandomNetwork network = weighty_network();
   const Graph& graph = network.coarse.graph;

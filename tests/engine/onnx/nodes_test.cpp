@@ -1,5 +1,6 @@
 // ONNX's own cases for single operators: each is computed correctly, or refused in a line that
-// names the operator. One rank computes; tests/cli/programs/files/onnx_test.cpp runs files on several.
+// names the operator. One rank computes; tests/cli/programs/files/onnx_test.cpp runs files on
+// several.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// The timed loop allocates nothing of ours: this program counts every operator new of
-// the process while executors run, and so stands alone.
+// The timed loop allocates nothing in our code: this program counts every operator new of the
+// process while executors run, and so has no other tests.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -30,7 +30,8 @@ using test::counting;
 
 /// Counts while all ranks together run four iterations, two of them with the stages' clocks.
 void count_iterations(Executor& executor, std::barrier<>& together) {
-  for (const bool clocks : {true, false}) {  // not counted: what a library does on its first call
+  for (const bool clocks :
+       {true, false}) {  // not counted: a library's allocations in its first call
     executor.record_stages(clocks);
     executor.run_once();
     together.arrive_and_wait();
@@ -40,13 +41,13 @@ void count_iterations(Executor& executor, std::barrier<>& together) {
   for (int i = 0; i < 4; ++i) {
     executor.record_stages(i < 2);
     executor.run_once();
-    together.arrive_and_wait();  // as a device needs between iterations
+    together.arrive_and_wait();  // a device needs it between iterations
   }
   counting = false;
   together.arrive_and_wait();
 }
 
-/// Of all ranks together.
+/// Returns the allocations of all ranks together.
 std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const Schedule& schedule,
                            std::string_view backend_name, int threads) {
   const std::size_t ranks = schedule.devices.size();
@@ -56,7 +57,7 @@ std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const 
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank());
     const auto backend = find_backend(backend_name).make({threads, {}});
     SeededSource source(1);
-    flight::Recorder recorder;  // what it notes must cost no memory either
+    flight::Recorder recorder;  // its notes must allocate nothing either
     mpi::HeartbeatTransport noted(transport, &recorder);
     Executor executor({coarse, model, *backend, noted, source}, plan);
     count_iterations(executor, together);
@@ -83,7 +84,7 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
   return allocations;
 }
 
-/// Of all ranks together, in a run of many inferences in flight.
+/// Returns the allocations of all ranks together in a run of many inferences in flight.
 std::size_t allocations_in_flight(const test::RandomNetwork& network, const Schedule& schedule,
                                   const test::RouteCase& routes, std::size_t in_flight) {
   const std::size_t ranks = schedule.devices.size();
@@ -102,7 +103,7 @@ std::size_t allocations_in_flight(const test::RandomNetwork& network, const Sche
         Pipeline pipeline({network.coarse, network.model, *backend, noted, source}, plan,
                           {.traced = 2});
         std::vector<InferenceTimes> times(20);
-        pipeline.run(times);  // not counted: what a library does on its first call
+        pipeline.run(times);  // not counted: a library's allocations in its first call
         together.arrive_and_wait();
         counting = true;
         together.arrive_and_wait();
@@ -161,8 +162,8 @@ TEST(Allocation, NoneInTheTimedLoopOnDevices) {
   }
 }
 
-/// Of the heap, by its own account. A sanitizer brings its own heap; the C library's was never set
-/// up beside it, and asking that one from a thread reads a null pointer.
+/// The bytes of the heap, by its own count. A sanitizer has its own heap; the C library's is not
+/// initialised then, and reading its count from a thread reads a null pointer.
 std::ptrdiff_t heap_bytes() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return static_cast<std::ptrdiff_t>(__sanitizer_get_current_allocated_bytes());
@@ -171,10 +172,10 @@ std::ptrdiff_t heap_bytes() {
 #endif
 }
 
-/// What 10,000 iterations leave behind.
+/// The memory that is still allocated after 10,000 iterations.
 struct Growth {
-  std::ptrdiff_t live;   ///< allocations that were not given back
-  std::ptrdiff_t bytes;  ///< of the heap
+  std::ptrdiff_t live;   ///< allocations that were not freed
+  std::ptrdiff_t bytes;  ///< bytes of the heap
 };
 
 Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
@@ -224,7 +225,7 @@ TEST(Allocation, OneCanBeRefused) {
   test::allocations = 0;
   test::refused = 2;
   test::counting = true;
-  // Seen from outside: a compiler may leave out memory that nobody looks at.
+  // The pointer is visible outside: a compiler may remove unused allocations.
   [[maybe_unused]] int* volatile seen = nullptr;
   const auto first = std::make_unique<int>(1);
   seen = first.get();

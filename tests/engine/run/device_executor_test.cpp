@@ -1,5 +1,5 @@
-// The executor on a device that runs behind the host's back, as late and in as odd an order as
-// events allow: the same bits as one operator at a time, through every path between ranks.
+// The executor on an asynchronous device that runs as late and in as unusual an order as events
+// allow: the same bits as one operator at a time, through every route between ranks.
 #include <gtest/gtest.h>
 
 #include "engine/job/verification.h"
@@ -37,7 +37,7 @@ bool equal(const std::vector<float>& values, const std::vector<std::byte>& expec
   return job::compare(values, test::as_floats(expected, test::arithmetic_of(coarse)), {}).bitwise;
 }
 
-// Every output that is still there, after each of three iterations.
+// Compares every output that is not overwritten, after each of three iterations.
 void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
                      const PlanOptions& options, bool records, const DeviceRanks& setting) {
   const auto expected = test::computed_alone(network);
@@ -114,8 +114,8 @@ TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
   EXPECT_EQ(alone.backend.queued_stages, 2 * alone.plan.stages.size()) << "before each recording";
 }
 
-// Where the device has no memory for a recording, one with less beside it could be made: whoever
-// holds what it can do without decides.
+// Where the device has no memory for a recording, it could be made with more free memory: the owner
+// of memory that could be freed decides.
 TEST(DeviceExecutorAlone, TellsThatThereIsNoMemoryForARecording) {
   const RandomNetwork network = random_network(20, 3);
   OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, false, 1);
@@ -125,7 +125,8 @@ TEST(DeviceExecutorAlone, TellsThatThereIsNoMemoryForARecording) {
   EXPECT_EQ(alone.backend.recording_refused(), "");
 }
 
-/// The first segment of the second set, with the clock, is refused: what there is stays in use.
+/// The first segment of the second set, with readings of the clock, is refused: the first set stays
+/// in use.
 TEST(DeviceExecutorAlone, ComputesTheSameWhereTheDeviceRefusesToRecord) {
   const RandomNetwork network = random_network(20, 3);
   FakeBackend oracle;
@@ -173,7 +174,7 @@ TEST(DeviceExecutorAlone, StageClocksAreTheDevices) {
       const double total = alone.executor.run_once();
       EXPECT_GE(alone.executor.overhead_ms(), 0);
       EXPECT_LT(alone.executor.overhead_ms(), total);
-      // The fake device takes a millisecond an operator, and does nothing else.
+      // The fake device takes a millisecond for an operator, and for nothing else.
       double clock_ms = 0;
       for (std::size_t stage = 0; stage < alone.plan.stages.size(); ++stage) {
         const StageTimes& clock = alone.executor.clocks().stages[stage];
@@ -244,7 +245,7 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
   options.memory_bytes = 1;
   FakeAccelerator device(options);
   FakeAsyncBackend backend(device);
-  backend.free_bytes = Bytes{1} << 40;  // what the device says of itself is wrong
+  backend.free_bytes = Bytes{1} << 40;  // the device reports a wrong number
   FakeSource source;
   const auto transport = mpi::make_serial_transport();
   test::expect_error<RunError>(
@@ -256,7 +257,7 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
 TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {
   const RandomNetwork network = random_network(6, 1);
   FakeOptions lazy;
-  lazy.pace = FakeOptions::Pace::kLazy;  // so that all runs while the host waits
+  lazy.pace = FakeOptions::Pace::kLazy;  // everything runs while the host waits
   OneDevice alone(network, random_schedule(network.coarse.graph, 1, 2, 1), lazy);
   const std::string last = std::to_string(alone.plan.stages.size() - 1);
   std::size_t looks = 0;

@@ -1,4 +1,4 @@
-// What is said, and that the job ends, when a device that runs behind the host's back fails.
+// The message, and the end of the job, when an asynchronous device fails.
 #include <gtest/gtest.h>
 
 #include <exception>
@@ -23,7 +23,7 @@ using test::RandomNetwork;
 using test::RouteCase;
 using test::run_device_ranks;
 
-/// What is run before it is recorded fails where an executor is made.
+/// A failure in the run before recording is thrown by the executor's constructor.
 TEST(OneDeviceFailures, AFailureOfTheFirstRunNamesRankHostAndStages) {
   const RandomNetwork network = random_network(8, 1);
   const Schedule schedule = random_schedule(network.coarse.graph, 1, 2, 1);
@@ -120,8 +120,8 @@ TEST(OneDeviceFailures, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
                                {"a transfer before operator op_", "a copy went astray"});
 }
 
-/// A rank that fails leaves nothing queued that would run when its operators are gone. In a process
-/// of its own the device's work ends with it; here other ranks' threads would find it.
+/// A rank that fails leaves no work queued that would run after its operators are destroyed. In a
+/// process of its own the device's work ends with it; here other ranks' threads would run it.
 class AbandonedOnFailure {
  public:
   explicit AbandonedOnFailure(FakeAccelerator* device) : device_(device) {}
@@ -135,7 +135,7 @@ class AbandonedOnFailure {
 
 class DeviceFailures : public testing::TestWithParam<RouteCase> {};
 
-// The job ends, whoever fails and however tensors travel.
+// The job ends, whichever rank fails and whatever route tensors take.
 TEST_P(DeviceFailures, AFailureOnOneRankEndsTheJobAndSaysWhere) {
   const RandomNetwork network = random_network(18, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);

@@ -30,8 +30,8 @@ test::ThreadOptions delays(std::uint64_t seed, double max_delay_ms) {
   return options;
 }
 
-// Runs a schedule on ranks as threads and compares what is there at the end, in every iteration,
-// with each operator evaluated alone.
+// Runs a schedule on ranks as threads and compares the tensors at the end of every iteration with
+// each operator evaluated alone.
 void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
                      const PlanOptions& options, const test::ThreadOptions& threads) {
   const auto expected = test::computed_alone(network);
@@ -155,7 +155,7 @@ TEST(Executor, TellsWhichStepRunsAndThatItMoves) {
   run_ranks(1, body);
 }
 
-// Writes down what the executor asks of other ranks; whatever it awaits is there.
+// Notes the executor's calls to other ranks; every await returns at once.
 class LoggingTransport final : public mpi::Transport {
  public:
   explicit LoggingTransport(mpi::Transport& real) : real_(real) {}
@@ -208,7 +208,7 @@ TEST(Executor, PostsReceivesFirstFollowsThePlanAndPollsBeforeEachStage) {
     const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
     ASSERT_FALSE(plan.sends.empty() || plan.receives.empty());
     FakeBackend backend;
-    backend.polls = false;  // only those of the executor itself
+    backend.polls = false;  // only the polls of the executor itself
     backend.on_run = [&](const std::string&) {
       if (transport.log.back() != "run") transport.log.push_back("run");
     };

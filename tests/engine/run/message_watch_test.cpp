@@ -5,7 +5,7 @@
 namespace hios {
 namespace {
 
-// A channel on which messages are through when the test says so.
+// A channel whose messages end when the test says so.
 class ScriptedChannel final : public mpi::Channel {
  public:
   std::vector<bool> was_received, was_sent;
@@ -31,7 +31,7 @@ TEST(MessageWatch, NotesWhatItSeesWhenItLooks) {
     channel.was_sent = {false, false};
     watch.begin();
     channel.was_received[1] = true;
-    watch.look(2);  // receive 1 is there before anybody waits
+    watch.look(2);  // receive 1 ends before the rank waits for it
     watch.receive_awaited(0, 3);
     watch.receive_awaited(1, 3);
     channel.was_received[0] = true;

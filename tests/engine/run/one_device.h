@@ -10,7 +10,7 @@
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/random_network.h"
 
-/// Executors on devices that run behind the host's back.
+/// Executors on asynchronous fake devices.
 namespace hios::test {
 
 inline std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool records) {
@@ -18,7 +18,7 @@ inline std::unique_ptr<FakeBackend> backend_on(FakeAccelerator* device, bool rec
   return std::make_unique<FakeAsyncBackend>(*device, records);
 }
 
-/// What one rank with a device of its own runs.
+/// An executor on one rank, with a device of its own.
 struct OneDevice {
   explicit OneDevice(const RandomNetwork& the_network, const Schedule& schedule,
                      const FakeOptions& options = {}, bool records = true, bool blocking = false,

@@ -1,7 +1,7 @@
-// Many inferences in flight: random schedules, places and numbers of inferences, on ranks as
-// threads and on fake devices that run as late as they may, give for every input what one operator
-// at a time gives, bit for bit. Fake backends poison what they write, so a place that is taken
-// again too early shows.
+// Many inferences in flight: random schedules, buffers and numbers of inferences, on ranks as
+// threads and on fake devices that run as late as they may, give for every input the bits of one
+// operator at a time. Fake backends poison the buffers that they write, so that a buffer that is
+// reused too early shows.
 #include "engine/run/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Routes, DevicePipeline, testing::ValuesIn([] {
                          }()),
                          [](const auto& one) { return one.param.name; });
 
-/// One operator behind the other, each on its own rank.
+/// One operator after the other, each on its own rank.
 Schedule chain(const Graph& graph, std::size_t ranks) {
   Schedule schedule;
   schedule.devices.resize(ranks);
@@ -118,7 +118,7 @@ Schedule chain(const Graph& graph, std::size_t ranks) {
   return schedule;
 }
 
-// The first rank of a chain has nobody to wait for but those that it sends to.
+// The first rank of a chain waits only for the ranks that it sends to.
 TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
   HangGuard guard;
   const RandomNetwork network = random_network(12, 5);
@@ -139,7 +139,7 @@ TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
         if (rank != 1 && name != first) return;
         if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         ++begun[rank];
-        // Two ranks behind the first, with places on either side of both.
+        // Two ranks after the first, with buffers on both sides of each.
         if (rank == 0 && begun[0] > begun[2] + 4 * in_flight + 1) ahead = true;
       };
       FakeSource source;
@@ -228,7 +228,7 @@ TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
     if (transport.rank() == Rank(1)) {
       EXPECT_GE(shares.computing_ms, 12 * static_cast<double>(schedule.devices[1].size()));
     } else {
-      EXPECT_GT(shares.waiting_ms, shares.computing_ms);  // for the other, which sleeps
+      EXPECT_GT(shares.waiting_ms, shares.computing_ms);  // for the other rank, which sleeps
     }
     pipeline.close();
   });

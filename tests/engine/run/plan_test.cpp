@@ -64,7 +64,8 @@ std::string steps_of(const CoarseGraph& coarse, const RankPlan& plan) {
 }
 
 TEST(Arena, GivesAGapToWhatFitsBest) {
-  // Three long-lived tensors leave no gap; later ones take the places of those that ended.
+  // Three long-lived tensors leave no gap; later tensors reuse the slots of those whose lives
+  // ended.
   const std::vector<Lifetime> lives = {
       {640, 0, 1}, {128, 0, 9}, {320, 0, 1}, {300, 2, 3}, {640, 2, 3}};
   const ArenaLayout layout = place_in_arena(lives);
@@ -153,7 +154,7 @@ TEST(Plan, WhoNeedsItFirstGetsItFirst) {
 
 TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
   // a → b crosses to rank 1 and back (c); only when c's input has come is a known to have arrived.
-  // d and e run before that and may not take a's place; f and g may.
+  // d and e run before that and may not use a's slot; f and g may.
   const CoarseGraph coarse =
       graph_of({6400, 64, 64, 6400, 64, 6400, 64}, {{0, 1}, {1, 2}, {3, 4}, {2, 5}, {5, 6}});
   Schedule schedule;
@@ -163,7 +164,7 @@ TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
   const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
   const RankPlan peer = plan_rank(coarse, schedule, Rank(1));
   EXPECT_NE(plan.slot(OpId(3)).offset, plan.slot(OpId(0)).offset);
-  EXPECT_LT(plan.arena_bytes, 3 * 6400u) << "f found no place to reuse";
+  EXPECT_LT(plan.arena_bytes, 3 * 6400u) << "f found no slot to reuse";
   EXPECT_EQ(messages_about(coarse, plan), Lines{});
   EXPECT_EQ(messages_about(coarse, {plan, peer}), Lines{});
 }
@@ -203,7 +204,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
   }
   EXPECT_LT(static_cast<double>(arena), 0.8 * static_cast<double>(all))
       << "hardly anything is reused";
-  EXPECT_GT(await_sends, 100u) << "hardly any place that was sent is reused";
+  EXPECT_GT(await_sends, 100u) << "hardly any slot of a sent tensor is reused";
 }
 
 TEST(Plan, SequentialRunsNeedLittleMoreThanWhatLivesAtOnce) {
@@ -223,7 +224,7 @@ TEST(Plan, SequentialRunsNeedLittleMoreThanWhatLivesAtOnce) {
                  std::to_string(static_cast<double>(arena) / static_cast<double>(least)));
 }
 
-// What the random tests rely on: a checker that notices.
+// The random tests rely on a checker that finds errors.
 TEST(PlanChecker, SeesWhatIsWrong) {
   const RandomNetwork network = random_network(30, 1);
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 1);

@@ -34,7 +34,7 @@ TEST(Segments, HoldEveryStageOnceInOrderAndNoMessage) {
       std::size_t stage = 0, behind = 0;
       for (const Segment& segment : cut_segments(plan.steps)) {
         ASSERT_LT(segment.first, segment.end);
-        // Maximal: what lies between two segments is messages, and something does.
+        // Maximal: there is a step between two segments, and all such steps are messages.
         ASSERT_TRUE(stage == 0 || segment.first > behind);
         for (std::size_t step = behind; step < segment.first; ++step) {
           EXPECT_FALSE(std::holds_alternative<Compute>(plan.steps[step]));

@@ -1,6 +1,6 @@
 // A job that runs for long holds no more memory at its end than at its start: 10,000 iterations of
-// an executor under a real mpirun. Stands alone, because every operator new of the process is
-// counted. (For hours: bench/soak.)
+// an executor under a real mpirun. A program of its own, because every operator new of the process
+// is counted. (For hours: bench/soak.)
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 using test::job;
 
-/// What of this process is in memory.
+/// The bytes of this process that are in memory.
 Bytes resident_bytes() {
   Bytes whole = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> whole >> resident;
@@ -36,12 +36,12 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
   Executor executor({network.coarse, network.model, *backend, job(), source}, plan);
   const auto iterate = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      // A rank that only sends would run ahead, and MPI keep its messages.
+      // A rank that only sends would run ahead, and MPI would buffer its messages.
       if (i % 10 == 0) job().barrier();
       executor.run_once();
     }
   };
-  iterate(1000);  // in which MPI takes what it wants
+  iterate(1000);  // MPI allocates its own memory in these
   const Bytes before = resident_bytes();
   const std::ptrdiff_t live = test::live_allocations;
   iterate(10'000);
@@ -57,7 +57,8 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
   executor.close();
 }
 
-// The first rank is much faster than the last, and its messages are small: what MPI would buffer.
+// The first rank is much faster than the last, and its messages are so small that MPI would buffer
+// them.
 TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
   const test::RandomNetwork network = test::random_network(8, 4);
   const auto order = network.coarse.graph.topological();
@@ -74,7 +75,7 @@ TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
   Pipeline pipeline({network.coarse, network.model, *backend, job(), source}, plan);
   std::vector<InferenceTimes> some(1000), many(10'000);
   job().barrier();
-  pipeline.run(some);  // in which MPI takes what it wants
+  pipeline.run(some);  // MPI allocates its own memory in these
   job().barrier();
   const Bytes before = resident_bytes();
   const std::ptrdiff_t live = test::live_allocations;

@@ -1,6 +1,6 @@
 // The same schedules (strangers_schedules_test.cpp) on ranks of a real MPI, all in one job, and no
-// message is ever buffered: every send of this program is a synchronous one, whatever its size and
-// whatever the library's eager limit. A schedule that ran only thanks to a buffer would hang here.
+// message is ever buffered: every send of this program is synchronous, whatever its size and the
+// library's eager limit. A schedule that needs a buffered message would hang here.
 
 #include <mpi.h>
 
@@ -47,7 +47,7 @@ TEST(StrangersSchedules, AreRefusedOrRunRightWithoutABuffer) {
 }  // namespace
 }  // namespace hios::test
 
-/// MPI's own way to stand between a program and the library: what our channels call is this.
+/// MPI's profiling interface: our channels call these functions instead of the library's.
 int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
                   MPI_Comm communicator, MPI_Request* request) {
   ++hios::test::synchronous_sends;

@@ -1,7 +1,6 @@
-// Ten thousand schedules as a stranger might have spoiled them: each is refused by everybody who is
-// asked, or runs to the bits of one rank. Ranks are threads whose sends end only when their receive
-// has been posted (support/fakes/thread_transport.h), so a schedule that needs a buffered message
-// shows.
+// Ten thousand schedules with random mutations: each is refused by all checks, or computes the bits
+// of one rank. Ranks are threads whose sends end only when their receive has been posted
+// (support/fakes/thread_transport.h), so a schedule that needs a buffered message shows.
 
 #include <gtest/gtest.h>
 

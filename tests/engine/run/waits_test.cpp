@@ -38,10 +38,10 @@ struct ThereAndBack {
   Schedule schedule;
 };
 
-/// What each rank's watchdog said, by rank; empty: nothing.
+/// The line of each rank's watchdog, by rank; empty: none.
 using Lines = std::map<std::size_t, std::string>;
 
-/// Runs iterations until every rank of `expected` has said where it stands, then ends the ranks.
+/// Runs iterations until every rank of `expected` has printed its position, then ends the ranks.
 /// `spoil` is called on each rank with its backend; it may throw RankDied for a rank that leaves.
 Lines stand_still(const test::ThreadOptions& options, std::size_t expected,
                   const std::function<void(mpi::Transport&, test::FakeBackend&,
@@ -102,13 +102,13 @@ TEST(Waits, AnEndlessOperatorIsNamedByItsRankAndByWhoWaitsForIt) {
 TEST(Waits, ALostTensorIsNamed) {
   test::ThreadOptions options;
   options.lost = test::LostMessage{Rank(1), Rank(0), 1, 1};
-  // Rank 1 stands still too, and which of the two speaks first is chance: both are heard.
+  // Rank 1 hangs, too, and either may print first: both lines are expected.
   const Lines lines = stand_still(options, 2, nothing);
   EXPECT_NE(lines.at(0).find("waiting for relu_2 from rank 1"), std::string::npos) << lines.at(0);
 }
 
 TEST(Waits, ARankThatDoesNotComeIsNamedByItsSender) {
-  // Rank 1 never begins its iteration: nothing is received, and the sends of rank 0 do not end.
+  // Rank 1 never starts its iteration: nothing is received, and the sends of rank 0 do not end.
   const Lines lines =
       stand_still({}, 1, [](mpi::Transport& transport, test::FakeBackend&, auto released) {
         if (transport.rank() == Rank(0)) return;
@@ -120,7 +120,7 @@ TEST(Waits, ARankThatDoesNotComeIsNamedByItsSender) {
 }
 
 TEST(Waits, TheEndOfSendsIsNamed) {
-  // Rank 0's last message of an iteration is lost: it waits for its end when all else is done.
+  // Rank 0's last message of an iteration is lost: it waits for the message's end after all steps.
   const ThereAndBack network;
   Schedule schedule;
   schedule.devices.resize(2);
@@ -143,7 +143,7 @@ TEST(Waits, TheEndOfSendsIsNamed) {
     const RankPlan plan = plan_rank(*network.coarse, schedule, transport.rank());
     Executor executor({*network.coarse, *network.model, backend, transport, source}, plan);
     if (transport.rank() == Rank(1)) {
-      transport.barrier();  // until rank 0 has given up
+      transport.barrier();  // until rank 0's watchdog has ended the run
       return;
     }
     const auto watching = watch.runs(watched(executor));
@@ -153,7 +153,7 @@ TEST(Waits, TheEndOfSendsIsNamed) {
   EXPECT_NE(line.get().find("waiting for the end of its sends"), std::string::npos);
 }
 
-/// The calls that all ranks make: rank 1 does not come to any of them.
+/// The collective calls: rank 1 makes none of them.
 TEST(Waits, ACallOfAllRanksIsNamed) {
   const std::map<std::string, std::function<void(mpi::Transport&)>> calls = {
       {"(barrier)", [](mpi::Transport& transport) { transport.barrier(); }},

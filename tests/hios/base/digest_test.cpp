@@ -26,7 +26,7 @@ TEST(Digest, TellsFieldsApart) {
       Digest().add(std::uint64_t{0}).add(std::uint64_t{0}).hex(),
       Digest().add(std::uint64_t{1} << 63).hex(),
   };
-  // add("") and add(0) are the same eight bytes; fields have fixed types at each place.
+  // add("") and add(0) are the same eight bytes; each field has a fixed type.
   EXPECT_EQ(digests.size(), 8u);
 }
 

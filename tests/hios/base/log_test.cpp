@@ -12,7 +12,7 @@
 namespace hios::log {
 namespace {
 
-/// What `body` writes to standard error while that is a terminal.
+/// Returns the text that `body` writes to standard error while that is a terminal.
 std::string on_a_terminal(const std::function<void()>& body) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0) {

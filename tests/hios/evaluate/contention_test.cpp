@@ -1,5 +1,5 @@
 // Links that carry one tensor at a time: simulate() by hand and against the slow simulator, and
-// what validate() says about an order of transfers.
+// the findings of validate() about an order of transfers.
 
 #include <algorithm>
 #include <string>
@@ -203,7 +203,7 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
   EXPECT_GT(delayed, 300u);
 }
 
-/// Exactly one finding, of this rule, whose line says all of this.
+/// Expects exactly one finding, of this rule, whose line has all of these parts.
 void expect_line(const Schedule& schedule, Contention contention, Rule rule,
                  std::initializer_list<std::string_view> parts) {
   const Platform platform = devices(2, 8, contention);
@@ -236,7 +236,7 @@ TEST(Contention, AListNamesAllTransfersOnce) {
 }
 
 TEST(Contention, AnOrderThatWaitsForItselfIsFound) {
-  // gpu1 runs v3 before v5; v5's output is listed first, and v3's input behind it.
+  // gpu1 runs v3 before v5; v5's output is listed first, and v3's input after it.
   const Graph graph = test::small_graph({1, 1, 1}, {{1, 2, 1}, {2, 3, 1}});
   Schedule schedule{{{stage({{1}}), stage({{3}})}, {stage({{2}})}}};
   schedule.transfers = {{v2, d0}, {v1, d1}};

@@ -68,7 +68,7 @@ TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
   const Schedule schedule{{one_operator_stages({OpId(0)})}};
   EXPECT_DOUBLE_EQ(simulate_many(graph, schedule, costs, 9, 1).period_ms, 2.5);
   EXPECT_DOUBLE_EQ(simulate_many(graph, schedule, costs, 9, 2).period_ms, 2)
-      << "told while it is busy";
+      << "launched while it is busy";
 }
 
 TEST_F(Chain, WithOnePlaceATensorWaitsUntilTheLastWasRead) {
@@ -120,7 +120,7 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
     for (const std::size_t places : {1, 2, 4, 16}) {
       const ManyInferences run = simulate_many(graph, schedule, costs, 200, places);
       EXPECT_GE(run.period_ms, longest_ms - kRounding);
-      EXPECT_LE(run.end_ms.back(), before_ms + kRounding) << "more places never harm";
+      EXPECT_LE(run.end_ms.back(), before_ms + kRounding) << "more buffers never harm";
       before_ms = run.end_ms.back();
     }
     if (charge == IoCharge{0, 0}) {
@@ -132,11 +132,11 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
     EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, longest_ms, kRounding);
     const InFlight found = least_in_flight(graph, schedule, costs);
     EXPECT_LE(found.run.period_ms, 1.02 * longest_ms);
-    for (std::size_t places = 1; places < found.in_flight; ++places) {
-      const std::size_t inferences = 4 * (places + devices) + 32;
-      EXPECT_GT(simulate_many(graph, schedule, costs, inferences, places).period_ms,
+    for (std::size_t fewer = 1; fewer < found.in_flight; ++fewer) {
+      const std::size_t inferences = 4 * (fewer + devices) + 32;
+      EXPECT_GT(simulate_many(graph, schedule, costs, inferences, fewer).period_ms,
                 1.005 * longest_ms)
-          << places << " would do";
+          << fewer << " would do";
     }
   }
   EXPECT_GT(without_ring, 50);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Bytes kWeights = 4 << 20, kTensor = 1 << 20;
 
-/// Four operators in a row of 4 MiB of weights each. In parts of two, which hold 8 MiB of weights
+/// Four operators in a row of 4 MiB of weights each. In blocks of two, which hold 8 MiB of weights
 /// and up to three tensors, each takes 1 ms; in the whole `cold_ms`.
 class Row : public testing::Test {
  protected:

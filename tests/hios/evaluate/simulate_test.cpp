@@ -21,7 +21,8 @@ Timeline run(const Graph& graph, const Platform& platform, const Schedule& sched
   return simulate(graph, schedule, CostModel::from_graph(graph, platform));
 }
 
-// gpu0: v1, then v2 beside v4. gpu1: v3. v1 → v2, v1 → v3 (transfer 5), v3 → v4 (transfer 1).
+// gpu0: v1, then v2 in parallel with v4. gpu1: v3. v1 → v2, v1 → v3 (transfer 5), v3 → v4 (transfer
+// 1).
 TEST(Simulate, StagesWaitForDeviceAndInputs) {
   const Graph graph = test::small_graph({2, 3, 1, 4}, {{1, 2, 9}, {1, 3, 5}, {3, 4, 1}});
   const Schedule schedule{{{stage({{1}}), stage({{2}, {4}})}, {stage({{3}})}}};
@@ -85,8 +86,8 @@ TEST(Simulate, CountsStagesWhoseCostIsAnEstimate) {
       0u);
 }
 
-// A device is told ahead what comes next, so what it waits for costs a launch, and what it had long
-// since does not.
+// Work is queued in advance, so an input that a device waits for costs a launch, and one that was
+// there before does not.
 TEST(Simulate, DevicesAreToldToBeginAndToGoOnByTensorsThatCome) {
   Random random(2, "launch");
   Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 9}, {1, 3, 9}, {3, 4, 9}});
@@ -106,7 +107,7 @@ TEST(Simulate, DevicesAreToldToBeginAndToGoOnByTensorsThatCome) {
     EXPECT_DOUBLE_EQ(costs.mean_link_ms(EdgeId(1)), 3);
     const Timeline timeline = simulate(graph, schedule, costs);
     EXPECT_DOUBLE_EQ(timeline.stages[0][0].start_ms, 0.5);
-    EXPECT_DOUBLE_EQ(timeline.stages[0][1].start_ms, 4.5) << "told ahead";
+    EXPECT_DOUBLE_EQ(timeline.stages[0][1].start_ms, 4.5) << "queued in advance";
     EXPECT_DOUBLE_EQ(timeline.transfers[0].end_ms, 4.5 + 3) << "the launch is not the link's";
     EXPECT_DOUBLE_EQ(timeline.stages[1][0].start_ms, 4.5 + 3 + 0.5);
     EXPECT_DOUBLE_EQ(timeline.latency_ms, 8 + 2 * 4);

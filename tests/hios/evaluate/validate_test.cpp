@@ -15,7 +15,7 @@ namespace {
 
 using test::stage;
 
-/// Exactly one finding, of this rule, whose text says all of this.
+/// Expects exactly one finding, of this rule, whose text has all of these parts.
 void expect_finding(const Graph& graph, const Platform& platform, const Schedule& schedule,
                     Rule rule, std::initializer_list<std::string_view> parts) {
   const auto findings = validate(graph, platform, schedule);
@@ -167,7 +167,7 @@ TEST(Validate, Colocate) {
                  {"a", "b", "pair", "gpu0", "gpu1"});
 }
 
-/// What is left to validate once every operator is in the schedule once.
+/// The rules that remain once every operator is in the schedule once.
 bool may_get_stuck(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.rule == Rule::kCycle || finding.rule == Rule::kDependentGroups ||
@@ -194,7 +194,7 @@ TEST(Validate, AgreesWithAnExecutorThatGetsStuck) {
   EXPECT_GT(fine, 500u);
 }
 
-// Fifty thousand operators in every bad order: an answer that took n² steps would not come.
+// Fifty thousand operators in every bad order: n² steps would take too long.
 TEST(Validate, LargeSchedules) {
   const std::size_t n = 50'000;
   const Graph graph = chain(n);

@@ -18,7 +18,7 @@ class CrashReporters : public testing::Test {
   test::ProcessResult end(const std::string& how) {
     // run_process returns when standard error is closed: by the reporter, too.
     test::ProcessOptions options;
-    // What a sanitizer would say of the same signals is not the subject.
+    // A sanitizer's reports on the same signals are not the subject.
     options.environment = {{"ASAN_OPTIONS", "handle_segv=0:handle_abort=0"},
                            {"TSAN_OPTIONS", "handle_segv=0:handle_abort=0"},
                            {"UBSAN_OPTIONS", "handle_segv=0:handle_abort=0"}};
@@ -89,7 +89,7 @@ TEST_F(CrashReporters, LeaveNothingOfAnInterruptedOne) {
 TEST_F(CrashReporters, KeepTheErrorAndSayNoSecondLine) {
   const auto done = end("error");
   EXPECT_EQ(done.exit_status, 3);
-  EXPECT_EQ(done.err, "") << "who fails says it";
+  EXPECT_EQ(done.err, "") << "the process reports its failure itself";
   EXPECT_EQ(record().ending, Ending::kError);
   EXPECT_EQ(record().reason, "the device is gone");
 }
@@ -109,7 +109,7 @@ TEST_F(CrashReporters, WriteTheFileWhenAsked) {
   EXPECT_EQ(record().ending, Ending::kRunning);
 }
 
-// Each of these ended a process never, or by a signal of its own.
+// With each of these, a process once never ended, or ended by a signal of its own.
 TEST_F(CrashReporters, NeverHoldAProcessUp) {
   for (const auto& [how, status] : {std::pair("old-kernel", 0),
                                     {"many-wishes", 0},

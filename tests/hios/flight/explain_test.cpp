@@ -66,10 +66,10 @@ TEST(Explain, NamesTheRankWithoutARecord) {
 }
 
 TEST(Explain, AFailureIsLookedAtFirst) {
-  Flight told = rank(0, {waits_for(1, "a")}, Ending::kSignal);
-  told.reason = kAskedToEnd;
+  Flight asked = rank(0, {waits_for(1, "a")}, Ending::kSignal);
+  asked.reason = kAskedToEnd;
   Flight killed = rank(1, {computes("a")}, Ending::kKilled);
-  const std::string text = explain({told, killed, rank(2, {in_barrier()}, Ending::kRunning)});
+  const std::string text = explain({asked, killed, rank(2, {in_barrier()}, Ending::kRunning)});
   EXPECT_TRUE(says(text, "look first at rank 1, which failed")) << text;
 }
 
@@ -85,7 +85,8 @@ TEST(Explain, WhatCameAfterTheEndIsNoCause) {
 }
 
 TEST(Explain, BlamesNobodyByARecordThatDoesNotReachBack) {
-  // Rank 1 has gone on: the records are of different moments, and its ring forgot what it sent.
+  // Rank 1 has gone on: the records are of different moments, and its ring buffer has lost its
+  // sends.
   Flight later = rank(1, {computes("conv_9")}, Ending::kRunning);
   later.events[0].iteration = 10;
   const std::string text = explain({rank(0, {waits_for(1, "a")}), later, rank(2, {in_barrier()})});

@@ -70,7 +70,7 @@ TEST(Arcs, ComponentsAreWhatReachesEachOther) {
       ++cycles;
       const std::vector<std::size_t> cycle = cycle_through(arcs, components, a);
       EXPECT_EQ(cycle.front(), a);
-      for (std::size_t i = 0; i < cycle.size(); ++i) {  // each is pointed to by the one behind it
+      for (std::size_t i = 0; i < cycle.size(); ++i) {  // each is pointed to by the next one
         const auto from = arcs.from(cycle[(i + 1) % cycle.size()]);
         EXPECT_NE(std::find(from.begin(), from.end(), cycle[i]), from.end());
       }

@@ -81,7 +81,7 @@ TEST(Graph, RefusesBadEdgesAndNames) {
 }
 
 TEST(Graph, NamesACycleInOrder) {
-  // a feeds the cycle and f hangs behind it: neither is on it.
+  // a is before the cycle and f after it: neither is on it.
   const std::string text = message_of([] {
     graph_of(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 2}, {4, 5}});
   });
@@ -90,7 +90,7 @@ TEST(Graph, NamesACycleInOrder) {
                         text.find("a cycle: e -> c -> d -> e;") != std::string::npos;
   EXPECT_TRUE(in_order) << text;
   expect_message(message_of([] { graph_of(2, {{0, 1}, {1, 0}}); }), "a cycle: ");
-  // The first operator that cannot be ordered is not on the cycle but behind it.
+  // The first operator that cannot be ordered is not on the cycle but after it.
   const std::string behind = message_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
   EXPECT_EQ(behind.find("a cycle: a"), std::string::npos) << behind;
   EXPECT_EQ(behind.find("-> a"), std::string::npos) << behind;

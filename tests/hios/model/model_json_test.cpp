@@ -29,7 +29,7 @@ std::string file_with(const std::string& layer, const std::string& more = "") {
          layer + "]" + more + "}";
 }
 
-/// One layer of each kind, no attribute as it is unless said otherwise.
+/// One layer of each kind, no attribute at its default.
 Model model_of_every_kind() {
   ModelBuilder b("every", {2, 6, 8, 8});
   const Padding uneven(Extent{0, 1}, Extent{2, 0});

@@ -37,7 +37,7 @@ TEST(Extrapolate, OnlyWhereTheDevicesWereNotMeasured) {
   EXPECT_EQ(other_ranks(profile, Platform::homogeneous(4, "gpu", 0, 2)), std::nullopt);
   Profile among = profile;
   among.configurations.front().devices = {"cpu", "gpu"};
-  EXPECT_EQ(other_ranks(among, cpus(4)), std::nullopt) << "measured beside a GPU";
+  EXPECT_EQ(other_ranks(among, cpus(4)), std::nullopt) << "measured together with a GPU";
 }
 
 TEST(Extrapolate, TakesTheNearestNumberOfRanks) {
@@ -45,7 +45,7 @@ TEST(Extrapolate, TakesTheNearestNumberOfRanks) {
   const Profile profile{{configuration(1, {}), configuration(2, {curve}), configuration(6, {curve}),
                          configuration(16, {curve})}};
   EXPECT_EQ(other_ranks(profile, cpus(3)), 2u);
-  EXPECT_EQ(other_ranks(profile, cpus(4)), 6u) << "the larger of two as near";
+  EXPECT_EQ(other_ranks(profile, cpus(4)), 6u) << "the larger of two equally near";
   EXPECT_EQ(other_ranks(profile, cpus(12)), 16u);
   EXPECT_EQ(other_ranks(profile, cpus(64)), 16u);
   EXPECT_EQ(other_ranks({{configuration(1, {})}}, cpus(2)), std::nullopt) << "no transfers";

@@ -23,7 +23,7 @@ Configuration of_threads(int threads) {
 class Growth : public testing::Test {
  protected:
   void bring() { merge_changes(before_, mine_, now_); }
-  /// Of the file, of this program, of what the file is in the end.
+  /// The configurations of the file, of this program, and of the merged file.
   Configuration& before() { return before_.configurations.front(); }
   Configuration& mine() { return mine_.configurations.front(); }
   Configuration& now() { return now_.configurations.front(); }

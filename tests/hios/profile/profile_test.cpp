@@ -160,7 +160,8 @@ TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
   EXPECT_EQ(again.configurations[1].devices, (std::vector<std::string>{"gpu", "cpu"}));
   EXPECT_NE(again.configurations[0].key(), again.configurations[1].key());
 
-  // A mixed platform is priced by what was measured among its like; else by devices all alike.
+  // A mixed platform has the costs measured among devices like its own, otherwise among equal
+  // devices.
   std::vector<Device> devices(2);
   devices[0].name = devices[0].kind = "gpu";
   devices[1].name = devices[1].kind = "cpu";
@@ -200,7 +201,7 @@ Configuration measured_on(const std::string& gpu, std::size_t ranks) {
   return made;
 }
 
-/// The identity of a device of a platform whose devices were named so.
+/// The identity of a device of a platform with these identities.
 DeviceIdentity identified(const std::vector<DeviceIdentity>& named, const Profile& profile,
                           std::size_t device) {
   const Platform platform = Platform::homogeneous(named.size(), "gpu", 0, 1).with_identities(named);
@@ -217,8 +218,9 @@ TEST(IdentifiedBy, GivesDevicesWhatTheProfileWasMeasuredOn) {
 
 TEST(IdentifiedBy, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
   const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
-  test::expect_error<InputError>([&] { identified({""}, profile, 0); },
-                                 {"measured on " + kH200, kA100, "the platform does not say which gpu0 is"});
+  test::expect_error<InputError>(
+      [&] { identified({""}, profile, 0); },
+      {"measured on " + kH200, kA100, "the platform does not say which gpu0 is"});
   test::expect_need([&] { identified({""}, profile, 0); }, need::DeviceIdentity{"gpu0"});
   EXPECT_EQ(identified({kA100}, profile, 0), kA100);
 }

@@ -1,4 +1,4 @@
-// One drawer for the plan and for what was measured: what is in a timeline is in the picture.
+// One function draws planned and measured timelines, with everything that is in a timeline.
 #include "hios/report/draw_timeline.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using test::stage;
 
-/// Rank 0: v1, then v2 beside v3 + v4. Rank 1: v5, which needs v1.
+/// Rank 0: v1, then v2 in parallel with v3 + v4. Rank 1: v5, which needs v1.
 const Graph& graph() {
   static const Graph made = test::small_graph({2, 4, 1, 1, 3}, {{1, 2, 1}, {3, 4, 1}, {1, 5, 5}});
   return made;
@@ -113,7 +113,7 @@ TEST(DrawTimeline, AnArrowEndsInTheStageThatRunsWhenTheTensorComes) {
     return picture_of(trace).heads.at("v1").start_us;
   };
   EXPECT_EQ(head_us(), 2000);
-  timeline.transfers[0].end_ms = 8;  // for a reader after the first, which did not wait for it
+  timeline.transfers[0].end_ms = 8;  // for a consumer after the first, which did not wait for it
   EXPECT_EQ(head_us(), 5000);
 }
 

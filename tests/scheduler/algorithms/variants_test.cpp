@@ -77,7 +77,7 @@ TEST(Variants, TheShortestCountsAndOnlyTheFirstMayRefuse) {
   test::expect_error([&] { latency({refuses, serial}, false); }, {"no room"});
 }
 
-/// A slow device beside fast ones makes no list scheduler worse.
+/// An additional slow device makes no list scheduler worse.
 TEST(Variants, ASlowDeviceMoreMakesNothingLonger) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -22,11 +22,11 @@ using test::random_case;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;
-constexpr double kTolerance = 4e-6;  // of solvers
+constexpr double kTolerance = 4e-6;  // tolerance of solvers
 
 bool has_solver() { return milp::find_solver("any") != nullptr; }
 
-/// Fast memory that parameters alone overfill: what the programs know all about.
+/// Fast memory that parameters alone overfill, which the programs model exactly.
 PipelineCase without_tensors(const PipelineCase& made) {
   std::vector<Operator> ops(made.graph.operators().begin(), made.graph.operators().end());
   std::vector<Edge> edges(made.graph.edges().begin(), made.graph.edges().end());
@@ -51,7 +51,7 @@ Bounds all_bounds_of(const PipelineCase& made, const CostModel& costs,
           ms(PeriodBound::kExact), ms(PeriodBound::kDownSets)};
 }
 
-/// Each at least as close as the one before, and none above `period_ms`.
+/// Checks that each bound is at least as close as the one before, and none above `period_ms`.
 void expect_in_order(const Bounds& bounds, double period_ms) {
   const double slack = kTolerance * (1 + bounds.exact);
   EXPECT_LE(bounds.simple, bounds.bottleneck + slack);
@@ -84,7 +84,7 @@ TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
     const PipelineProblem problem(made.graph, costs);
     const Slicing slicing = Slicer(problem).slice(problem.given_order());
     if (slicing.period_ms == kInfinite) continue;
-    // A known schedule narrows what is looked at, and changes nothing.
+    // A known schedule restricts the search and changes no result.
     const Schedule known = schedule_of(problem, problem.given_order(), slicing);
     const Bounds below = all_bounds_of(
         made, costs, {.known_ms = period_of(made.graph, known, costs).ms(), .known = &known});

@@ -8,20 +8,20 @@
 #include "mpi/transport.h"
 #include "support/networks/random_network.h"
 
-/// Schedules run by the executor with fake backends, judged by what operators compute alone.
+/// Schedules run by the executor with fake backends, compared with operators that run alone.
 namespace hios::test {
 
-/// Every operator's output as one rank computes it, one operator at a time, by OpId.
+/// Returns every operator's output, computed on one rank, one operator at a time, by OpId.
 std::vector<std::vector<std::byte>> computed_alone(const RandomNetwork& network);
 
-/// EXPECTs what is left after an iteration (with keep_all: every operator's output; else those that
-/// no operator reads) to be `expected`, bit for bit.
+/// EXPECTs the outputs after an iteration (with keep_all: every operator's; else those that no
+/// operator reads) to be `expected`, bit for bit.
 void expect_outputs(const Executor& executor, const RankPlan& plan, const RandomNetwork& network,
                     const PlanOptions& options, const std::vector<std::vector<std::byte>>& expected,
                     int iteration);
 
-/// Runs this rank's part of a valid schedule three times and expects the outputs of
-/// each. Collective. `seed`: of the order in which groups run.
+/// Runs this rank's stages of a valid schedule three times and EXPECTs the outputs of each run.
+/// Collective. `seed`: for the order in which groups run.
 void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
                      const Schedule& schedule, const PlanOptions& options, std::uint64_t seed,
                      const std::vector<std::vector<std::byte>>& expected);

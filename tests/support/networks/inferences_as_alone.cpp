@@ -2,33 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/job/input_source.h"
 #include "engine/job/verification.h"
 #include "hios/base/numbers/random.h"
 
 namespace hios::test {
-namespace {
-
-/// A source whose input is one of another's.
-class OneInput final : public TensorSource {
- public:
-  explicit OneInput(std::size_t number) : number_(number) {}
-  void weights(const Model& m, const Layer& l, std::span<float> out) override {
-    source_.weights(m, l, out);
-  }
-  void bias(const Model& m, const Layer& l, std::span<float> out) override {
-    source_.bias(m, l, out);
-  }
-  void input(const Model& model, std::span<float> out) override {
-    source_.numbered_input(model, number_, out);
-  }
-
- private:
-  FakeSource source_;
-  std::size_t number_;
-};
-
-}  // namespace
-
 RandomNetwork network_with_read_outputs(std::size_t operators, std::uint64_t seed,
                                         Bytes element_bytes) {
   RandomNetwork network = random_network(operators, seed, element_bytes);
@@ -44,7 +22,8 @@ Expected inputs_alone(const RandomNetwork& network, std::size_t inputs) {
   for (std::size_t i = 0; i < inputs; ++i) {
     FakeBackend oracle;
     oracle.arithmetic = arithmetic_of(network.coarse);
-    OneInput source(i);
+    FakeSource all;
+    job::OneInput source(all, i);
     expected.push_back(evaluate_alone(network.coarse, network.model, oracle, source));
   }
   return expected;

@@ -7,8 +7,9 @@
 
 namespace hios::test {
 
-/// Costs like a network's, made up from its shapes: work that is not all alike, transfers that are
-/// worth avoiding. One configuration, for `ranks` devices of that kind and number of threads.
+/// Makes a profile with costs from the network's shapes: different work of operators, and transfers
+/// that are worth avoiding. One configuration, for `ranks` devices of that kind and number of
+/// threads.
 Profile made_up_profile(const Graph& graph, std::size_t ranks, std::string_view kind = "cpu",
                         int threads = 1);
 

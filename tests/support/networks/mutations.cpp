@@ -8,7 +8,7 @@
 namespace hios::test {
 namespace {
 
-/// Where an operator stands.
+/// The position of an operator.
 struct Place {
   std::size_t device = 0, stage = 0, group = 0, position = 0;
 };
@@ -20,7 +20,7 @@ constexpr std::array kAll = {
     Mutation::kDuplicateStage};
 constexpr std::size_t kRearranging = 9;
 
-/// The schedule in the making, and chance.
+/// The schedule that is mutated, and the random numbers.
 class Mutator {
  public:
   Mutator(Schedule& schedule, Random& random) : schedule_(schedule), random_(random) {
@@ -72,7 +72,7 @@ class Mutator {
     }
   }
 
-  /// A stranger's program may leave empty lists behind, but seldom.
+  /// Another program may leave empty lists, but seldom.
   void tidy() {
     if (random_.below(16) == 0) return;
     for (auto& device : schedule_.devices) {

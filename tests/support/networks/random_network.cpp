@@ -11,7 +11,7 @@
 namespace hios::test {
 namespace {
 
-// The inputs of a new operator: mostly recent tensors, so that lifetimes are short and places are
+// The inputs of a new operator: mostly recent tensors, so that lifetimes are short and slots are
 // reused; sometimes any.
 std::vector<TensorId> random_inputs(const std::vector<TensorId>& known, Random& random) {
   std::vector<TensorId> inputs;
@@ -73,9 +73,9 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed, Bytes el
           {std::move(graph), std::move(fused), std::move(producer_of), element_bytes}};
 }
 
-// Stages are made one after the other for random devices out of operators that are ready: all that
-// they read was made by earlier stages or earlier in their own group. So groups cannot depend on
-// each other, and no two devices can wait for each other.
+// Stages are made one after the other for random devices, of operators that are ready: all their
+// inputs are made by earlier stages or earlier in their own group. So groups cannot depend on each
+// other, and no two devices can wait for each other.
 Schedule random_schedule(const Graph& graph, std::size_t devices, std::size_t max_groups,
                          std::uint64_t seed) {
   Random random(seed, "schedule");

@@ -8,8 +8,8 @@
 
 namespace hios::test {
 
-/// A network of operators of random sizes with random inputs, some of them twice, some the model's
-/// own; several outputs. Made by hand, not by `coarsen`: the engine's tests need no more.
+/// Makes a network of operators of random sizes with random inputs, some of them twice, some the
+/// model's own; several outputs. It is not made by `coarsen`, which the engine's tests do not need.
 struct RandomNetwork {
   Model model;
   CoarseGraph coarse;
@@ -17,12 +17,13 @@ struct RandomNetwork {
 RandomNetwork random_network(std::size_t operators, std::uint64_t seed,
                              Bytes element_bytes = hios::element_bytes(Precision::kFp32));
 
-/// A random valid schedule: any assignment to devices, stages of up to `max_groups` groups of up to
-/// three operators. Every valid schedule of that size can come out.
+/// Makes a random valid schedule: any assignment to devices, stages of up to `max_groups` groups of
+/// up to three operators. Every valid schedule of that size can result.
 Schedule random_schedule(const Graph& graph, std::size_t devices, std::size_t max_groups,
                          std::uint64_t seed);
 
-/// Such a schedule of a built-in model as a file's text, on devices of one core and one stream.
+/// Makes such a schedule of a built-in model as a file's text, on devices of one core and one
+/// stream.
 std::string random_schedule_text(const Model& model, std::size_t devices, std::uint64_t seed);
 
 }  // namespace hios::test

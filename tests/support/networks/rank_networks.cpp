@@ -49,7 +49,7 @@ struct Problem {
   const CoarseGraph coarse;
 };
 
-/// Executor and all that it stands on, on one rank.
+/// An executor with its plan and source, on one rank.
 struct Run {
   Run(const Problem& problem, const Schedule& schedule, Rank rank, Backend& backend,
       mpi::Transport& transport, bool keep_all)
@@ -62,8 +62,8 @@ struct Run {
   Executor executor;
 };
 
-/// Every operator's output, by OpId, by the backend's own one-rank executor, which must agree with
-/// its operators run alone.
+/// Returns every operator's output, by OpId, of the backend's own executor on one rank, which must
+/// agree with operators run alone.
 std::vector<std::vector<float>> outputs_of_one_rank(const Problem& problem, Backend& backend) {
   const auto alone = mpi::make_serial_transport();
   Run run(problem, problem.sequential(), Rank(0), backend, *alone, /*keep_all=*/true);
@@ -92,7 +92,7 @@ void expect_right(const Problem& problem, const std::vector<std::vector<float>>&
   }
 }
 
-/// The routes are tried anew, as at the start of a program.
+/// Chooses the routes again, as at the start of a program.
 std::unique_ptr<mpi::Transport> tensor_transport(const RankJob& job, Backend& backend) {
   mpi::RouteTable table = mpi::choose_routes(job.transport, backend.accelerator(), job.route);
   const std::size_t self = job.transport.rank().index();
@@ -112,7 +112,7 @@ void expect_outputs(const Problem& problem, const Run& run, bool keep_all,
   }
 }
 
-/// Bytes of this process that lie in memory.
+/// The bytes of this process that are in memory.
 std::size_t resident_bytes() {
   std::size_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
@@ -157,7 +157,8 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
 }
 
 void expect_no_growth(const RankJob& job, const SmallNetwork& network, int iterations) {
-  // What an allocator or a library may still lay in store; a kilobyte an iteration stands out.
+  // Memory that an allocator or a library may still add to its caches; a kilobyte an iteration
+  // exceeds it.
   constexpr std::size_t kHostSlack = std::size_t{1} << 20;
   const Problem problem(network);
   const Schedule schedule =

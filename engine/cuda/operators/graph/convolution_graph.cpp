@@ -1,5 +1,5 @@
-// The family kGraphConvolutions (operators/convolution.h): cuDNN's graphs of operations as "graph
-// ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one graph,
+// Family kGraphConvolutions of engine/cuda/operators/convolution.h: cuDNN's graphs of operations as
+// "graph ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one graph,
 // which one engine computes at once. Other candidates compute the convolution as a graph alone, and
 // the rest costs one pass of ours ("… plain").
 //

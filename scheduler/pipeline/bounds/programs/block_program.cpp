@@ -27,7 +27,7 @@ void Linear::add(const Linear& other, double factor) {
   std::vector<milp::Program::Term> all;
   all.reserve(terms.size() + other.terms.size());
   auto mine = terms.begin();
-  for (const auto& [column, theirs] : other.terms) {  // both by column
+  for (const auto& [column, theirs] : other.terms) {  // both are sorted by column
     while (mine != terms.end() && mine->column < column) all.push_back(*mine++);
     const bool both = mine != terms.end() && mine->column == column;
     const double sum = factor * theirs + (both ? mine->factor : 0);
@@ -60,13 +60,13 @@ void BlockProgram::make_boundaries(const std::vector<std::vector<Side>>& sides) 
   for (std::size_t b = 0; b < before_.size(); ++b) {
     for (Vertex v = 0; v < vertices.size(); ++v) {
       if (b > 0) require(0, difference(before_[b][v], before_[b - 1][v]), kInfinity);
-      for (const Vertex first : vertices[v].before)
+      for (const Vertex first : vertices[v].predecessors)
         require(0, difference(before_[b][first], before_[b][v]), kInfinity);
     }
   }
 }
 
-/// Before boundary 0 there is nothing, before the last all.
+/// Returns 0 before the first boundary and 1 after the last.
 Linear BlockProgram::before(std::size_t boundary, Vertex vertex) const {
   if (boundary == 0) return {0};
   if (boundary > before_.size()) return {1};
@@ -102,7 +102,7 @@ Linear BlockProgram::at_least(std::vector<Linear> least) {
 }
 
 void BlockProgram::require(double lower, const Linear& sum, double upper) {
-  // Whether numbers alone meet it, who gave the windows has seen to.
+  // If the constant violates the row, the program is infeasible, and the row says so.
   if (sum.terms.empty() && sum.constant >= lower && sum.constant <= upper) return;
   program_.add(milp::Program::Row{lower - sum.constant, upper - sum.constant, sum.terms});
 }
@@ -119,7 +119,7 @@ void BlockProgram::limit_period(double least_ms, double most_ms) {
   program_.columns[period_].upper = most_ms / unit_ms_;
 }
 
-/// At least each of these, where it is at most `most` of its own.
+/// Returns a column that is at least each of these, where it never needs to exceed `most`.
 Linear BlockProgram::cut(std::vector<Linear> least, const Linear& most) {
   std::erase_if(least, [](const Linear& each) { return each.terms.empty() && each.constant <= 0; });
   if (least.empty()) return {};
@@ -151,7 +151,7 @@ Linear BlockProgram::received(const std::vector<Linear>& members) {
     const Linear& made = members[tensor.producer];
     if (tensor.ms == 0 || made.is(1)) continue;
     std::vector<Linear> least;
-    const Linear* only = nullptr;  // of the consumers that may be there
+    const Linear* only = nullptr;  // the only possible consumer, if it is one
     std::size_t consumers = 0;
     for (const Vertex consumer : tensor.consumers) {
       if (members[consumer].is(0)) continue;

@@ -11,21 +11,21 @@
 
 namespace hios::scheduler::pipeline {
 
-/// A sum of columns of a program and a number.
+/// A linear expression: a sum of columns of a program and a constant.
 struct Linear {
   double constant = 0;
   std::vector<milp::Program::Term> terms = {};
 
-  /// Each column once, none with a factor of 0.
+  /// Adds `factor` times the other; keeps each column once, without factors of 0.
   void add(const Linear& other, double factor);
   bool is(double value) const { return terms.empty() && constant == value; }
 };
 
-/// Vertices in blocks in a row, as a mixed integer program: a column for each boundary and vertex
-/// says whether the vertex is before it (y of Archer, Fahrbach, Liu and Prabhu, "Practical
-/// Performance Guarantees for Pipelined DNN Inference", section 3.1), so that what is in a block is
-/// the difference of two (their Eq. 11), and acyclic by Eq. 8. What windows leave no choice is a
-/// number. Minimises the period, the only column that costs something. Times are in ms divided by
+/// Vertices in consecutive blocks, as a mixed integer program. A column for each boundary and
+/// vertex is 1 if the vertex is before it (y of Archer, Fahrbach, Liu and Prabhu, "Practical
+/// Performance Guarantees for Pipelined DNN Inference", section 3.1). A block's members are
+/// differences of two (their Eq. 11), and blocks are acyclic by Eq. 8. Windows fix some columns to
+/// constants. Minimises the period, the only column with a cost. Times are in ms divided by
 /// `unit_ms`.
 class BlockProgram {
  public:
@@ -37,33 +37,35 @@ class BlockProgram {
   double unit_ms() const { return unit_ms_; }
   std::size_t blocks() const { return sides_ + 1; }
 
-  /// 1 where the vertex is in the block, by vertex.
+  /// Returns, by vertex, 1 if the vertex is in the block.
   std::vector<Linear> members(std::size_t block) const;
-  /// A column that is 0 or 1 and more than that is not wanted of it.
+  /// Returns a new column that is 0 or 1.
   Linear choice();
-  /// 1 where both are; one of them is a choice. Wants a row that makes it as large as that.
+  /// Returns the product of the two, one of which is a choice. The caller needs a row that makes it
+  /// as large.
   Linear both(const Linear& member, const Linear& choice);
-  /// A column that is at least each of these and at least 0, and has no reason to be more.
+  /// Returns a new column that is at least each of these and at least 0, and minimal in an optimum.
   Linear at_least(std::vector<Linear> least);
-  /// lower <= sum <= upper.
+  /// Adds the row lower <= sum <= upper.
   void require(double lower, const Linear& sum, double upper);
-  /// share · period >= sum.
+  /// Adds the row share · period >= sum.
   void bound_period(double share, const Linear& sum);
-  /// The period is in between; infinite: no limit.
+  /// Bounds the period; infinite: no limit.
   void limit_period(double least_ms, double most_ms);
 
-  /// What one block of these members takes as one of the class. `used`: 1 where it is.
+  /// Returns the cost of a block with these members on the class. `used`: 1 if it is there.
   Linear block_cost(const PipelineClass& device, const std::vector<Linear>& members,
                     const Linear& used);
-  /// Their tensors that others read, and those of others that they read, each once; in ms.
+  /// Return the transfers of members' tensors with consumers elsewhere, and of others' tensors with
+  /// consumers here, each once; in ms.
   Linear sent(const std::vector<Linear>& members);
   Linear received(const std::vector<Linear>& members);
-  /// What blocks take together beyond a line of bytes. `used`: a factor of the line's bytes.
+  /// Returns the blocks' overflow beyond a line of bytes. `used`: a factor of the line's bytes.
   Linear overflow(const LeastCosts::Overflow& line, const std::vector<Linear>& members,
                   const Linear& used);
 
-  /// Values of all columns where the vertices are in these blocks, choices have these values in the
-  /// order in which they were made, and all else is as small as it can be.
+  /// Returns the values of all columns for these blocks, with these choices in the order of their
+  /// creation, and all other columns minimal.
   std::vector<double> values(const std::vector<std::size_t>& block_of,
                              const std::vector<double>& choices) const;
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-/// One direction: all that precedes each vertex, or all that follows it.
+/// Returns, by vertex, all its predecessors (or successors) and itself.
 std::vector<std::vector<Vertex>> closures(const PipelineProblem& problem, bool before) {
   std::vector<std::vector<Vertex>> all(problem.size());
   std::vector<Vertex> order = problem.given_order();
@@ -19,7 +19,7 @@ std::vector<std::vector<Vertex>> closures(const PipelineProblem& problem, bool b
     std::vector<Vertex>& own = all[v];
     own.push_back(v);
     seen[v] = v + 1;
-    for (const Vertex next : before ? vertex.before : vertex.behind) {
+    for (const Vertex next : before ? vertex.predecessors : vertex.successors) {
       for (const Vertex each : all[next]) {
         if (seen[each] == v + 1) continue;
         seen[each] = v + 1;
@@ -30,18 +30,18 @@ std::vector<std::vector<Vertex>> closures(const PipelineProblem& problem, bool b
   return all;
 }
 
-/// The sides of one boundary, which grow.
+/// The sides of one boundary, to which vertices are added.
 class Boundary {
  public:
   Boundary(const LeastCosts& costs, const std::vector<std::vector<Vertex>>& before,
-           const std::vector<std::vector<Vertex>>& behind, double before_ms, double behind_ms,
-           LeastCosts::Overflow before_overflow, LeastCosts::Overflow behind_overflow)
+           const std::vector<std::vector<Vertex>>& after, double before_ms, double after_ms,
+           LeastCosts::Overflow before_overflow, LeastCosts::Overflow after_overflow)
       : costs_(costs),
         halves_{Half{&before, before_ms, before_overflow, Side::kBefore},
-                Half{&behind, behind_ms, behind_overflow, Side::kBehind}},
+                Half{&after, after_ms, after_overflow, Side::kAfter}},
         sides_(costs.size(), Side::kOpen) {}
 
-  /// False where both sides together do not hold all.
+  /// Adds vertices until nothing changes; returns false if both sides together cannot hold all.
   bool settle() {
     for (bool changed = true; changed;) {
       changed = false;
@@ -73,7 +73,7 @@ class Boundary {
     Side side;
   };
 
-  /// The least that the blocks on a side take when they hold those vertices, too.
+  /// Returns the least time of the blocks on a side if they hold those vertices, too.
   double taken_ms(const Half& half, const std::vector<Vertex>& more) {
     inside_.assign(costs_.size(), false);
     for (Vertex v = 0; v < costs_.size(); ++v) inside_[v] = sides_[v] == half.side;
@@ -92,7 +92,7 @@ class Boundary {
     double ms = 0;
     for (const PipelineTensor& tensor : costs_.problem().tensors()) {
       if (inside_[tensor.producer] && std::ranges::any_of(tensor.consumers, [&](Vertex consumer) {
-            return sides_[consumer] == Side::kBehind;
+            return sides_[consumer] == Side::kAfter;
           })) {
         ms += tensor.ms;
       }
@@ -127,10 +127,10 @@ BoundaryWindows boundary_windows(const LeastCosts& costs, double period_ms) {
     windows.sides.assign(blocks - 1, std::vector<Side>(costs.size(), Side::kOpen));
     return windows;
   }
-  const auto before = closures(costs.problem(), true), behind = closures(costs.problem(), false);
+  const auto before = closures(costs.problem(), true), after = closures(costs.problem(), false);
   const double slack_ms = kRounding * (period_ms + costs.total_work_ms());
   for (std::size_t b = 1; b < blocks; ++b) {
-    Boundary boundary(costs, before, behind, period_ms * static_cast<double>(b) + slack_ms,
+    Boundary boundary(costs, before, after, period_ms * static_cast<double>(b) + slack_ms,
                       period_ms * static_cast<double>(blocks - b) + slack_ms, costs.overflow_of(b),
                       costs.overflow_of(blocks - b));
     if (!boundary.settle()) windows.impossible = true;

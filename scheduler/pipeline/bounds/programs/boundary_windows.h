@@ -7,20 +7,20 @@
 
 namespace hios::scheduler::pipeline {
 
-/// Whether the blocks up to a boundary hold a vertex.
-enum class Side : std::uint8_t { kOpen, kBefore, kBehind };
+/// The side of a boundary on which a vertex is: in the blocks up to it, after it, or either.
+enum class Side : std::uint8_t { kOpen, kBefore, kAfter };
 
-/// What a period leaves open of blocks in a row: by boundary (one behind each block but the last)
-/// and vertex.
+/// The sides that a period permits in consecutive blocks: by boundary (one after each block but the
+/// last) and vertex.
 struct BoundaryWindows {
   std::vector<std::vector<Side>> sides;
   bool impossible = false;  ///< no blocks have that period
 };
 
-/// What holds for all blocks in a row, one a device, each of at most `period_ms`: a vertex is
-/// behind a boundary where what then is before it (all that precedes it, all that must be before)
-/// is too much for the blocks before it: their work where it is least, and what they send behind
-/// the boundary for sure; and the other way round. Repeated until nothing changes. O(blocks ·
+/// Computes sides that hold for all consecutive blocks, one a device, each of at most `period_ms`.
+/// A vertex is after a boundary if otherwise the blocks before it would have too much: all its
+/// predecessors and all vertices that must be there, at their least work, plus tensors that surely
+/// cross the boundary. Likewise in the other direction. Repeated until nothing changes. O(blocks ·
 /// vertices · (vertices + tensors)) a round.
 BoundaryWindows boundary_windows(const LeastCosts& costs, double period_ms);
 

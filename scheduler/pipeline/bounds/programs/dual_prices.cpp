@@ -5,14 +5,14 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-/// Of any shares, which need not add up to 1.
-Prices prices_of(const LeastCosts& costs, std::vector<double> shares) {
+/// Returns the dual prices of any shares, which need not add up to 1.
+DualPrices dual_prices_of(const LeastCosts& costs, std::vector<double> shares) {
   double sum = 0;
   for (std::size_t c = 0; c < shares.size(); ++c) {
     shares[c] = std::max(0.0, shares[c]);
     sum += shares[c] * static_cast<double>(costs.classes()[c].devices.size());
   }
-  Prices prices;
+  DualPrices prices;
   for (double& share : shares) share /= sum;
   for (Vertex v = 0; v < costs.size(); ++v) {
     double least = milp::kInfinity;
@@ -20,14 +20,14 @@ Prices prices_of(const LeastCosts& costs, std::vector<double> shares) {
       const double work_ms = costs.classes()[c].work_ms[v];
       if (work_ms < milp::kInfinity) least = std::min(least, shares[c] * work_ms);
     }
-    prices.price_ms.push_back(least);
+    prices.by_vertex_ms.push_back(least);
     prices.all_ms += least;
   }
   prices.shares = std::move(shares);
   return prices;
 }
 
-/// The greatest sum of prices, by vertex, of which none is above share · work of its class.
+/// Maximises the sum of dual prices, by vertex, none above share · work of any class.
 std::vector<double> best_shares(const LeastCosts& costs, const milp::Solver& solver) {
   const std::vector<PipelineClass>& classes = costs.classes();
   milp::Program program;
@@ -57,12 +57,12 @@ std::vector<double> best_shares(const LeastCosts& costs, const milp::Solver& sol
 
 }  // namespace
 
-Prices largest_prices(const LeastCosts& costs, const milp::Solver& solver) {
-  Prices alike = prices_of(costs, std::vector<double>(costs.classes().size(), 1));
+DualPrices largest_dual_prices(const LeastCosts& costs, const milp::Solver& solver) {
+  DualPrices alike = dual_prices_of(costs, std::vector<double>(costs.classes().size(), 1));
   if (costs.classes().size() == 1) return alike;
   const std::vector<double> shares = best_shares(costs, solver);
   if (std::ranges::none_of(shares, [](double share) { return share > 0; })) return alike;
-  Prices best = prices_of(costs, shares);
+  DualPrices best = dual_prices_of(costs, shares);
   return best.all_ms > alike.all_ms ? best : alike;
 }
 

@@ -9,21 +9,22 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kTermsOfAReader = 14;  ///< of its rows of a block: acyclic, sent, received
-constexpr double kFirstShare = 0.1;     ///< of the time, for all that is below the known period
-constexpr double kNextShare = 0.25;     ///< of what is left, for a shorter one
-constexpr double kFirstStep = 0.125;    ///< from the bound to the known period; doubled, or halved
-constexpr double kMostStep = 0.5;
-constexpr double kClose = 1e-4;  ///< of the period: then that itself is tried again
+constexpr double kTermsOfConsumer = 14;  ///< in the rows of a block: acyclic, sent, received
+constexpr double kFirstShare = 0.1;      ///< share of the time, for all below the known period
+constexpr double kNextShare = 0.25;      ///< share of the rest, for a shorter period
+constexpr double kFirstStep =
+    0.125;  ///< from the bound to the known period; then doubled or halved
+constexpr double kMaxStep = 0.5;
+constexpr double kClose = 1e-4;  ///< share of the period below which that itself is tried again
 
-/// The options with that share of the time that is left. Keeps them.
+/// Returns the options with that share of the remaining time. Keeps a reference to their deadline.
 ProgramOptions with_share(const ProgramOptions& options, double share) {
   ProgramOptions part = options;
   if (share < 1) part.deadline = part.deadline.share(share);
   return part;
 }
 
-/// raised_bound(), and what it has proved so far.
+/// The state of raised_bound().
 class Raising {
  public:
   Raising(const LeastCosts& costs, const milp::Solver& solver, const ProgramOptions& options,
@@ -42,10 +43,10 @@ class Raising {
       const bool none = found.finished && found.ms >= below_ms * (1 - 2 * milp::kTolerance);
       best_.ms = std::max(best_.ms, found.ms);
       best_.failure = found.failure;
-      // Else what is below is the least of all.
+      // Otherwise the period found is the optimum.
       best_.finished = found.finished && (close || !none);
       if (best_.finished || close) break;
-      step = none ? std::min(kMostStep, 2 * step) : step / 2;
+      step = none ? std::min(kMaxStep, 2 * step) : step / 2;
     }
     return best_;
   }
@@ -57,7 +58,7 @@ class Raising {
     options.known_ms = below_ms;
     if (below_ms < options_.known_ms) options.known = nullptr;
     ProgramBound found = solve_(costs_, solver_, options);
-    // That nothing is below is known to the solver's tolerance.
+    // An infeasible program proves its limit only to the solver's tolerance.
     if (below_ms < options_.known_ms) found.ms = std::min(found.ms, below_ms * kLowered);
     return found;
   }
@@ -76,8 +77,8 @@ bool too_large(const LeastCosts& costs, std::size_t blocks, std::size_t classes)
   double terms = static_cast<double>(costs.size());
   for (const PipelineTensor& tensor : costs.problem().tensors())
     terms += static_cast<double>(tensor.consumers.size());
-  return kTermsOfAReader * terms * static_cast<double>(blocks) * static_cast<double>(classes) >
-         kMostTerms;
+  return kTermsOfConsumer * terms * static_cast<double>(blocks) * static_cast<double>(classes) >
+         kMaxTerms;
 }
 
 double unit_of(const LeastCosts& costs, const ProgramOptions& options) {
@@ -89,7 +90,7 @@ double unit_of(const LeastCosts& costs, const ProgramOptions& options) {
 ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
                            const ProgramOptions& options, const std::vector<double>& start,
                            std::size_t parts) {
-  if (made.program().terms > kMostTerms) return {0, false, kTooLarge};
+  if (made.program().terms > kMaxTerms) return {0, false, kTooLarge};
   const ProgramOptions part = with_share(options, 1 / static_cast<double>(parts));
   const milp::Limits limits{.deadline = part.deadline};
   milp::Answer answer = solver.solve(made.program(), start, limits);
@@ -100,7 +101,7 @@ ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
   return {std::max(0.0, ms), answer.status == milp::Status::kOptimal};
 }
 
-/// Nothing is above the known period, or below the known bound.
+/// Clamps the bound to the known bound and the known period.
 ProgramBound between(ProgramBound bound, const ProgramOptions& options) {
   bound.ms = std::max(std::min(bound.ms, options.known_ms), options.at_least_ms);
   return bound;

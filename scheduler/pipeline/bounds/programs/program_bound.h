@@ -9,17 +9,17 @@
 #include "scheduler/pipeline/bounds/least_costs.h"
 #include "scheduler/pipeline/bounds/programs/block_program.h"
 
-/// How mixed integer programs of blocks become lower bounds of the period (Archer, Fahrbach, Liu
-/// and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", section 3).
+/// Lower bounds of the period by mixed integer programs of blocks (Archer, Fahrbach, Liu and
+/// Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", section 3).
 namespace hios::scheduler::pipeline {
 
-/// Blocks in a row that form no cycle, one a device.
+/// Consecutive blocks that form no cycle, one a device.
 struct KnownBlocks {
   std::vector<std::size_t> block_of;  ///< by vertex
   std::vector<std::size_t> class_of;  ///< by block
 };
 
-/// What a program is told, and how long it may take.
+/// Known bounds and blocks, and the time limit of a program.
 struct ProgramOptions {
   double at_least_ms = 0;                                     ///< a lower bound
   double known_ms = std::numeric_limits<double>::infinity();  ///< the period of a known schedule
@@ -28,37 +28,38 @@ struct ProgramOptions {
 };
 
 struct ProgramBound {
-  double ms = 0;             ///< 0: nothing is known
-  bool finished = false;     ///< the program was solved, or nothing below the known period is there
-  std::string failure = {};  ///< what the solver says, or that the program is too large; else empty
+  double ms = 0;             ///< 0: no bound
+  bool finished = false;     ///< the program was solved, or shown infeasible below the known period
+  std::string failure = {};  ///< the solver's message, or that the program is too large; else empty
 };
 
-/// Above so many terms a program is not made: solvers hear late then that time is up.
-inline constexpr std::size_t kMostTerms = 400'000;
+/// The most terms of a program: in larger ones, solvers notice a deadline late.
+inline constexpr std::size_t kMaxTerms = 400'000;
 inline constexpr const char* kTooLarge = "the program is too large";
 
-/// Whether programs of so many blocks on so many classes would have more than kMostTerms terms.
+/// Returns true if programs of so many blocks and classes would have more than kMaxTerms terms.
 bool too_large(const LeastCosts& costs, std::size_t blocks, std::size_t classes);
 
-/// In which a program's times are close to 1; in ms.
+/// Returns a unit, in ms, in which a program's times are close to 1.
 double unit_of(const LeastCosts& costs, const ProgramOptions& options);
 
-/// A bound of the program's period, lowered by milp::kTolerance; infinite where there is none.
-/// `start`: values by column, or empty. `parts`: how many programs share the time that is left.
+/// Returns a bound of the program's period, lowered by milp::kTolerance; infinite if infeasible.
+/// `start`: values by column, or empty. `parts`: the number of programs that share the remaining
+/// time.
 ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
                            const ProgramOptions& options, const std::vector<double>& start,
                            std::size_t parts);
 
-/// Nothing is above the known period, or below the known bound.
+/// Clamps the bound to the known bound and the known period.
 ProgramBound between(ProgramBound bound, const ProgramOptions& options);
 
-/// What makes and solves the programs of a bound once, all below the known period.
+/// A function that builds and solves the programs of a bound once, below the known period.
 using SolveBelow = ProgramBound (*)(const LeastCosts&, const milp::Solver&, const ProgramOptions&);
 
-/// Such a bound. A program where a period must be shorter has tighter windows and rows, and is
-/// often seen to be impossible when the known period's is far from solved: then the bound is as
-/// long. So where there is a clock, shorter periods are tried between the bound and the known one,
-/// longer after each that is impossible.
+/// Raises such a bound repeatedly. A program of a shorter period has tighter windows and rows. It
+/// is often proved infeasible while that of the known period is far from solved, and then its
+/// period is a bound. So with a time limit, periods between the bound and the known one are tried,
+/// a longer one after each that is infeasible.
 ProgramBound raised_bound(const LeastCosts& costs, const milp::Solver& solver,
                           const ProgramOptions& options, SolveBelow solve);
 

@@ -120,7 +120,7 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
       EXPECT_EQ(report["incomplete"], "ended by SIG" + by + " before it was verified");
       // Launchers that are ending themselves may drop the last that their ranks say.
       if (ranks > 1) continue;
-      EXPECT_NE(done.err.find("what was measured was kept"), std::string::npos) << done.err;
+      EXPECT_NE(done.err.find("the measurements so far were kept"), std::string::npos) << done.err;
     }
     EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
   }

@@ -221,7 +221,7 @@ TEST_F(BadInput, DevicesThatAreSaidTwice) {
     expect_refused(
         hios_schedule(Words{"--random", "n=4", "--algorithm", "ios", "--platform", platform} +
                       flags),
-        flags.front() + " and --platform both say what devices there are");
+        flags.front() + " and --platform both describe the devices");
   }
 }
 

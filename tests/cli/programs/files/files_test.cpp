@@ -217,7 +217,7 @@ wait $pid)",
   const std::string aside = place_.files()[1];
   EXPECT_TRUE(aside.starts_with("p.json.measured-")) << aside;
   EXPECT_EQ(
-      lines_with(done.err, "p.json: exists; name another file; what was measured is in ").size(),
+      lines_with(done.err, "p.json: exists; name another file; the measurements are in ").size(),
       1u)
       << done.err;
   EXPECT_EQ(read(place_.file(aside))["format"], "hios-profile");

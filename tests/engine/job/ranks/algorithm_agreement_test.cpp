@@ -10,7 +10,7 @@
 namespace hios::job {
 namespace {
 
-/// Chooses its own rank for each operator, unless it was told otherwise.
+/// Chooses its own rank for each operator, unless it has adopted another.
 class ChoosyBackend final : public test::FakeBackend {
  public:
   ChoosyBackend(std::string name, std::size_t rank) : name_(std::move(name)), rank_(rank) {}
@@ -59,7 +59,7 @@ TEST(AlgorithmAgreement, NobodyIsAskedWhatItCannotRun) {
   });
 }
 
-/// As a backend that reads a profile of a later version.
+/// Refuses, like a backend that reads a profile of a later version.
 class IgnorantBackend final : public test::FakeBackend {
  public:
   explicit IgnorantBackend(std::string name) : name_(std::move(name)) {}

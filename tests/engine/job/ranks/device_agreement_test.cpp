@@ -23,7 +23,7 @@ Platform gpus_named(const Identities& names) {
   return Platform::homogeneous(names.size(), "gpu", 0, 1).with_identities(names);
 }
 
-/// What becomes of it; empty where they may run it.
+/// Returns the message of the refusal; empty where ranks may run the schedule.
 InputError refusal_with_need(const Identities& gpus, const Identities& named) {
   try {
     require_identities(gpus, gpus_named(named), "s.json");
@@ -45,7 +45,7 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
 TEST(GpuRule, LetsRanksRunThatAreAlikeOrAsTheScheduleSays) {
   EXPECT_EQ(refusal({kH200, kH200}, {"", ""}), "");
   EXPECT_EQ(refusal({kH200, kH200}, {kH200, ""}), "");
-  EXPECT_EQ(refusal({kH200, ""}, {"", ""}), "") << "cores beside a GPU";
+  EXPECT_EQ(refusal({kH200, ""}, {"", ""}), "") << "cores and a GPU";
   EXPECT_EQ(refusal({kH200, kA100}, {kH200, kA100}), "");
   EXPECT_EQ(refusal({kH200, kOlder}, {"NVIDIA H200", "NVIDIA H200"}), "");
   EXPECT_EQ(refusal({"", ""}, {"", ""}), "");
@@ -113,7 +113,7 @@ TEST(AgreeOnMemory, WhatDoesNotFitOnOneRankIsRefusedByAll) {
   for (const std::string& text : messages(64)) test::expect_message(text, "rank 1");
 }
 
-/// Ranks whose backends say that they have these libraries; the messages.
+/// Returns the messages for ranks whose backends report these libraries.
 std::vector<std::string> messages_about(const std::vector<std::string>& names,
                                         const std::vector<std::string>& libraries) {
   class Named final : public test::FakeBackend {

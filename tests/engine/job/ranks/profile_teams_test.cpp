@@ -24,7 +24,7 @@ TEST(Teams, OfOneKindAreOne) {
   });
 }
 
-/// A fake that says which GPU it is.
+/// A fake backend with the identity of a GPU.
 class Named final : public FakeBackend {
  public:
   Named(std::string name, std::string kind, std::string gpu)

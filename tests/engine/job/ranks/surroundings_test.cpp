@@ -1,4 +1,4 @@
-// What spoils a job's times, from facts made up for the purpose.
+// Warnings about facts that spoil a job's times; the facts are made for the test.
 #include "engine/job/ranks/surroundings.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST_F(Troubles, MessagesThatAreCopiedTwice) {
   expect(need::SingleCopy{"Open MPI 4.1.4", 1},
          "messages between the ranks of a host are copied twice");
   ranks_.erase(ranks_.begin());
-  expect_none();  // one rank a host: nobody to copy from
+  expect_none();  // one rank a host: no copies
 }
 
 TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A pipe in the place of standard error.
+// A pipe instead of standard error.
 class Pipe {
  public:
   Pipe() { EXPECT_EQ(pipe(ends_), 0); }
@@ -66,7 +66,7 @@ TEST(Watchdog, LetsAloneWhatMoves) {
   std::atomic<std::uint64_t> looks = 0;
   std::atomic<bool> seen_often = false;
   {
-    // Progress is made between any two looks, for far more looks than the time-out has.
+    // There is progress between any two looks, for far more looks than in the time-out.
     const Watchdog watchdog(
         {[&] {
            if (looks.fetch_add(1) > 20) {
@@ -88,8 +88,8 @@ TEST(Watchdog, EndsAtOnceWhenTheWatchIsOver) {
                           [](const std::string&) {});
 }
 
-// A message is lost. The rank that waits for it says so; what main does by ending the process, the
-// test does by ending the ranks.
+// A message is lost. The rank that waits for it says so; the test ends the ranks, as main ends the
+// process.
 TEST(Watchdog, ALostMessageIsNamed) {
   const test::RandomNetwork network = test::random_network(12, 4);
   const Graph& graph = network.coarse.graph;
@@ -106,8 +106,8 @@ TEST(Watchdog, ALostMessageIsNamed) {
   Pipe standard_error;
   test::ThreadOptions options;
   options.lost = test::LostMessage{lost.peer, Rank(1), lost.tag, 1};
-  // The transport notices the deadlock itself and ends the ranks, but only once the watchdog has
-  // spoken: its stall is held back until then.
+  // The transport notices the deadlock itself and ends the ranks, but only after the watchdog has
+  // printed: its stall is delayed until then.
   options.detect_deadlock = false;
   std::atomic<int> iterations = 0;
   const auto body = [&](mpi::Transport& transport) {

@@ -91,7 +91,7 @@ TEST(KeptWeights, ABatchThatFindsNoMemoryByItselfSaysSo) {
   LoneOperators all(network);
   KeptWeights kept;
   kept.keep(all.batch(kept)->take_operators());
-  const auto filled = all.batch(kept);  // which stays
+  const auto filled = all.batch(kept);  // kept alive
   all.backend.most_alive = 0;
   EXPECT_THROW(all.batch(kept), RunError);
 }

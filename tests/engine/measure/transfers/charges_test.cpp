@@ -1,5 +1,5 @@
-// What transfers take of ranks that compute, with ranks as threads and a transport that takes as
-// long as one likes.
+// The time that transfers take from computing ranks, with ranks as threads and a transport whose
+// calls take a chosen time.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -95,7 +95,7 @@ class BusyTransport final : public mpi::Transport {
   IoCharge busy_;
 };
 
-/// As if operators and transfers had been measured before.
+/// Returns a configuration as if operators and transfers had been measured before.
 Configuration known_times(const Graph& graph, std::size_t ranks) {
   Configuration known;
   known.kind = "cpu";
@@ -109,7 +109,7 @@ Configuration known_times(const Graph& graph, std::size_t ranks) {
   return known;
 }
 
-/// What a job measures, the same on every rank.
+/// Measures charges in a job; returns them, the same on every rank.
 Configuration measured_with(std::size_t ranks, IoCharge busy) {
   const RandomNetwork network = random_network(12, 3);
   std::mutex mutex;

@@ -1,5 +1,5 @@
 // Conversions against the definition of a half, by arithmetic in double precision: over all 65,536
-// of them, and over all that lies between two neighbours' middles.
+// of them, and over all floats between the midpoints of neighbours.
 #include "hios/base/numbers/half.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 Half half(unsigned bits) { return {static_cast<std::uint16_t>(bits)}; }
 bool is_nan(Half one) { return (one.bits & 0x7fff) > 0x7c00; }
 
-/// What a half's bits mean. REQUIRES: not NaN.
+/// Returns the value of a half's bits. REQUIRES: not NaN.
 double meaning(Half one) {
   const int exponent = one.bits >> 10 & 0x1f, mantissa = one.bits & 0x3ff;
   const double sign = one.bits & 0x8000 ? -1 : 1;
@@ -43,7 +43,7 @@ TEST(Half, EveryOneIsTheFloatThatItMeansAndComesBack) {
   }
 }
 
-// The middle between two halves is a float, and so is what lies right beside it.
+// The midpoint of two halves is a float, and so are its neighbours.
 TEST(Half, RoundsToTheNearestAndTiesToEven) {
   for (unsigned bits = 0; bits < 0x7c00; ++bits) {
     const double below = meaning(half(bits));
@@ -84,7 +84,7 @@ TEST(Half, ExtremesStayWhatTheyAre) {
   EXPECT_EQ(to_half(std::nextafter(65520.0f, 0.0f)).bits, 0x7bff);
   EXPECT_EQ(to_half(std::numeric_limits<float>::denorm_min()).bits, 0);
   EXPECT_EQ(to_half(-0.0f).bits, 0x8000);
-  EXPECT_TRUE(is_nan(to_half(std::bit_cast<float>(0x7f800001u)))) << "a payload that falls out";
+  EXPECT_TRUE(is_nan(to_half(std::bit_cast<float>(0x7f800001u)))) << "a payload that is dropped";
 }
 
 TEST(Tf32, KeepsTenBitsOfMantissaAndTiesGoToEven) {

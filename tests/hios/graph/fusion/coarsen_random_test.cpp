@@ -1,4 +1,4 @@
-// What holds of every model's operators, on random networks. coarsen_test.cpp has the patterns.
+// Invariants of every model's operators, on random networks. coarsen_test.cpp has the patterns.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ Model random_model(std::uint64_t seed) {
   return std::move(net).build();
 }
 
-/// The default, none, or rules by chance of the types that these networks have.
+/// The default, none, or random rules of the types that these networks have.
 FusionRules random_fusion(std::uint64_t seed) {
   if (seed % 4 == 0) return {};
   if (seed % 4 == 1) return {FusionRules::Kind::kNone};

@@ -24,7 +24,7 @@ struct Net : ModelBuilder {
   TensorId conv(const std::string& name, TensorId x) {
     return ModelBuilder::conv(name, x, same(8, {3, 3}));
   }
-  /// What a model has of a normalization that nothing took in.
+  /// A normalization of a model that was not folded.
   TensorId scale(const std::string& name, TensorId x) {
     Conv layer = same(8, {1, 1});
     layer.groups = 8;
@@ -53,7 +53,7 @@ FusionRules paper_rules() {
                  {"Conv", "BatchNormalization", "Add", "Relu"}});
 }
 
-// The graph of Fig. 7 as the text tells it: an add with two readers; the upper branch has three
+// The graph of Fig. 7 by the text: an add with two consumers; the upper branch has three
 // pairs of add and relu, the lower two of conv and bn, and they meet in the third add.
 TEST(FusionRules, DoWhatThePaperSaysOfItsFigure7) {
   Net net;
@@ -72,7 +72,7 @@ TEST(FusionRules, ANormalizationThatIsPartOfAConvolutionIsNotMissed) {
   TensorId x = net.conv("c1", net.input());
   x = net.sum("s", {net.relu("r1", x), net.conv("c2", x)});
   net.relu("r2", x);
-  // c1 has two readers; c2's sum and relu follow it as in the paper's third rule.
+  // c1 has two consumers; c2's sum and relu follow it as in the paper's third rule.
   EXPECT_EQ(operators(std::move(net).build(), paper_rules()), (Texts{"c1", "r1", "c2 s r2"}));
 }
 
@@ -95,14 +95,14 @@ TEST(FusionRules, APartOfARuleJoinsNothing) {
             (Texts{"c1 r", "c2"}));
 }
 
-// Joining c and s would make s wait for itself through p: c has two readers.
+// Joining c and s would make s wait for itself through p: c has two consumers.
 TEST(FusionRules, AreSafeWhereATensorHasTwoReadersOrIsAnOutput) {
   Net net;
   const TensorId c = net.conv("c", net.input());
   net.sum("s", {c, net.relu("p", c)});
   EXPECT_EQ(operators(std::move(net).build(), listed({{"Conv", "Sum"}})), (Texts{"c", "p", "s"}));
 
-  Net twice;  // one reader, which reads it twice
+  Net twice;  // one consumer, which reads it twice
   const TensorId once = twice.conv("c", twice.input());
   twice.sum("s", {once, once});
   EXPECT_EQ(operators(std::move(twice).build(), listed({{"Conv", "Sum"}})), (Texts{"c", "s"}));

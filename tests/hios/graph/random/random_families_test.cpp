@@ -14,7 +14,7 @@
 #include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
 
-// What networks of the other families are: random_dag_test.cpp has those of the paper.
+// Networks of the other families; random_dag_test.cpp has those of the paper.
 
 namespace hios {
 namespace {
@@ -48,7 +48,7 @@ std::map<std::size_t, std::size_t> counted(const std::vector<std::size_t>& degre
   return count;
 }
 
-/// What holds in every family: as many operators as asked for, edges that lead upwards, none twice,
+/// Properties of every family: the number of operators, edges to greater numbers, none twice,
 /// sorted, and the costs of all random networks.
 void expect_the_rules_of_all(const Graph& graph, const RandomDag& parameters) {
   if (parameters.family == Family::kCholesky) {
@@ -196,7 +196,7 @@ TEST(RandomFamilies, ChainsStandSideBySide) {
   }
 }
 
-/// Who reads whom, said once more by what a task does to its tile.
+/// The edges, derived again from the tile that each task writes.
 TEST(RandomFamilies, CholeskyHasTheTasksOfTheFactorization) {
   for (std::size_t tiles = 1; tiles <= 12; ++tiles) {
     const std::size_t tasks = tiles * (tiles + 1) * (tiles + 2) / 6;

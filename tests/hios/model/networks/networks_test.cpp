@@ -46,7 +46,7 @@ Anatomy anatomy(const CoarseGraph& coarse, OpId id, const Model& model) {
   return result;
 }
 
-/// What an operator computes on its inputs: outer values concatenated, inner ones summed. The
+/// The combination of an operator's inputs: outer values concatenated, inner ones summed. The
 /// inner ones are sorted, since a sum has no order.
 using Terms = std::vector<std::vector<std::string>>;
 

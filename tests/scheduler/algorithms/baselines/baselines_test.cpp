@@ -11,15 +11,15 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/small_graph.h"
 
-// The papers' baselines on unlike devices: what each decides where one can tell by hand. That their
-// schedules are valid and no better than brute force: oracle_test, constraints_test.
+// The papers' baselines on unlike devices, with decisions that follow by hand. oracle_test and
+// constraints_test check that their schedules are valid and not better than brute force.
 
 namespace hios::scheduler {
 namespace {
 
 constexpr std::int64_t kSteps = 5'000;
 
-/// The operators of a graph with the second device `factor` times as slow.
+/// Returns the operators of a graph with the second device `factor` times as slow.
 Graph with_slow_second(const Graph& graph, double factor) {
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) op.time_by_device["gpu1"] = op.time_ms * factor;
@@ -39,7 +39,7 @@ TEST(Baselines, MetIgnoresWhatWaitsAndGreedyDoesNot) {
   EXPECT_EQ(latency_of(graph, costs, schedule_greedily(graph, costs)), 4);
 }
 
-// A wave has the short operators first, by priority the long chain would come first.
+// A wave has the short operators first; by priority the long chain would be first.
 TEST(Baselines, GreedyGoesByWavesNotByPriority) {
   const Graph graph = test::small_graph({2, 2, 3, 4}, {{3, 4, 9}});
   const Platform platform = test::devices(2, 1);
@@ -48,7 +48,7 @@ TEST(Baselines, GreedyGoesByWavesNotByPriority) {
 }
 
 TEST(Baselines, SearchesFindTheShortestMappingOfASmallGraph) {
-  // Two chains that should part, though each operator alone is fastest on the first device.
+  // Two chains should be separated, though each operator alone is fastest on the first device.
   const Graph graph = with_slow_second(
       test::small_graph({3, 3, 3, 3, 3, 3}, {{1, 2, 5}, {2, 3, 5}, {4, 5, 5}, {5, 6, 5}}), 1.1);
   const Platform platform = test::devices(2, 1);
@@ -99,7 +99,7 @@ TEST(Baselines, TheSameSeedGivesTheSameScheduleAndTimeMayBeUp) {
 }
 
 TEST(MSct, FavouriteChildrenAreAMatchingAlongLongestPaths) {
-  //  v1 → v2 → v4, v1 → v3 → v4: the way through v2 is the longer one.
+  //  v1 → v2 → v4, v1 → v3 → v4: the path through v2 is the longer one.
   const Graph graph = test::small_graph({1, 5, 4, 1}, {{1, 2, 2}, {1, 3, 2}, {2, 4, 2}, {3, 4, 2}});
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -127,8 +127,9 @@ TEST(MSct, FavouriteChildrenAreAMatchingAlongLongestPaths) {
   }
 }
 
-// v4 runs beside v1 and v3, and then its favourite v5. v6, which reads v4 too, could start on v1's
-// device a moment before v1's favourite v2, whose other input is on its way; it goes elsewhere.
+// v4 runs in parallel with v1 and v3, and then its favourite v5. v6, also a consumer of v4, could
+// start on v1's device a moment before v1's favourite v2, whose other input is in transfer; it goes
+// elsewhere.
 TEST(MSct, ADeviceWaitsForAFavouriteChild) {
   const Graph graph =
       test::small_graph({2, 6, 2.5, 2.2, 9, 1}, {{1, 2, 2}, {3, 2, 0.1}, {4, 5, 0.5}, {4, 6, 0.1}});
@@ -181,7 +182,7 @@ TEST(Getf, WorkGoesToASlowerGroupAsFarAsItHelps) {
   const auto groups = speed_groups(graph, costs);
   ASSERT_EQ(groups.size(), 2u);
   const auto group_of = group_assignment(graph, costs, groups);
-  EXPECT_EQ(std::count(group_of.begin(), group_of.end(), 0u), 3);  // 3 · 2 beside 6 · 1
+  EXPECT_EQ(std::count(group_of.begin(), group_of.end(), 0u), 3);  // 3 · 2 compared with 6 · 1
   EXPECT_EQ(latency_of(graph, costs, schedule_getf(graph, costs)), 6);
 }
 

@@ -27,7 +27,7 @@ double latency(const Graph& graph, const IosResult& result, int streams) {
   return simulate(graph, schedule, CostModel::from_graph(graph, platform)).latency_ms;
 }
 
-// Two branches of the same length side by side; a group of two operators runs beside one of one.
+// Two parallel branches of the same length; a group of two operators runs next to one of one.
 TEST(Ios, GroupsAreBranches) {
   const Graph graph = test::small_graph(
       {1, 2, 2, 4, 1}, {{1, 2, 0}, {2, 3, 0}, {1, 4, 0}, {3, 5, 0}, {4, 5, 0}}, kMax);
@@ -104,7 +104,7 @@ TEST(Ios, BudgetAndTimeEndInTheBestFound) {
   EXPECT_LE(latency(graph, late, 4), serial);
 }
 
-// 70 operators in a row of diamonds are cut without loss; 40 independent ones are not.
+// 70 operators in a chain of diamonds are cut without loss; 40 independent ones are not.
 TEST(Ios, SaysWhetherCuttingLostAnything) {
   std::vector<Operator> operators;
   std::vector<Edge> edges;

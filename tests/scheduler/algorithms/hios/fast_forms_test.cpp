@@ -11,8 +11,8 @@
 #include "support/oracles/plain_longest_path.h"
 #include "support/oracles/plain_mapping_recording.h"
 
-// Alg. 1, 2 and 3 take shortcuts; the plain forms in tests/support take none. Both must decide the
-// same, operator for operator and tie for tie.
+// Alg. 1, 2 and 3 are incremental; the plain forms in tests/support start from scratch. Both must
+// decide the same, operator for operator and tie for tie.
 
 namespace hios::scheduler {
 namespace {
@@ -27,7 +27,7 @@ CostStyle style_by_number(std::uint64_t number) {
   return style;
 }
 
-/// Alg. 1 and 3 on one problem, and Alg. 2 on what they give.
+/// Checks Alg. 1 and 3 on one problem, and Alg. 2 on their results.
 void compare(const Graph& graph, const CostModel& costs, std::size_t window, bool insertion) {
   const Schedule paths = map_longest_paths(graph, costs, {insertion}).schedule;
   ASSERT_EQ(paths, test::plain_longest_paths(graph, costs, {insertion}));

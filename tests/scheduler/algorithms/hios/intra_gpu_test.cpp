@@ -22,7 +22,7 @@ Schedule merged(const Graph& graph, const Platform& platform, const Schedule& sc
   return parallelize(graph, CostModel::from_graph(graph, platform), schedule, window).schedule;
 }
 
-// v1 → {v2, v3} → v4 on one device: v2 and v3 go together.
+// v1 → {v2, v3} → v4 on one device: v2 and v3 are merged.
 TEST(IntraGpu, MergesIndependentNeighbours) {
   const Graph graph =
       test::small_graph({1, 2, 2, 1}, {{1, 2, 0}, {1, 3, 0}, {2, 4, 0}, {3, 4, 0}}, kHalf);
@@ -57,9 +57,9 @@ TEST(IntraGpu, KeepsAMergeOnlyIfTheLatencyFalls) {
   EXPECT_EQ(merged(graph, test::devices(2, 4), schedule, 4), schedule);
 }
 
-// v1 → v2 on the other device, and there v2 comes before v3, which v4 needs: v1 and v4 have no path
-// of edges between them, yet together they would wait for themselves. The cost of {v1, v4, v5}
-// tempts.
+// v1 → v2 on the other device, where v2 comes before v3, which v4 needs. No path of edges connects
+// v1 and v4, but merged they would depend on themselves. The cost of {v1, v4, v5} makes the merge
+// attractive.
 TEST(IntraGpu, SeesCyclesThroughTheOrderOnOtherDevices) {
   const Graph graph = test::small_graph({2, 1, 1, 2, 2}, {{1, 2, 0}, {3, 4, 0}}, kHalf);
   const Platform platform({{"gpu0", "gpu", 0, 4, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
@@ -89,7 +89,7 @@ TEST(IntraGpu, SerialCostsMergeNothing) {
   EXPECT_EQ(parallelize(graph, costs, before, 4).schedule, before);
 }
 
-// What was merged pays: no latency rises, and the schedule stays valid, on large graphs too.
+// Merging pays: no latency rises, and the schedule stays valid, on large graphs too.
 TEST(IntraGpu, NeverWorseAndAlwaysValid) {
   std::size_t better = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

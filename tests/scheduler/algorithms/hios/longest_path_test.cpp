@@ -18,9 +18,8 @@ namespace {
 
 using test::v;
 
-// Kundu and Shu, HIOS, figure 4. The text gives edges, paths and latencies; the times of operators
-// and transfers are lost with the figure, and these were found by us: they give all that the text
-// says.
+// Kundu and Shu, HIOS, figure 4. The text gives edges, paths and latencies. The times of operators
+// and transfers are only in the figure; ours give everything that the text says.
 Graph figure_4() {
   return test::small_graph({1, 4, 1, 3, 2, 4, 2, 3}, {{1, 2, 1},    // e1
                                                       {1, 3, 3},    // e2
@@ -77,8 +76,8 @@ TEST(LongestPath, TheLongerPathOfFigure4IsNotValid) {
   EXPECT_LT(path.length_ms, longer_ms);
 }
 
-/// All paths through operators that are not scheduled, by walking them; the greatest length of the
-/// valid ones, or of all.
+/// Enumerates all paths through unscheduled operators; returns the greatest length of the valid
+/// ones, or of all.
 class PathWalker {
  public:
   PathWalker(const Graph& graph, const std::vector<bool>& scheduled, bool all)
@@ -154,7 +153,7 @@ TEST(LongestPath, IsTheLongestOfAllValidPathsOrOfAll) {
 }
 
 TEST(LongestPath, TiesGoToTheLowestDevice) {
-  const Graph graph = test::small_graph({1, 1}, {});  // two operators, nothing between them
+  const Graph graph = test::small_graph({1, 1}, {});  // two operators without an edge
   const Platform platform = test::devices(3, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Schedule schedule = map_longest_paths(graph, costs, {}).schedule;
@@ -163,7 +162,7 @@ TEST(LongestPath, TiesGoToTheLowestDevice) {
   EXPECT_TRUE(schedule.devices[2].empty());
 }
 
-/// Whether every device runs its operators in the order of their priorities.
+/// Returns true if every device runs its operators in the order of their priorities.
 bool keeps_order(const Graph& graph, const CostModel& costs, const Schedule& schedule) {
   const auto position = positions(priority_order(graph, costs));
   for (const auto& stages : schedule.devices) {
@@ -200,7 +199,7 @@ TEST(LongestPath, OnlyInsertionUsesGaps) {
   EXPECT_GT(gaps_used, 50u);
 }
 
-// No device can run a whole path: it is cut where the ability ends.
+// No device can run the whole path: it is cut to what one can run.
 TEST(LongestPath, CutsAPathThatNoDeviceCanRun) {
   Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 1}, {2, 3, 1}, {3, 4, 1}});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());

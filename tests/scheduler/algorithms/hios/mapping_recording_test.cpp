@@ -15,8 +15,8 @@ namespace {
 
 using test::v;
 
-/// Alg. 3 line by line as the paper prints it, for devices that are alike; its earliest finish of
-/// v_n.
+/// Runs Alg. 3 line by line as the paper prints it, for alike devices; returns its earliest finish
+/// of v_n.
 double as_printed(const Graph& graph, const CostModel& costs, std::size_t M) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<OpId> order = priority_order(graph, costs);
@@ -79,7 +79,8 @@ TEST(MappingRecording, IsThePrintedAlgorithmOnGraphsWithOneOutput) {
   }
 }
 
-// v4 needs v1, which is not its predecessor in the order: a cost that only v_{i−1} would not show.
+// v4 needs v1, which is not the operator before it in the order: looking at v_{i−1} only would miss
+// the transfer.
 TEST(MappingRecording, AllPredecessorsCount) {
   const Graph graph = test::small_graph({3, 3, 1}, {{1, 3, 10}, {2, 3, 0}});
   const Platform platform = test::devices(2, 1);
@@ -89,7 +90,7 @@ TEST(MappingRecording, AllPredecessorsCount) {
   EXPECT_EQ(simulate(graph, schedule, costs).latency_ms, 4) << "v3 must be where v1 is";
 }
 
-// The operator with the least priority ends early here; the long one decides.
+// The operator of least priority ends early here; the long one decides.
 TEST(MappingRecording, CountsTheLatencyOfAllOutputs) {
   const Graph graph = test::small_graph({5, 5, 1}, {});
   const Platform platform = test::devices(2, 1);

@@ -11,13 +11,13 @@
 #include "support/oracles/dag_generator.h"
 #include "support/oracles/small_graph.h"
 
-// What ends each operator first: HEFT, PEFT and the mapping of clusters.
+// Schedulers by earliest finish: HEFT, PEFT and the mapping of clusters.
 
 namespace hios::scheduler {
 namespace {
 
-/// Topcuoglu, Hariri and Wu, Fig. 2 and its table: ten operators, three devices of different
-/// abilities, transfers as given between any two.
+/// Topcuoglu, Hariri and Wu, Fig. 2 and its table: ten operators, three unlike devices, given
+/// transfers between any two.
 Graph paper_graph() {
   const double times[10][3] = {{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17},  {12, 13, 10},
                                {13, 16, 9}, {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
@@ -77,7 +77,7 @@ TEST(Peft, LooksAheadByTheLeastCostOfWhatFollows) {
   const Platform platform = test::devices(3, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const std::vector<double> table = optimistic_costs(graph, costs);
-  // By its definition: the longest over consumers of the least over devices.
+  // By definition: the maximum over consumers of the minimum over devices.
   for (const OpId op : graph.topological()) {
     for (std::size_t p = 0; p < 3; ++p) {
       double longest = 0;
@@ -95,7 +95,7 @@ TEST(Peft, LooksAheadByTheLeastCostOfWhatFollows) {
   }
 }
 
-// The second device ends the first operator sooner, and cannot run what follows.
+// The second device ends the first operator sooner, and cannot run its consumers.
 TEST(Peft, AvoidsADeviceThatIsWrongForTheRest) {
   const Graph plain = test::small_graph({4, 4}, {{1, 2, 10}});
   std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
@@ -142,8 +142,8 @@ TEST(Clustering, EveryOperatorIsInOneCluster) {
   }
 }
 
-/// All of them keep labels and memory, also where their own rules leave an operator over, and out
-/// of time from the beginning.
+/// All of them respect labels and memory, also where their own rules leave an operator over, and
+/// with an expired deadline.
 TEST(EarliestFinish, ConstraintsAreKeptAndTimeMayBeUp) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

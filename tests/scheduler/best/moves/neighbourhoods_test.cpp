@@ -23,9 +23,9 @@ namespace hios::scheduler::best {
 namespace {
 
 /// The arrangement's times, computed from scratch for the whole.
-class Anew {
+class FromScratch {
  public:
-  explicit Anew(const Arrangement& arrangement)
+  explicit FromScratch(const Arrangement& arrangement)
       : stage_costs_(arrangement.problem()), whole_(arrangement, stage_costs_) {
     whole_.confine({0, whole_.slots()});
     timing_.emplace(whole_);
@@ -47,7 +47,7 @@ class Anew {
 };
 
 void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
-  const Anew scratch(arrangement);
+  const FromScratch scratch(arrangement);
   const Neighbourhood neighbourhood = arrangement.neighbourhood();
   EXPECT_EQ(timing.latency_ms(), arrangement.confined() ? scratch.longest_through(neighbourhood)
                                                         : (*scratch).latency_ms());
@@ -140,7 +140,7 @@ class Walk {
       now_.undo();
       return;
     }
-    const double truth = Anew(now_).longest_through(now_.neighbourhood());
+    const double truth = FromScratch(now_).longest_through(now_.neighbourhood());
     const double limit = timing_.latency_ms() * random_.uniform(0.9, 1.3);
     const bool within = timing_.update(limit);
     ASSERT_EQ(within, truth <= limit);

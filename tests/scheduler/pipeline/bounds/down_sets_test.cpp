@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t kMany = 1'000'000;
 
-/// How many subsets of the vertices hold whatever comes before their members.
+/// Returns the number of down-sets, by trying all subsets of the vertices.
 std::size_t plain_count(const PipelineProblem& problem) {
   std::size_t count = 0;
   for (std::size_t set = 0; set < (std::size_t{1} << problem.size()); ++set) {
     bool closed = true;
     for (Vertex v = 0; v < problem.size(); ++v) {
       if (((set >> v) & 1) == 0) continue;
-      for (const Vertex each : problem.vertices()[v].before) closed = closed && ((set >> each) & 1);
+      for (const Vertex each : problem.vertices()[v].predecessors)
+        closed = closed && ((set >> each) & 1);
     }
     count += closed;
   }
@@ -93,7 +94,7 @@ TEST(BlockScan, CostsWhatTheLetterSays) {
       }
       EXPECT_LE(scan.least_ms(), scan.ms() + 1e-9);
     }
-    for (std::size_t i = added.size(); i-- > 0;) scan.take_back(added[i].first, added[i].second);
+    for (std::size_t i = added.size(); i-- > 0;) scan.remove(added[i].first, added[i].second);
     EXPECT_EQ(scan.ms(), 0);
   }
 }

@@ -76,7 +76,8 @@ TEST(BlockStages, OneStreamHasNone) {
   EXPECT_EQ(with_groups(blocks, costs, {}), blocks);
 }
 
-/// Over all devices^n assignments that form no ring, each with the best stages that IOS finds.
+/// Returns the optimum over all devices^n assignments whose blocks form no cycle, each with the
+/// best stages by IOS.
 double grouped_optimum_ms(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   std::size_t all = 1;

@@ -36,7 +36,7 @@ std::vector<OpId> operators_of(const PipelineProblem& problem,
   return ops;
 }
 
-/// Each block's cost by the letter of Eq. 3, on a device that costs as its own does.
+/// Returns each block's cost computed directly from Eq. 3, on its own device.
 void expect_priced(const PipelineCase& made, const CostModel& costs, const PipelineProblem& problem,
                    const Partition& partition) {
   for (std::size_t b = 0; b < partition.blocks(); ++b) {
@@ -67,7 +67,7 @@ TEST(Partition, FollowsItsMovesAndSwaps) {
     EXPECT_NEAR(partition.period_ms(), slicing.period_ms, kRounding);
     for (int i = 0; i < 30; ++i) {
       const auto vertex = static_cast<Vertex>(random.below(problem.size()));
-      const auto [first, last] = partition.window(vertex);
+      const auto [first, last] = partition.block_range(vertex);
       ASSERT_LE(first, last);
       const std::size_t to = first + random.below(last - first + 1);
       if (partition.has_room(vertex, to) && to != partition.block_of(vertex)) {
@@ -95,7 +95,7 @@ TEST(Partition, FollowsItsMovesAndSwaps) {
   EXPECT_GT(swaps, 500);
 }
 
-/// Where blocks overflow: never more than what the blocks cost in an order.
+/// Checks, where blocks overflow, that costs are never more than in an order.
 TEST(Partition, KnowsTheLargestTensorOfABlock) {
   constexpr std::uint64_t kSeed = 22;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
@@ -117,7 +117,7 @@ TEST(Partition, KnowsTheLargestTensorOfABlock) {
     EXPECT_NEAR(again.period_ms(), partition.period_ms(), kRounding);
     for (int i = 0; i < 40; ++i) {
       const auto vertex = static_cast<Vertex>(random.below(problem.size()));
-      const auto [first, last] = partition.window(vertex);
+      const auto [first, last] = partition.block_range(vertex);
       const std::size_t to = first + random.below(last - first + 1);
       if (partition.has_room(vertex, to)) partition.move(vertex, to);
       again.restore(partition.layout());
@@ -195,8 +195,8 @@ TEST(PartitionSearch, IsNeverWorseThanItsStartAlsoWithOverflow) {
   }
 }
 
-// Where moves only guess what blocks cost, the search begins with all of slice-graph's orders; and
-// it makes the moves that it may.
+// Where moves do not know exact costs, the search begins with all of slice-graph's orders, and
+// makes all its moves.
 TEST(PartitionSearch, IsNeverWorseThanSliceGraphWithOverflow) {
   constexpr std::uint64_t kSeed = 91;
   SCOPED_TRACE("seed " + std::to_string(kSeed));

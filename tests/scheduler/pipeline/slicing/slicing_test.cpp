@@ -39,7 +39,7 @@ std::vector<std::size_t> devices_of(const Graph& graph, const Schedule& schedule
   return device;
 }
 
-/// All topological orders of the vertices.
+/// Returns all topological orders of the vertices.
 void each_order(const PipelineProblem& problem, std::vector<Vertex>& order,
                 const std::function<void()>& visit) {
   if (order.size() == problem.size()) return visit();
@@ -47,7 +47,7 @@ void each_order(const PipelineProblem& problem, std::vector<Vertex>& order,
     const auto there = [&](Vertex each) {
       return std::find(order.begin(), order.end(), each) != order.end();
     };
-    const std::vector<Vertex>& before = problem.vertices()[v].before;
+    const std::vector<Vertex>& before = problem.vertices()[v].predecessors;
     if (there(v) || !std::all_of(before.begin(), before.end(), there)) continue;
     order.push_back(v);
     each_order(problem, order, visit);
@@ -55,7 +55,7 @@ void each_order(const PipelineProblem& problem, std::vector<Vertex>& order,
   }
 }
 
-/// A schedule whose blocks are what period_of() and the letter of Eq. 3 say alike.
+/// Checks a schedule's blocks by period_of() against Eq. 3.
 void expect_sound(const PipelineCase& made, const CostModel& costs, const Schedule& schedule,
                   double period_ms) {
   EXPECT_TRUE(validate(made.graph, made.platform, schedule).empty());
@@ -102,7 +102,7 @@ TEST(Slicing, TheBestOrderSlicedIsTheOptimum) {
   EXPECT_GT(possible, 75);
 }
 
-/// The least most expensive block over all ways to cut an order, and to give the parts to devices.
+/// Returns the optimum over all cuts of an order and all assignments of the blocks to devices.
 double plain_slicing_ms(const PipelineCase& made, const CostModel& costs,
                         const PipelineProblem& problem, const std::vector<Vertex>& order,
                         std::size_t from, std::set<std::size_t> used) {

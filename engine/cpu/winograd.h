@@ -5,6 +5,7 @@
 
 #include "engine/cpu/operators.h"
 
+// Defined in convolutions/winograd.cpp.
 namespace hios::cpu {
 
 /// Binds conv + bias + activation by Winograd's method, in blocks of about `rows` rows for each

@@ -4,6 +4,7 @@
 
 #include "engine/cpu/operators.h"
 
+// Defined in convolutions/separable.cpp.
 namespace hios::cpu {
 
 /// Binds a chain of layers before a pointwise convolution, the convolution and an addend. REQUIRES:
