@@ -48,7 +48,7 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
     Options options(algorithm.options);
     // `best` forms no stage that was not measured: what it wants is what its starts want.
     if (options.has("iterations")) options.set("iterations=1");
-    algorithm.run(graph, costs, platform, options, context);
+    algorithm.run(scheduler::Problem(costs), options, context);
   }
   return wanted.take();
 }

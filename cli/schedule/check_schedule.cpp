@@ -4,14 +4,13 @@
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
-#include "cli/schedule/schedule_runs.h"
-#include "cli/schedule/throughput.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/report/draw_timeline.h"
 #include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/compare/throughput.h"
 
 namespace hios::cli {
 
@@ -20,7 +19,7 @@ namespace {
 std::string priced_text(const std::string& name, const ScheduleFile& file,
                         const Prediction& priced) {
   std::string text = name + ": valid, " + file.algorithm + " on " +
-                     std::to_string(devices_used(file.schedule)) + " of " +
+                     std::to_string(scheduler::devices_used(file.schedule)) + " of " +
                      std::to_string(file.devices.size()) + " devices, simulated latency " +
                      fixed(priced.latency_ms, 3) + " ms";
   if (priced.estimated_stages > 0)
@@ -44,7 +43,8 @@ Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const G
   if (file.objective == Objective::kThroughput) {
     Prediction predicted{timeline.latency_ms, timeline.estimated_stages, 0, "none",
                          inputs.extrapolated_from()};
-    predict_throughput(predicted, graph, file.schedule, costs, inputs);
+    const scheduler::Problem problem(costs, Objective::kThroughput, inputs.inputs());
+    scheduler::predict_throughput(predicted, problem, file.schedule);
     return predicted;
   }
   const scheduler::LowerBound bound =

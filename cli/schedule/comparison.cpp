@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/remedies.h"
 #include "hios/profile/extrapolate.h"
 
 namespace hios::cli {
@@ -13,21 +14,21 @@ namespace hios::cli {
 namespace {
 
 /// The latency that speed-ups are over, if that algorithm is among the runs.
-std::optional<double> latency_of(const std::vector<ScheduleRun>& runs, std::string_view name) {
-  for (const ScheduleRun& run : runs) {
-    if (run.algorithm == name && run.refusal.empty()) return compared(run).latency_ms;
+std::optional<double> latency_of(const std::vector<scheduler::Row>& runs, std::string_view name) {
+  for (const scheduler::Row& run : runs) {
+    if (run.algorithm == name && !run.refusal) return run.compared().latency_ms;
   }
   return std::nullopt;
 }
 
 struct Baselines {
-  explicit Baselines(const std::vector<ScheduleRun>& runs)
+  explicit Baselines(const std::vector<scheduler::Row>& runs)
       : sequential_ms(latency_of(runs, "sequential")), ios_ms(latency_of(runs, "ios")) {}
   std::optional<double> sequential_ms, ios_ms;
 };
 
-std::optional<double> speedup(const std::optional<double>& baseline_ms, const ScheduleRun& run) {
-  const double latency_ms = compared(run).latency_ms;
+std::optional<double> speedup(const std::optional<double>& baseline_ms, const scheduler::Row& run) {
+  const double latency_ms = run.compared().latency_ms;
   if (!baseline_ms || !(latency_ms > 0)) return std::nullopt;
   return *baseline_ms / latency_ms;
 }
@@ -35,19 +36,19 @@ std::optional<double> speedup(const std::optional<double>& baseline_ms, const Sc
 /// One column: its title for people, its key for scripts, and its value as either shows it.
 struct Column {
   std::string title, key;
-  std::function<std::string(const ScheduleRun&)> text;
-  std::function<Json(const ScheduleRun&)> value;  ///< null: not known
-  bool optional = false;                          ///< left out of the JSON where it is null
+  std::function<std::string(const scheduler::Row&)> text;
+  std::function<Json(const scheduler::Row&)> value;  ///< null: not known
+  bool optional = false;                             ///< left out of the JSON where it is null
 };
 
 Column speedup_column(std::string title, std::string key, const std::optional<double>& over_ms) {
-  const auto ratio = [over_ms](const ScheduleRun& run) { return speedup(over_ms, run); };
+  const auto ratio = [over_ms](const scheduler::Row& run) { return speedup(over_ms, run); };
   return {std::move(title), std::move(key),
-          [ratio](const ScheduleRun& run) {
+          [ratio](const scheduler::Row& run) {
             const auto value = ratio(run);
             return value ? fixed(*value, 2) + "x" : std::string("-");
           },
-          [ratio](const ScheduleRun& run) {
+          [ratio](const scheduler::Row& run) {
             const auto value = ratio(run);
             return value ? Json(*value) : Json();
           },
@@ -55,22 +56,22 @@ Column speedup_column(std::string title, std::string key, const std::optional<do
 }
 
 /// Whether any bound is known.
-bool bounded(const ScheduleRun& run) { return compared(run).bound != "none"; }
+bool bounded(const scheduler::Row& run) { return run.compared().bound != "none"; }
 
 /// Nothing where the inputs are not divided.
-std::optional<double> inputs_per_s(const ScheduleRun& run) {
-  const double latency_ms = compared(run).latency_ms;
+std::optional<double> inputs_per_s(const scheduler::Row& run) {
+  const double latency_ms = run.compared().latency_ms;
   if (!run.graph || !run.graph->batching() || !(latency_ms > 0)) return std::nullopt;
   return 1000 * static_cast<double>(run.graph->batching()->inputs) / latency_ms;
 }
 
 Column rate_column() {
   return {"inputs/s", "inputs_per_s",
-          [](const ScheduleRun& run) {
+          [](const scheduler::Row& run) {
             const auto rate = inputs_per_s(run);
             return rate ? fixed(*rate, 1) : std::string("-");
           },
-          [](const ScheduleRun& run) {
+          [](const scheduler::Row& run) {
             const auto rate = inputs_per_s(run);
             return rate ? Json(*rate) : Json();
           },
@@ -78,9 +79,9 @@ Column rate_column() {
 }
 
 /// Of what is compared: a schedule whose latency is proven has no proven period.
-Outcome outcome_of(const ScheduleRun& run) {
-  const bool other = run.many && run.file.objective == Objective::kLatency;
-  return other && run.file.outcome == Outcome::kOptimal ? Outcome::kFeasible : run.file.outcome;
+Outcome outcome_of(const scheduler::Row& run) {
+  const bool other = run.many && run.objective == Objective::kLatency;
+  return other && run.outcome == Outcome::kOptimal ? Outcome::kFeasible : run.outcome;
 }
 
 /// A column of what is predicted of many inferences in flight.
@@ -88,12 +89,12 @@ template <class Value>
 Column throughput_column(std::string title, std::string key, const Value& value,
                          const std::function<std::string(const PredictedThroughput&)>& text) {
   return {std::move(title), std::move(key),
-          [text](const ScheduleRun& run) {
-            const auto& many = compared(run).throughput;
+          [text](const scheduler::Row& run) {
+            const auto& many = run.compared().throughput;
             return many ? text(*many) : std::string("-");
           },
-          [value](const ScheduleRun& run) {
-            const auto& many = compared(run).throughput;
+          [value](const scheduler::Row& run) {
+            const auto& many = run.compared().throughput;
             return many ? Json(value(*many)) : Json();
           },
           true};
@@ -117,10 +118,10 @@ std::vector<Column> throughput_columns() {
 }
 
 /// What all algorithms are compared by; one list for the table, the CSV and the JSON.
-std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
+std::vector<Column> columns(const std::vector<scheduler::Row>& runs) {
   const Baselines over(runs);
-  using Run = const ScheduleRun&;
-  const auto predicted = [](Run run) -> const Prediction& { return compared(run); };
+  using Run = const scheduler::Row&;
+  const auto predicted = [](Run run) -> const Prediction& { return run.compared(); };
   std::vector<Column> all = {
       {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
        [=](Run r) { return Json(predicted(r).latency_ms); }},
@@ -133,8 +134,8 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
        [=](Run r) { return Json(predicted(r).bound); }},
       {"gap", "gap", [=](Run r) { return bounded(r) ? percent(predicted(r).gap()) : "-"; },
        [=](Run r) { return bounded(r) ? Json(predicted(r).gap()) : Json(); }},
-      {"seconds", "seconds", [](Run r) { return fixed(r.file.seconds, 4); },
-       [](Run r) { return Json(r.file.seconds); }},
+      {"seconds", "seconds", [](Run r) { return fixed(r.seconds, 4); },
+       [](Run r) { return Json(r.seconds); }},
       {"devices", "devices_used", [](Run r) { return std::to_string(r.devices_used); },
        [](Run r) { return Json(r.devices_used); }},
       {"sent MB", "sent_bytes",
@@ -162,17 +163,17 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
 
 }  // namespace
 
-std::string comparison_text(const std::vector<ScheduleRun>& runs) {
+std::string comparison_text(const std::vector<scheduler::Row>& runs) {
   const std::vector<Column> all = columns(runs);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.title);
   Table table(head);
   std::string refusals;
-  for (const ScheduleRun& run : runs) {
+  for (const scheduler::Row& run : runs) {
     std::vector<std::string> row = {run.algorithm};
-    for (const Column& column : all) row.push_back(run.refusal.empty() ? column.text(run) : "-");
+    for (const Column& column : all) row.push_back(!run.refusal ? column.text(run) : "-");
     table.add(std::move(row));
-    if (!run.refusal.empty()) refusals += run.algorithm + " refused: " + run.refusal + "\n";
+    if (run.refusal) refusals += run.algorithm + " refused: " + error_line(*run.refusal) + "\n";
   }
   return table.text() + refusals;
 }
@@ -236,13 +237,13 @@ std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::stri
   return notes;
 }
 
-std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs) {
+std::string one_device_note(const std::vector<scheduler::Row>& runs, ScheduleInputs& inputs) {
   if (inputs.sized() || !devices_differ(inputs)) return {};
   std::string names, device;
-  for (const ScheduleRun& run : runs) {
-    if (!run.refusal.empty() || (run.algorithm != "sequential" && run.algorithm != "ios")) continue;
+  for (const scheduler::Row& run : runs) {
+    if (run.refusal || (run.algorithm != "sequential" && run.algorithm != "ios")) continue;
     names += (names.empty() ? "" : " and ") + run.algorithm;
-    const auto& devices = run.file.schedule.devices;
+    const auto& devices = run.schedule.devices;
     for (std::size_t d = 0; d < devices.size(); ++d) {
       if (!devices[d].empty()) device = inputs.platform().device(DeviceId(d)).name;
     }
@@ -251,29 +252,28 @@ std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs
   return names + ": on " + device + ", the fastest device that can run and hold all operators\n";
 }
 
-Table comparison_csv(const std::vector<ScheduleRun>& runs) {
+Table comparison_csv(const std::vector<scheduler::Row>& runs) {
   const std::vector<Column> all = columns(runs);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.key);
   head.emplace_back("refused");
   Table table(head);
-  for (const ScheduleRun& run : runs) {
+  for (const scheduler::Row& run : runs) {
     std::vector<std::string> row = {run.algorithm};
-    for (const Column& column : all)
-      row.push_back(run.refusal.empty() ? csv_text(column.value(run)) : "");
-    row.push_back(run.refusal);
+    for (const Column& column : all) row.push_back(!run.refusal ? csv_text(column.value(run)) : "");
+    row.push_back(run.refusal ? error_line(*run.refusal) : "");
     table.add(std::move(row));
   }
   return table;
 }
 
-Json comparison_json(const std::vector<ScheduleRun>& runs) {
+Json comparison_json(const std::vector<scheduler::Row>& runs) {
   const std::vector<Column> all = columns(runs);
   Json rows = Json::array();
-  for (const ScheduleRun& run : runs) {
+  for (const scheduler::Row& run : runs) {
     Json row = {{"algorithm", run.algorithm}};
-    if (!run.refusal.empty()) {
-      row["refused"] = run.refusal;
+    if (run.refusal) {
+      row["refused"] = error_line(*run.refusal);
     } else {
       for (const Column& column : all) {
         Json value = column.value(run);

@@ -248,6 +248,16 @@ const CostModel& ScheduleInputs::costs() {
   return *costs_;
 }
 
+scheduler::Problem ScheduleInputs::problem(Objective objective) {
+  if (!sized_) return scheduler::Problem(costs(), objective, inputs());
+  divisible_ = {&*sized_, &platform_, [this](const Graph& graph) { return price(graph); }};
+  return scheduler::Problem(divisible_);
+}
+
+std::int64_t ScheduleInputs::inputs() const {
+  return network_ ? network_->model.batch() : graph().inputs();
+}
+
 CostModel ScheduleInputs::price(const Graph& graph) const {
   return profile_ ? priced_by_profile(graph) : CostModel::from_graph(graph, platform_);
 }

@@ -17,6 +17,7 @@
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/problem.h"
 
 namespace hios::cli {
 
@@ -46,6 +47,11 @@ class ScheduleInputs {
   const CostModel& costs();
   /// Returns the costs of a graph that divides the inputs, and that outlives them.
   CostModel price(const Graph& graph) const;
+  /// Returns the problem, a view of these inputs. Throws InputError where costs are missing, unless
+  /// the inputs are divided: then divisions may lack some.
+  scheduler::Problem problem(Objective objective);
+  /// Returns the number of inputs of an inference.
+  std::int64_t inputs() const;
   /// The numbers of inputs that operators may run at a time; null: all inputs only.
   const SizedGraphs* sized() const { return sized_ ? &*sized_ : nullptr; }
   /// Returns the graph of a schedule's batches, of any size; `root`: the schedule's file. Null: the
@@ -70,6 +76,7 @@ class ScheduleInputs {
   std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
   std::optional<Graph> own_graph_;  ///< the graph of its file, with costs of all sizes
   std::optional<SizedGraphs> sized_;
+  scheduler::DivisibleProblem divisible_;  ///< a view of sized_
   /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;
   Graph graph_;

@@ -25,7 +25,7 @@ std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& a
   if (options.has("max_endings")) options.set("max_endings=2000");
   if (options.has("nodes")) options.set("nodes=5");
   try {
-    return algorithm.run(graph, costs, platform, options, {});
+    return algorithm.run(scheduler::Problem(costs), options, {});
   } catch (const InputError& error) {
     promise_a_line(error.what());
     return std::nullopt;

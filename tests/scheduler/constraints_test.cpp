@@ -77,8 +77,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
       int asked = 0;
       if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
-        const ScheduleResult result =
-            algorithm.run(problem.graph, costs, problem.platform, options, context);
+        const ScheduleResult result = algorithm.run(Problem(costs), options, context);
         EXPECT_EQ(first_finding(problem, result.schedule), "");
         ++made;
       } catch (const InputError& error) {
@@ -108,8 +107,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
       try {
-        const ScheduleResult result =
-            algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        const ScheduleResult result = algorithm.run(Problem(costs), Options(algorithm.options), {});
         EXPECT_TRUE(possible);
         EXPECT_EQ(first_finding(problem, result.schedule), "");
         EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kRounding));
@@ -172,7 +170,7 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
       ++possible;
       const Algorithm& algorithm = built_in().find(name);
       try {
-        algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        algorithm.run(Problem(costs), Options(algorithm.options), {});
         ++found;
       } catch (const InputError&) {
         continue;

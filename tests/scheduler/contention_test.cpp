@@ -42,7 +42,7 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
   Options options(algorithm.options);
   if (options.has("iterations")) options.set(std::string("iterations=") + iterations);
   if (options.has("generations")) options.set("generations=3");
-  return algorithm.run(costs.graph(), costs, costs.platform(), options, {});
+  return algorithm.run(Problem(costs), options, {});
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.

@@ -54,7 +54,7 @@ std::optional<ScheduleResult> run_unless_no_blocks(const Algorithm& algorithm, c
                                                    const CostModel& costs, const Platform& platform,
                                                    const Options& options) {
   try {
-    return algorithm.run(graph, costs, platform, options, {});
+    return algorithm.run(Problem(costs), options, {});
   } catch (const InputError&) {
     if (algorithm.objective == Objective::kThroughput) return {};
     throw;
@@ -75,7 +75,7 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
     Options options(algorithm.options);
     if (options.has("iterations")) options.set("iterations=200");
     if (!algorithm.many_devices && !one_serves_all(graph, platform)) {
-      EXPECT_THROW(algorithm.run(graph, costs, platform, options, {}), InputError);
+      EXPECT_THROW(algorithm.run(Problem(costs), options, {}), InputError);
       continue;
     }
     if (options.has("generations")) options.set("generations=3");

@@ -31,7 +31,7 @@ ScheduleResult run(std::string_view name, const Graph& graph, const Platform& pl
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=1000");
   if (options.has("generations")) options.set("generations=3");
-  return algorithm.run(graph, costs, platform, options, context);
+  return algorithm.run(Problem(costs), options, context);
 }
 
 /// The graph with one operator changed.
@@ -59,16 +59,17 @@ TEST(Registry, ListsTheAlgorithms) {
 
 // A scheduler as a user writes one: operators in topological order, each on the device where it
 // ends first.
-ScheduleResult schedule_nearest(const Graph& graph, const CostModel& costs,
-                                const Platform& platform, const Options& options,
+ScheduleResult schedule_nearest(const Problem& problem, const Options& options,
                                 const Context& context) {
+  const Graph& graph = problem.graph();
+  const CostModel& costs = problem.costs();
   require_placeable(graph, costs, "nearest");
   Placement placement(graph, costs);
   ListTimeline timeline(graph, costs);
   for (const OpId op : graph.topological()) {
     std::optional<DeviceId> best;
     double best_ms = 0;
-    for (std::size_t d = 0; d < platform.size(); ++d) {
+    for (std::size_t d = 0; d < problem.platform().size(); ++d) {
       const DeviceId device(d);
       if (!placement.may_go(op, device)) continue;
       const double end_ms = timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
@@ -76,11 +77,11 @@ ScheduleResult schedule_nearest(const Graph& graph, const CostModel& costs,
       best = device;
       best_ms = end_ms;
     }
-    if (!best) throw InputError("nearest: " + graph.op(op).name + " finds no place");
+    if (!best) throw InputError("nearest: " + graph.op(op).name + " is left over");
     placement.place(op, *best);
     timeline.place(op, *best);
   }
-  return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
+  return complete(timeline.schedule(), Outcome::kFeasible, problem, options, context);
 }
 
 Algorithm nearest() {
@@ -104,7 +105,7 @@ TEST(Registry, TakesASchedulerOfOnesOwn) {
     const Algorithm& own = registry.find("nearest");
     Options options(own.options);
     options.set("slack_ms=0.5");
-    const ScheduleResult result = own.run(graph, costs, platform, options, {});
+    const ScheduleResult result = own.run(Problem(costs), options, {});
     EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
     EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
     EXPECT_EQ(result.lower_bound_ms, lower_bound(graph, costs).ms);
@@ -175,13 +176,13 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
       if (options.has("max_endings")) options.set("max_endings=3000");
       if (options.has("iterations")) options.set("iterations=3000");
       if (options.has("generations")) options.set("generations=3");
-      const ScheduleResult result = algorithm.run(graph, costs, platform, options, {});
+      const ScheduleResult result = algorithm.run(Problem(costs), options, {});
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       EXPECT_TRUE(test::runs_to_its_end(graph, result.schedule));
       EXPECT_DOUBLE_EQ(result.latency_ms, *test::slow_latency_ms(graph, result.schedule, prices));
       EXPECT_LE(result.lower_bound_ms, result.latency_ms);
       EXPECT_FALSE(result.bound.empty());
-      const ScheduleResult again = algorithm.run(graph, costs, platform, options, {});
+      const ScheduleResult again = algorithm.run(Problem(costs), options, {});
       EXPECT_EQ(again.schedule, result.schedule) << "the same arguments give the same schedule";
     }
   }

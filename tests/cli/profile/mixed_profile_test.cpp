@@ -75,7 +75,7 @@ Platform both_kinds() {
 Schedule schedule_by(const char* name, const Graph& graph, const CostModel& costs,
                      const Platform& platform) {
   const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
-  return algorithm.run(graph, costs, platform, Options(algorithm.options), {}).schedule;
+  return algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {}).schedule;
 }
 
 TEST(MixedProfile, HasTheStagesThatSchedulersAskFor) {

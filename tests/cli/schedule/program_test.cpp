@@ -26,13 +26,14 @@ using scheduler::Registry;
 using scheduler::ScheduleResult;
 
 /// All operators on the device that an option names.
-ScheduleResult schedule_on_one(const Graph& graph, const CostModel& costs, const Platform& platform,
-                               const Options& options, const scheduler::Context& context) {
+ScheduleResult schedule_on_one(const scheduler::Problem& problem, const Options& options,
+                               const scheduler::Context& context) {
+  const Platform& platform = problem.platform();
   const auto device = static_cast<std::size_t>(options.integer("device"));
   if (device >= platform.size()) throw InputError("on-one: there is no such device");
   return scheduler::complete(
-      scheduler::on_one_device(platform, DeviceId(device), scheduler::sequential(graph)),
-      Outcome::kFeasible, graph, costs, options, context);
+      scheduler::on_one_device(platform, DeviceId(device), scheduler::sequential(problem.graph())),
+      Outcome::kFeasible, problem, options, context);
 }
 
 Registry with_own() {
