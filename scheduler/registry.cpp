@@ -321,7 +321,7 @@ std::array<Algorithm, 19> table() {
        .exact = true,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
-       .description = "parts by the same solver: the optimum of modules in a row (DiviML)",
+       .description = "modules by the same solver: the optimum of modules in a row (DiviML)",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves, specs.channels},
        .run = run_milp_split,
        .streams = true,
@@ -336,7 +336,7 @@ std::array<Algorithm, 19> table() {
   }};
 }
 
-/// Whether the name can stand in a list of names on a command line.
+/// Returns true if the name can be part of a list of names, separated by commas.
 bool is_one_word(std::string_view name) {
   return !name.empty() && name.find_first_of(", \t\r\n") == std::string_view::npos;
 }
@@ -344,15 +344,15 @@ bool is_one_word(std::string_view name) {
 }  // namespace
 
 void Registry::add(Algorithm algorithm) {
-  const std::string said = "an algorithm cannot be called " + quote(algorithm.name);
-  if (!is_one_word(algorithm.name)) throw InputError(said + ": a name is a word without commas");
-  if (algorithm.name == "all") throw InputError(said + ": that stands for all of them");
+  const std::string refusal = "an algorithm cannot be called " + quote(algorithm.name);
+  if (!is_one_word(algorithm.name)) throw InputError(refusal + ": a name is a word without commas");
+  if (algorithm.name == "all") throw InputError(refusal + ": that means all of them");
   const auto same = [&](const Algorithm& other) { return other.name == algorithm.name; };
   if (std::any_of(algorithms_.begin(), algorithms_.end(), same)) {
-    throw InputError(said + ": there is one of that name");
+    throw InputError(refusal + ": there is one of that name");
   }
   if (!algorithm.run) throw InputError("algorithm " + algorithm.name + " has no function");
-  const Options checked(algorithm.options);
+  const Options checked(algorithm.options);  // throws for a default out of bounds
   algorithms_.push_back(std::move(algorithm));
 }
 

@@ -18,10 +18,10 @@ boost::program_options::options_description bound_flags() {
   boost::program_options::options_description group("Bounds of the period", 100, 45);
   group.add_options()(
       "bounds", value("NAME[,NAME...]|all")->default_value("simple,downsets"),
-      "what no blocks that form no cycle can be below, with --objective throughput: "
+      "lower bounds of the period of blocks that form no cycle, with --objective throughput: "
       "simple, downsets, bottleneck, bottleneck-guess, exact (docs/throughput.md)");
   group.add_options()("bound-time-limit", value("SECONDS")->default_value("10"),
-                      "of all these bounds together, after the schedulers");
+                      "time for all these bounds together, after the schedulers");
   return group;
 }
 

@@ -8,21 +8,23 @@
 #include "scheduler/compare/raise_period_bounds.h"
 #include "scheduler/pipeline/period_bounds.h"
 
-/// The lower bounds of periods under --objective throughput.
+/// The lower bounds of the period, for --objective throughput.
 namespace hios::cli {
 
-/// --bounds and --bound-time-limit.
+/// Returns the flags --bounds and --bound-time-limit.
 boost::program_options::options_description bound_flags();
 
 struct AskedBounds {
   std::vector<scheduler::pipeline::PeriodBound> which;
-  double time_limit_s = 0;  ///< of all together
+  double time_limit_s = 0;  ///< for all together
 };
 
-/// Throws InputError: a name that is none, no time, or either flag where periods do not count.
+/// Reads those flags. Throws InputError: an unknown name, no time, or either flag where the
+/// objective is not the throughput.
 AskedBounds read_bounds(const Flags& flags);
 
-/// For people; empty where there is but the simple one, which every comparison has.
+/// Returns a table for people; empty where there is only the simple bound, which every comparison
+/// has.
 std::string period_bounds_text(const std::vector<scheduler::PeriodRow>& rows);
 Json period_bounds_json(const std::vector<scheduler::PeriodRow>& rows);
 

@@ -10,11 +10,11 @@
 #include "cli/schedule/check_schedule.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
+#include "cli/schedule/graph_with_costs.h"
 #include "cli/schedule/lists.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/objective.h"
 #include "cli/schedule/period_table.h"
-#include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_flags.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
@@ -33,8 +33,8 @@ using scheduler::Algorithm;
 using scheduler::Request;
 using scheduler::Row;
 
-/// The algorithms that --algorithm and --compare name, each once. A comparison has sequential and
-/// ios in it, and without --algorithm all.
+/// Returns the algorithms that --algorithm and --compare name, each once. A comparison includes
+/// sequential and ios, and without --algorithm all.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
@@ -70,11 +70,12 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
   return chosen;
 }
 
-/// Every word must fit at least one of the chosen algorithms; each gets those that it knows.
+/// Gives each algorithm the --option words that it knows. Throws InputError for a word that none
+/// knows.
 std::vector<Request> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
-  std::vector<Request> asked;
+  std::vector<Request> requests;
   for (const Algorithm* algorithm : chosen)
-    asked.push_back({algorithm, Options(algorithm->options)});
+    requests.push_back({algorithm, Options(algorithm->options)});
   std::set<std::string> said;
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
@@ -82,13 +83,13 @@ std::vector<Request> read_options(const Flags& flags, const std::vector<const Al
       throw InputError("--option says " + quote(key) + " twice; remove one of the two");
     }
     bool known = false;
-    for (Request& each : asked) {
+    for (Request& each : requests) {
       if (each.options.has(key)) each.options.set(word);
       known = known || each.options.has(key);
     }
-    if (!known) asked.front().options.set(word);  // says which names there are
+    if (!known) requests.front().options.set(word);  // throws, and lists the names
   }
-  return asked;
+  return requests;
 }
 
 void write_results(const std::vector<Row>& rows, const std::vector<scheduler::PeriodRow>& bounds,
@@ -110,9 +111,9 @@ void write_results(const std::vector<Row>& rows, const std::vector<scheduler::Pe
   write_json(*common.json, results, common.existing);
 }
 
-/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no
+/// Reads --algorithm, --compare and --option; nothing where the program only exports. Needs no
 /// graph, so that a mistake shows before one is read or made.
-std::vector<Request> read_asked(const Flags& flags, const scheduler::Registry& registry) {
+std::vector<Request> read_requests(const Flags& flags, const scheduler::Registry& registry) {
   if (flags.given("export-model") && !flags.given("model")) {
     throw InputError("--export-model writes a --model; a graph has none");
   }
@@ -127,11 +128,11 @@ std::vector<Request> read_asked(const Flags& flags, const scheduler::Registry& r
   return {};
 }
 
-/// What decides how much memory is needed.
-Work work_of(const Flags& flags, const Common& common, const std::vector<Request>& asked) {
-  Work work{.json_schedules = common.json ? asked.size() : flags.given("output"),
+/// Returns the work on the inputs, as far as it takes memory.
+Work work_of(const Flags& flags, const Common& common, const std::vector<Request>& requests) {
+  Work work{.json_schedules = common.json ? requests.size() : flags.given("output"),
             .exports_graph = flags.given("export-graph")};
-  for (const Request& each : asked) {
+  for (const Request& each : requests) {
     if (each.options.has("islands"))
       work.islands = static_cast<std::size_t>(each.options.integer("islands"));
     if (flags.given("timeline"))
@@ -140,11 +141,12 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Request
   return work;
 }
 
-/// With the costs that a profile gives, of every number of inputs at a time.
+/// Returns the graph with the profile's costs, for every number of inputs at a time.
 Graph exported_graph(const Flags& flags, ScheduleInputs& inputs) {
   if (!flags.given("profile")) return inputs.own_graph();
-  if (!inputs.sized()) return priced_graph(inputs.costs());
-  return priced_graph(*inputs.sized(), [&](const Graph& graph) { return inputs.price(graph); });
+  if (!inputs.sized()) return graph_with_costs(inputs.costs());
+  return graph_with_costs(*inputs.sized(),
+                          [&](const Graph& graph) { return inputs.costs_of(graph); });
 }
 
 void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inputs) {
@@ -205,12 +207,12 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   }
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
-  const std::vector<Request> asked = read_asked(flags, registry);
+  const std::vector<Request> requests = read_requests(flags, registry);
   const AskedBounds bounds = read_bounds(flags);
-  ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
+  ScheduleInputs inputs(flags, common, work_of(flags, common, requests));
   const Settings settings{read_objective(flags, inputs), common.seed,
                           flags.number("time-limit", 0, 1e6), since_start};
-  if (!asked.empty()) return schedule(flags, common, asked, settings, bounds, inputs);
+  if (!requests.empty()) return schedule(flags, common, requests, settings, bounds, inputs);
   write_exports(flags, common, inputs);
   return 0;
 }

@@ -30,8 +30,7 @@ class ScheduleInputs {
  public:
   /// Throws InputError where memory does not hold the problem and its `work`, before the graph is
   /// made if its size is known by then. `devices`: those of a schedule that is to be checked,
-  /// unless
-  /// --platform names others. REQUIRES: require_one_source().
+  /// unless --platform names others. REQUIRES: require_one_source().
   ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
                  const std::optional<Platform>& devices = {});
   ScheduleInputs(const ScheduleInputs&) = delete;
@@ -43,10 +42,10 @@ class ScheduleInputs {
   const Platform& platform() const { return platform_; }
   /// The network of --model; null where a graph was named.
   const Network* network() const { return network_ ? &*network_ : nullptr; }
-  /// Throws InputError where costs are missing.
+  /// Returns the costs of graph(). Throws InputError where costs are missing.
   const CostModel& costs();
   /// Returns the costs of a graph that divides the inputs, and that outlives them.
-  CostModel price(const Graph& graph) const;
+  CostModel costs_of(const Graph& graph) const;
   /// Returns the problem, a view of these inputs. Throws InputError where costs are missing, unless
   /// the inputs are divided: then divisions may lack some.
   scheduler::Problem problem(Objective objective);
@@ -68,7 +67,7 @@ class ScheduleInputs {
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
   void take_measured(const Flags& flags);
-  CostModel priced_by_profile(const Graph& graph) const;
+  CostModel costs_by_profile(const Graph& graph) const;
   void read_inputs(const Flags& flags);
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 

@@ -11,6 +11,7 @@ namespace hios::scheduler {
 namespace {
 
 using pipeline::PeriodBound;
+using pipeline::proves;
 
 constexpr double kRounding = 1e-9;  ///< sums of the same times in another order
 

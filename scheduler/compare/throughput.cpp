@@ -45,7 +45,7 @@ void predict_throughput(Prediction& predicted, const Problem& problem, const Sch
   // longer.
   const double period_ms = cycle ? many.run.period_ms : period.ms();
   predicted.throughput = {period_ms, per_second(period_ms, problem),
-                          costs.platform().device(period.bottleneck).name, many.places};
+                          costs.platform().device(period.bottleneck).name, many.in_flight};
   predicted.lower_bound_ms = 0;
   predicted.bound = "none";
   if (cycle) return;
