@@ -34,7 +34,7 @@ ScheduleResult run(std::string_view name, const Graph& graph, const Platform& pl
   return algorithm.run(Problem(costs), options, context);
 }
 
-/// The graph with one operator changed.
+/// Returns the graph with one operator changed.
 template <class Change>
 Graph changed(const Graph& graph, std::size_t index, Change change) {
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
@@ -57,8 +57,7 @@ TEST(Registry, ListsTheAlgorithms) {
                      {"best-of-all", "hios-lp", "sequential"});
 }
 
-// A scheduler as a user writes one: operators in topological order, each on the device where it
-// ends first.
+// A user's scheduler: operators in topological order, each on the device where it ends first.
 ScheduleResult schedule_nearest(const Problem& problem, const Options& options,
                                 const Context& context) {
   const Graph& graph = problem.graph();
@@ -170,7 +169,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
     const CostModel costs = CostModel::from_graph(graph, platform);
     const test::Prices prices = test::prices_of(graph, platform);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.exact) continue;  // judged on small graphs, where it is built
+      if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=3000");
@@ -204,7 +203,7 @@ TEST(Registry, TheFourNetworks) {
     const Graph graph(coarse.graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
     const Platform platform = test::devices(2, 2);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.exact) continue;  // judged on small graphs, where it is built
+      if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(algorithm.name));
       const ScheduleResult result = run(algorithm.name, graph, platform);
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
@@ -249,7 +248,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
   Context context;
   context.bound = LowerBound{0.5, "given"};
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2), context);
     EXPECT_EQ(result.lower_bound_ms, 0.5);
@@ -260,7 +259,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
 TEST(Registry, EmptyGraph) {
   const Graph graph("empty", {}, {});
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2));
     EXPECT_EQ(result.latency_ms, 0);
@@ -298,7 +297,7 @@ TEST(Registry, HonoursLabelsAndMemory) {
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 0, ""}});
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const Platform two = test::devices(2, 2);
     EXPECT_TRUE(validate(labelled, two, run(algorithm.name, labelled, two).schedule).empty());
