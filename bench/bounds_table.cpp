@@ -72,7 +72,7 @@ class BoundsTable {
     double best = std::numeric_limits<double>::infinity();
     for (const char* name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
       const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
-      const auto result = algorithm.run(graph, costs, platform_, Options(algorithm.options), {});
+      const auto result = algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {});
       best = std::min(best, result.latency_ms);
     }
     return best;

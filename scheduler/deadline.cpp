@@ -14,8 +14,7 @@ Deadline::Deadline(StopRequest stop, Clock clock, double seconds)
       end_s_(start_s_ + seconds) {}
 
 double Deadline::seconds_left() const {
-  if (source_ == nullptr) return end_s_;
-  if (source_->stop && source_->stop()) return 0;
+  if (stop_requested()) return 0;
   return has_time_limit() ? std::max(0.0, end_s_ - source_->clock()) : end_s_;
 }
 
@@ -40,8 +39,7 @@ Deadline Deadline::from_now(double seconds) const {
 }
 
 bool Deadline::source_has_expired() const {
-  if (source_->stop && source_->stop()) return true;
-  return has_time_limit() && source_->clock() >= end_s_;
+  return stop_requested() || (has_time_limit() && source_->clock() >= end_s_);
 }
 
 }  // namespace hios::scheduler

@@ -38,6 +38,10 @@ class Deadline {
   }
   /// Returns the seconds until it expires: 0 where it has, infinity without a time limit.
   double seconds_left() const;
+  /// Returns true if the stop request does, whatever the time.
+  bool stop_requested() const { return source_ != nullptr && source_->stop && source_->stop(); }
+  /// Returns the seconds on its clock, for differences; 0 where it has none.
+  double now_s() const { return source_ != nullptr && source_->clock ? source_->clock() : 0; }
 
   /// Returns the deadline halfway between this one's begin and end, for a search that prepares
   /// first. Without a time limit, it is the same one.

@@ -28,46 +28,49 @@
 #include "scheduler/pipeline/algorithms.h"
 #include "scheduler/split/split.h"
 
-// The table of algorithms, and the adapters that give them one shape: checks of the problem, and
-// the composition of the HIOS paper's algorithms. (inter-lp is Alg. 1, inter-mr Alg. 3; hios-lp and
-// hios-mr are these, then Alg. 2.)
+// The table of algorithms, each in the one shape: options read, problems that it cannot take
+// refused. The algorithms of the HIOS paper are composed here: inter-lp is Alg. 1 and inter-mr Alg.
+// 3; hios-lp and hios-mr are those, then Alg. 2.
 
 namespace hios::scheduler {
 namespace {
 
 Outcome outcome_of(bool timed_out) { return timed_out ? Outcome::kTimeLimit : Outcome::kFeasible; }
 
-ScheduleResult complete(TimedSchedule found, const Graph& graph, const CostModel& costs,
-                        const Options& options, const Context& context) {
-  return complete(std::move(found.schedule), outcome_of(found.timed_out), graph, costs, options,
+Outcome outcome_of(bool optimal, bool timed_out) {
+  return optimal ? Outcome::kOptimal : outcome_of(timed_out);
+}
+
+ScheduleResult complete(TimedSchedule found, const Problem& problem, const Options& options,
+                        const Context& context) {
+  return complete(std::move(found.schedule), outcome_of(found.timed_out), problem, options,
                   context);
 }
 
-ScheduleResult run_sequential(const Graph& graph, const CostModel& costs, const Platform& platform,
-                              const Options& options, const Context& context) {
-  const DeviceId device = single_device(graph, costs, "sequential");
-  return complete(on_one_device(platform, device, sequential(graph)), Outcome::kFeasible, graph,
-                  costs, options, context);
+ScheduleResult run_sequential(const Problem& problem, const Options& options,
+                              const Context& context) {
+  const DeviceId device = single_device(problem.graph(), problem.costs(), "sequential");
+  return complete(on_one_device(problem.platform(), device, sequential(problem.graph())),
+                  Outcome::kFeasible, problem, options, context);
 }
 
-ScheduleResult run_ios(const Graph& graph, const CostModel& costs, const Platform& platform,
-                       const Options& options, const Context& context) {
-  const DeviceId device = single_device(graph, costs, "ios");
+ScheduleResult run_ios(const Problem& problem, const Options& options, const Context& context) {
+  const DeviceId device = single_device(problem.graph(), problem.costs(), "ios");
   IosOptions limits;
   limits.max_group = static_cast<std::size_t>(options.integer("max_group"));
   limits.max_groups = static_cast<std::size_t>(options.integer("max_groups"));
   limits.max_endings = options.integer("max_endings");
-  IosResult found =
-      schedule_endings(graph, costs, device, limits, context.deadline, context.progress);
-  return complete(on_one_device(platform, device, std::move(found.stages)),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
-                  options, context);
+  IosResult found = schedule_endings(problem.graph(), problem.costs(), device, limits,
+                                     context.deadline, context.progress);
+  return complete(on_one_device(problem.platform(), device, std::move(found.stages)),
+                  outcome_of(found.optimal, found.timed_out), problem, options, context);
 }
 
-/// Runs the shortest of the variants, each followed by Alg. 2 if the options have its window.
-ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& graph,
-                            const CostModel& costs, const Options& options,
-                            const Context& context) {
+/// Returns the shortest schedule of the variants, each followed by Alg. 2 where the options have
+/// its window.
+ScheduleResult run_variants(const std::vector<Variant>& variants, const Problem& problem,
+                            const Options& options, const Context& context) {
+  const Graph& graph = problem.graph();
   std::vector<Variant> whole;
   for (const Variant& map : variants) {
     whole.emplace_back([&](const CostModel& by) {
@@ -79,11 +82,12 @@ ScheduleResult run_variants(const std::vector<Variant>& variants, const Graph& g
       return merged;
     });
   }
-  return complete(shortest(graph, costs, whole, options.boolean("subsets"), context.deadline),
-                  graph, costs, options, context);
+  return complete(
+      shortest(graph, problem.costs(), whole, options.boolean("subsets"), context.deadline),
+      problem, options, context);
 }
 
-/// Returns the mappings of inter-lp and hios-lp, the paper's first.
+/// Returns the mappings of inter-lp and hios-lp: the paper's first.
 std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
                                    const Context& context) {
   std::vector<Variant> variants;
@@ -99,132 +103,128 @@ std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
   return variants;
 }
 
-ScheduleResult run_inter_lp(const Graph& graph, const CostModel& costs, const Platform&,
-                            const Options& options, const Context& context) {
-  require_placeable(graph, costs, "inter-lp");
-  return run_variants(longest_paths(graph, options, context), graph, costs, options, context);
-}
-
-ScheduleResult run_hios_lp(const Graph& graph, const CostModel& costs, const Platform&,
-                           const Options& options, const Context& context) {
-  require_placeable(graph, costs, "hios-lp");
-  return run_variants(longest_paths(graph, options, context), graph, costs, options, context);
-}
-
-std::vector<Variant> mappings(const Graph& graph, const Context& context) {
-  return {[&](const CostModel& by) { return record_mappings(graph, by, context.deadline); }};
-}
-
-ScheduleResult run_inter_mr(const Graph& graph, const CostModel& costs, const Platform&,
-                            const Options& options, const Context& context) {
-  require_placeable(graph, costs, "inter-mr");
-  return run_variants(mappings(graph, context), graph, costs, options, context);
-}
-
-ScheduleResult run_hios_mr(const Graph& graph, const CostModel& costs, const Platform&,
-                           const Options& options, const Context& context) {
-  require_placeable(graph, costs, "hios-mr");
-  return run_variants(mappings(graph, context), graph, costs, options, context);
-}
-
-ScheduleResult run_heft(const Graph& graph, const CostModel& costs, const Platform&,
-                        const Options& options, const Context& context) {
-  require_placeable(graph, costs, "heft");
-  const HeftOptions ranks{options.boolean("least_ranks")};
-  const Variant map = [&](const CostModel& by) {
-    return schedule_heft(graph, by, ranks, context.deadline);
+/// inter-lp and, with a window among its options, hios-lp.
+ScheduleFunction by_longest_paths(std::string name) {
+  return [name = std::move(name)](const Problem& problem, const Options& options,
+                                  const Context& context) {
+    require_placeable(problem.graph(), problem.costs(), name);
+    return run_variants(longest_paths(problem.graph(), options, context), problem, options,
+                        context);
   };
-  return run_variants({map}, graph, costs, options, context);
 }
 
-ScheduleResult run_peft(const Graph& graph, const CostModel& costs, const Platform&,
-                        const Options& options, const Context& context) {
-  require_placeable(graph, costs, "peft");
-  const Variant map = [&](const CostModel& by) {
-    return schedule_peft(graph, by, context.deadline);
+/// An algorithm that maps operators to devices, by the costs that it is given, in one way.
+using Map = TimedSchedule (*)(const Graph&, const CostModel&, const Options&, const Deadline&);
+
+/// The algorithm `name`: the mapping and, with a window among its options, then Alg. 2.
+ScheduleFunction by_mapping(std::string name, Map map) {
+  return [name = std::move(name), map](const Problem& problem, const Options& options,
+                                       const Context& context) {
+    require_placeable(problem.graph(), problem.costs(), name);
+    const Variant variant = [&](const CostModel& by) {
+      return map(problem.graph(), by, options, context.deadline);
+    };
+    return run_variants({variant}, problem, options, context);
   };
-  return run_variants({map}, graph, costs, options, context);
 }
 
-ScheduleResult run_cluster(const Graph& graph, const CostModel& costs, const Platform&,
-                           const Options& options, const Context& context) {
-  require_placeable(graph, costs, "cluster");
-  const Variant map = [&](const CostModel& by) {
-    return schedule_clusters(graph, by, context.deadline);
-  };
-  return run_variants({map}, graph, costs, options, context);
+TimedSchedule map_by_recording(const Graph& graph, const CostModel& costs, const Options&,
+                               const Deadline& deadline) {
+  return record_mappings(graph, costs, deadline);
 }
 
-/// Runs a baseline of the papers on unlike devices: one operator a stage.
+TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Options& options,
+                          const Deadline& deadline) {
+  return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
+}
+
+TimedSchedule map_by_peft(const Graph& graph, const CostModel& costs, const Options&,
+                          const Deadline& deadline) {
+  return schedule_peft(graph, costs, deadline);
+}
+
+TimedSchedule map_by_clusters(const Graph& graph, const CostModel& costs, const Options&,
+                              const Deadline& deadline) {
+  return schedule_clusters(graph, costs, deadline);
+}
+
+/// A baseline of the papers on unlike devices: one operator a stage, the schedule as it is found.
 template <class Schedule>
 ScheduleFunction baseline(std::string name, Schedule schedule) {
-  return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
-                                            const Platform&, const Options& options,
+  return [name = std::move(name), schedule](const Problem& problem, const Options& options,
                                             const Context& context) {
-    require_placeable(graph, costs, name);
-    return complete(schedule(graph, costs, context.deadline), graph, costs, options, context);
+    require_placeable(problem.graph(), problem.costs(), name);
+    return complete(schedule(problem.graph(), problem.costs(), context.deadline), problem, options,
+                    context);
   };
 }
 
-/// Runs a baseline that searches, with `iterations` and the seed.
+/// A baseline that searches, by `iterations` and the seed.
 template <class Schedule>
 ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
-  return [name = std::move(name), schedule](const Graph& graph, const CostModel& costs,
-                                            const Platform&, const Options& options,
+  return [name = std::move(name), schedule](const Problem& problem, const Options& options,
                                             const Context& context) {
-    require_placeable(graph, costs, name);
-    return complete(
-        schedule(graph, costs, options.integer("iterations"), context.seed, context.deadline),
-        graph, costs, options, context);
+    require_placeable(problem.graph(), problem.costs(), name);
+    return complete(schedule(problem.graph(), problem.costs(), options.integer("iterations"),
+                             context.seed, context.deadline),
+                    problem, options, context);
   };
 }
 
-ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
-                        const Options& options, const Context& context) {
+/// Returns the context with the bound that it lacks.
+Context bounded(const Context& context, const Problem& problem) {
+  Context result = context;
+  result.bound = bound_of(problem.graph(), problem.costs(), context);
+  return result;
+}
+
+/// The same of a solver's result, which may have proved a larger bound.
+template <class Result>
+ScheduleResult complete_exact(Result found, const Problem& problem, const Options& options,
+                              Context context) {
+  if (found.bound && found.bound->ms > context.bound->ms) context.bound = found.bound;
+  return complete(std::move(found.schedule), outcome_of(found.optimal, found.timed_out), problem,
+                  options, context);
+}
+
+ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context) {
   best::BestOptions limits;
   limits.iterations = options.integer("iterations");
   limits.islands = static_cast<std::size_t>(options.integer("islands"));
   limits.threads = static_cast<std::size_t>(options.integer("threads"));
   limits.max_endings = options.integer("max_endings");
-  Context bounded = context;
-  bounded.bound = bound_of(graph, costs, context);
-  best::BestResult found = best::search(graph, costs, limits, bounded.bound->ms, bounded);
-  return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
-                  options, bounded);
+  const Context known = bounded(context, problem);
+  best::BestResult found =
+      best::search(problem.graph(), problem.costs(), limits, known.bound->ms, known);
+  return complete(std::move(found.schedule), outcome_of(found.optimal, found.timed_out), problem,
+                  options, known);
 }
 
-ScheduleResult run_milp(const Graph& graph, const CostModel& costs, const Platform&,
-                        const Options& options, const Context& context) {
+milp::MilpOptions milp_options(const Options& options) {
   milp::MilpOptions limits;
   limits.symmetry = milp::symmetry_named(options.string("symmetry"));
   limits.solver = &milp::solver_named(options.string("solver"));
   limits.nodes = options.integer("nodes");
   limits.iterations = options.integer("iterations");
-  Context bounded = context;
-  bounded.bound = bound_of(graph, costs, context);
-  milp::MilpResult found = milp::schedule_exactly(graph, costs, limits, bounded);
-  if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
-  return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
-                  options, bounded);
+  return limits;
 }
 
-ScheduleResult run_milp_split(const Graph& graph, const CostModel& costs, const Platform&,
-                              const Options& options, const Context& context) {
+ScheduleResult run_milp(const Problem& problem, const Options& options, const Context& context) {
+  const milp::MilpOptions limits = milp_options(options);
+  const Context known = bounded(context, problem);
+  return complete_exact(milp::schedule_exactly(problem.graph(), problem.costs(), limits, known),
+                        problem, options, known);
+}
+
+ScheduleResult run_milp_split(const Problem& problem, const Options& options,
+                              const Context& context) {
   split::SplitOptions limits;
-  limits.solving.symmetry = milp::symmetry_named(options.string("symmetry"));
-  limits.solving.solver = &milp::solver_named(options.string("solver"));
-  limits.solving.nodes = options.integer("nodes");
-  limits.solving.iterations = options.integer("iterations");
+  limits.solving = milp_options(options);
   limits.channels = static_cast<std::size_t>(options.integer("channels"));
-  Context bounded = context;
-  bounded.bound = bound_of(graph, costs, context);
-  split::SplitResult found = split::schedule_by_modules(graph, costs, limits, bounded);
-  if (found.bound && found.bound->ms > bounded.bound->ms) bounded.bound = found.bound;
-  return complete(std::move(found.schedule),
-                  found.optimal ? Outcome::kOptimal : outcome_of(found.timed_out), graph, costs,
-                  options, bounded);
+  const Context known = bounded(context, problem);
+  return complete_exact(
+      split::schedule_by_modules(problem.graph(), problem.costs(), limits, known), problem, options,
+      known);
 }
 
 std::array<Algorithm, 19> table() {
@@ -249,35 +249,35 @@ std::array<Algorithm, 19> table() {
       {.name = "inter-lp",
        .description = "longest paths over devices (HIOS, Alg. 1)",
        .options = {specs.insertion, specs.any_paths, specs.subsets},
-       .run = run_inter_lp},
+       .run = by_longest_paths("inter-lp")},
       {.name = "hios-lp",
        .description = "longest paths over devices, then stages on each (HIOS, Alg. 1 and 2)",
        .options = {specs.insertion, specs.any_paths, specs.subsets, specs.window},
-       .run = run_hios_lp,
+       .run = by_longest_paths("hios-lp"),
        .streams = true},
       {.name = "inter-mr",
        .description = "mapping recording over devices (HIOS, Alg. 3)",
        .options = {specs.subsets},
-       .run = run_inter_mr},
+       .run = by_mapping("inter-mr", map_by_recording)},
       {.name = "hios-mr",
        .description = "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
        .options = {specs.subsets, specs.window},
-       .run = run_hios_mr,
+       .run = by_mapping("hios-mr", map_by_recording),
        .streams = true},
       {.name = "heft",
        .description = "earliest finish by upward rank, in gaps too (HEFT), then stages on each",
        .options = {specs.least_ranks, specs.subsets, specs.window},
-       .run = run_heft,
+       .run = by_mapping("heft", map_by_heft),
        .streams = true},
       {.name = "peft",
        .description = "earliest finish with a look ahead (PEFT), then stages on each",
        .options = {specs.subsets, specs.window},
-       .run = run_peft,
+       .run = by_mapping("peft", map_by_peft),
        .streams = true},
       {.name = "cluster",
        .description = "clusters by expensive transfers (DSC) to devices, then stages on each",
        .options = {specs.subsets, specs.window},
-       .run = run_cluster,
+       .run = by_mapping("cluster", map_by_clusters),
        .streams = true},
       {.name = "met",
        .description = "each operator on the device that is fastest for it (DiviML's baseline)",
@@ -336,7 +336,7 @@ std::array<Algorithm, 19> table() {
   }};
 }
 
-/// Returns true if the name can be part of a list of names on a command line.
+/// Returns true if the name can be part of a list of names, separated by commas.
 bool is_one_word(std::string_view name) {
   return !name.empty() && name.find_first_of(", \t\r\n") == std::string_view::npos;
 }
@@ -344,15 +344,15 @@ bool is_one_word(std::string_view name) {
 }  // namespace
 
 void Registry::add(Algorithm algorithm) {
-  const std::string said = "an algorithm cannot be called " + quote(algorithm.name);
-  if (!is_one_word(algorithm.name)) throw InputError(said + ": a name is a word without commas");
-  if (algorithm.name == "all") throw InputError(said + ": that stands for all of them");
+  const std::string refusal = "an algorithm cannot be called " + quote(algorithm.name);
+  if (!is_one_word(algorithm.name)) throw InputError(refusal + ": a name is a word without commas");
+  if (algorithm.name == "all") throw InputError(refusal + ": that means all of them");
   const auto same = [&](const Algorithm& other) { return other.name == algorithm.name; };
   if (std::any_of(algorithms_.begin(), algorithms_.end(), same)) {
-    throw InputError(said + ": there is one of that name");
+    throw InputError(refusal + ": there is one of that name");
   }
   if (!algorithm.run) throw InputError("algorithm " + algorithm.name + " has no function");
-  const Options checked(algorithm.options);
+  const Options checked(algorithm.options);  // throws for a default out of bounds
   algorithms_.push_back(std::move(algorithm));
 }
 

@@ -8,19 +8,19 @@
 
 namespace hios::scheduler {
 
-/// The schedulers that a program offers, in the order in which it lists them: a value, so that a
-/// program with schedulers of its own has them beside the built-in ones:
+/// The schedulers of a program, in the order in which it lists them. A value, so that a program can
+/// add schedulers of its own to the built-in ones:
 ///
 ///   Registry registry = built_in();
 ///   registry.add({.name = "mine", .description = "...", .options = {}, .run = schedule_mine});
 class Registry {
  public:
-  /// Throws InputError where the name is empty, has a comma or white space in it, is "all", or is
-  /// there already, and where there is no function; std::logic_error where an option's default is
-  /// out of its own bounds. Ends references into the registry.
+  /// Adds an algorithm, which invalidates references into the registry. Throws InputError where its
+  /// name is empty, has a comma or white space in it, is "all" or is taken, and where it has no
+  /// function; std::logic_error where an option's default is out of the option's bounds.
   void add(Algorithm algorithm);
 
-  /// Throws InputError that lists the names.
+  /// Returns the algorithm of that name. Throws InputError, which lists the names, for another one.
   const Algorithm& find(std::string_view name) const;
   std::span<const Algorithm> all() const { return algorithms_; }
 
@@ -28,7 +28,8 @@ class Registry {
   std::vector<Algorithm> algorithms_;
 };
 
-/// The schedulers of this library. Made once, when first asked for; any thread may ask.
+/// Returns the schedulers of this library. They are made once, by the first call; any thread may
+/// call.
 const Registry& built_in();
 
 }  // namespace hios::scheduler

@@ -6,16 +6,17 @@
 
 namespace hios::scheduler {
 
-ScheduleResult complete(Schedule schedule, Outcome outcome, const Graph& graph,
-                        const CostModel& costs, const Options& options, const Context& context) {
+ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& problem,
+                        const Options& options, const Context& context) {
   ScheduleResult result;
-  const Timeline timeline = simulate(graph, schedule, costs);
+  const Timeline timeline = simulate(problem.graph(), schedule, problem.costs());
   result.schedule = std::move(schedule);
   result.options = options;
   result.outcome = outcome;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
-  LowerBound bound = snap_to_latency(bound_of(graph, costs, context), result.latency_ms);
+  LowerBound bound =
+      snap_to_latency(bound_of(problem.graph(), problem.costs(), context), result.latency_ms);
   result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
   return result;

@@ -50,7 +50,7 @@ const std::map<std::string, Floor> kFloors = {
        {"report"}}}},
     {"scheduler",
      {{"hios"},
-      {{"deadline.h"},
+      {{"deadline.h", "problem.h"},
        {"structures"},
        {"list"},
        {"bounds"},

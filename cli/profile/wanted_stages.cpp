@@ -10,7 +10,7 @@ namespace hios::cli {
 
 namespace {
 
-/// Collects what the cost model had to estimate.
+/// Collects the stages whose costs the model had to estimate.
 class Wanted {
  public:
   Wanted(const Graph& graph, CostModel& costs) : graph_(graph) {
@@ -42,13 +42,13 @@ WantedStages wanted_stages(const Graph& graph, const Platform& platform, const P
   for (const std::string& name : algorithms) {
     const scheduler::Algorithm& algorithm = registry.find(name);
     scheduler::Context context;
-    // The seconds are not given: of those, best would leave half to the search behind its starts.
+    // Without seconds: best would leave half of them to the search that follows its starts.
     context.deadline =
         scheduler::Deadline([&] { return StopRequest::asked() || watch.seconds() > time_limit_s; });
     Options options(algorithm.options);
-    // `best` forms no stage that was not measured: what it wants is what its starts want.
+    // The search of `best` forms no stage without a measurement: only its starts want stages.
     if (options.has("iterations")) options.set("iterations=1");
-    algorithm.run(graph, costs, platform, options, context);
+    algorithm.run(scheduler::Problem(costs), options, context);
   }
   return wanted.take();
 }

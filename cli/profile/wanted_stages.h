@@ -14,15 +14,14 @@ namespace hios::cli {
 
 using job::WantedStages;
 
-/// The stages of several groups that the registry's schedulers of these names ask for on this
-/// platform and that the profile does not have yet, each once, in the order in which they were
-/// asked. What a scheduler asks may depend on the answers, so the caller measures and asks again
-/// until nothing is wanted.
+/// Returns the stages of several groups whose cost the registry's schedulers of these names request
+/// on this platform and the profile lacks, each once, in the order of the requests. A scheduler's
+/// requests may depend on costs, so the caller measures and calls again until nothing is wanted.
 WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
                            const scheduler::Registry& registry,
                            const std::vector<std::string>& algorithms, double time_limit_s);
 
-/// The same for a schedule that exists.
+/// Returns the stages of an existing schedule that the profile lacks.
 WantedStages wanted_stages(const Graph& graph, const Platform& platform, const Profile& profile,
                            const Schedule& schedule);
 

@@ -4,47 +4,47 @@
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/memory_need.h"
 #include "cli/schedule/schedule_inputs.h"
-#include "cli/schedule/schedule_runs.h"
-#include "cli/schedule/throughput.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/report/draw_timeline.h"
 #include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/compare/throughput.h"
 
 namespace hios::cli {
 
 namespace {
 
-std::string priced_text(const std::string& name, const ScheduleFile& file,
-                        const Prediction& priced) {
+std::string valid_text(const std::string& name, const ScheduleFile& file,
+                       const Prediction& predicted) {
   std::string text = name + ": valid, " + file.algorithm + " on " +
-                     std::to_string(devices_used(file.schedule)) + " of " +
+                     std::to_string(scheduler::devices_used(file.schedule)) + " of " +
                      std::to_string(file.devices.size()) + " devices, simulated latency " +
-                     fixed(priced.latency_ms, 3) + " ms";
-  if (priced.estimated_stages > 0)
-    text += " (" + std::to_string(priced.estimated_stages) + " stages estimated)";
+                     fixed(predicted.latency_ms, 3) + " ms";
+  if (predicted.estimated_stages > 0)
+    text += " (" + std::to_string(predicted.estimated_stages) + " stages estimated)";
   if (file.has_prediction) text += ", its file says " + fixed(file.predicted.latency_ms, 3) + " ms";
-  if (const auto& many = priced.throughput) {
+  if (const auto& many = predicted.throughput) {
     text += "; " + fixed(many->period_ms, 3) + " ms from one inference to the next, " +
             std::to_string(many->in_flight) + " in flight, bottleneck " + many->bottleneck;
     if (file.has_prediction && file.predicted.throughput) {
       text += ", its file says " + fixed(file.predicted.throughput->period_ms, 3) + " ms";
     }
   }
-  return text + "; lower bound " + fixed(priced.lower_bound_ms, 3) + " ms (" + priced.bound +
-         "), gap " + percent(priced.gap()) + "\n";
+  return text + "; lower bound " + fixed(predicted.lower_bound_ms, 3) + " ms (" + predicted.bound +
+         "), gap " + percent(predicted.gap()) + "\n";
 }
 
 /// Returns the prediction of the file's schedule with the costs of this command.
-Prediction price(const ScheduleFile& file, const ScheduleInputs& inputs, const Graph& graph,
-                 const CostModel& costs) {
+Prediction predict(const ScheduleFile& file, const ScheduleInputs& inputs, const Graph& graph,
+                   const CostModel& costs) {
   const Timeline timeline = simulate(graph, file.schedule, costs);
   if (file.objective == Objective::kThroughput) {
     Prediction predicted{timeline.latency_ms, timeline.estimated_stages, 0, "none",
                          inputs.extrapolated_from()};
-    predict_throughput(predicted, graph, file.schedule, costs, inputs);
+    const scheduler::Problem problem(costs, Objective::kThroughput, inputs.inputs());
+    scheduler::predict_throughput(predicted, problem, file.schedule);
     return predicted;
   }
   const scheduler::LowerBound bound =
@@ -105,15 +105,15 @@ int check_schedule(const Flags& flags, const Common& common) {
   }
   Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
   if (findings.empty()) {
-    const CostModel costs = inputs.price(graph);
-    const Prediction priced = price(file, inputs, graph, costs);
-    show(priced_text(name, file, priced) + notes_text(inputs, {file.algorithm}));
-    result["latency_ms"] = priced.latency_ms;
-    result["estimated_stages"] = priced.estimated_stages;
-    result["lower_bound_ms"] = priced.lower_bound_ms;
-    result["bound"] = priced.bound;
-    result["gap"] = priced.gap();
-    if (const auto& many = priced.throughput) {
+    const CostModel costs = inputs.costs_of(graph);
+    const Prediction predicted = predict(file, inputs, graph, costs);
+    show(valid_text(name, file, predicted) + notes_text(inputs, {file.algorithm}));
+    result["latency_ms"] = predicted.latency_ms;
+    result["estimated_stages"] = predicted.estimated_stages;
+    result["lower_bound_ms"] = predicted.lower_bound_ms;
+    result["bound"] = predicted.bound;
+    result["gap"] = predicted.gap();
+    if (const auto& many = predicted.throughput) {
       result["period_ms"] = many->period_ms;
       result["in_flight"] = many->in_flight;
     }

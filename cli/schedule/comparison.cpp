@@ -6,100 +6,102 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/remedies.h"
 #include "hios/profile/extrapolate.h"
 
 namespace hios::cli {
 
 namespace {
 
-/// The latency that speed-ups are over, if that algorithm is among the runs.
-std::optional<double> latency_of(const std::vector<ScheduleRun>& runs, std::string_view name) {
-  for (const ScheduleRun& run : runs) {
-    if (run.algorithm == name && run.refusal.empty()) return compared(run).latency_ms;
+/// Returns the latency of an algorithm, for speed-ups over it; empty where it has no row.
+std::optional<double> latency_of(const std::vector<scheduler::Row>& rows, std::string_view name) {
+  for (const scheduler::Row& row : rows) {
+    if (row.algorithm == name && !row.refusal) return row.compared().latency_ms;
   }
   return std::nullopt;
 }
 
 struct Baselines {
-  explicit Baselines(const std::vector<ScheduleRun>& runs)
-      : sequential_ms(latency_of(runs, "sequential")), ios_ms(latency_of(runs, "ios")) {}
+  explicit Baselines(const std::vector<scheduler::Row>& rows)
+      : sequential_ms(latency_of(rows, "sequential")), ios_ms(latency_of(rows, "ios")) {}
   std::optional<double> sequential_ms, ios_ms;
 };
 
-std::optional<double> speedup(const std::optional<double>& baseline_ms, const ScheduleRun& run) {
-  const double latency_ms = compared(run).latency_ms;
+std::optional<double> speedup(const std::optional<double>& baseline_ms, const scheduler::Row& row) {
+  const double latency_ms = row.compared().latency_ms;
   if (!baseline_ms || !(latency_ms > 0)) return std::nullopt;
   return *baseline_ms / latency_ms;
 }
 
-/// One column: its title for people, its key for scripts, and its value as either shows it.
+/// A column: its title for people, its key for scripts, and its value for both.
 struct Column {
   std::string title, key;
-  std::function<std::string(const ScheduleRun&)> text;
-  std::function<Json(const ScheduleRun&)> value;  ///< null: not known
-  bool optional = false;                          ///< left out of the JSON where it is null
+  std::function<std::string(const scheduler::Row&)> text;
+  std::function<Json(const scheduler::Row&)> value;  ///< null: not known
+  bool optional = false;                             ///< left out of the JSON where it is null
 };
 
 Column speedup_column(std::string title, std::string key, const std::optional<double>& over_ms) {
-  const auto ratio = [over_ms](const ScheduleRun& run) { return speedup(over_ms, run); };
+  const auto ratio = [over_ms](const scheduler::Row& row) { return speedup(over_ms, row); };
   return {std::move(title), std::move(key),
-          [ratio](const ScheduleRun& run) {
-            const auto value = ratio(run);
+          [ratio](const scheduler::Row& row) {
+            const auto value = ratio(row);
             return value ? fixed(*value, 2) + "x" : std::string("-");
           },
-          [ratio](const ScheduleRun& run) {
-            const auto value = ratio(run);
+          [ratio](const scheduler::Row& row) {
+            const auto value = ratio(row);
             return value ? Json(*value) : Json();
           },
           true};
 }
 
-/// Whether any bound is known.
-bool bounded(const ScheduleRun& run) { return compared(run).bound != "none"; }
+/// Returns true if a bound is known.
+bool bounded(const scheduler::Row& row) { return row.compared().bound != "none"; }
 
-/// Nothing where the inputs are not divided.
-std::optional<double> inputs_per_s(const ScheduleRun& run) {
-  const double latency_ms = compared(run).latency_ms;
-  if (!run.graph || !run.graph->batching() || !(latency_ms > 0)) return std::nullopt;
-  return 1000 * static_cast<double>(run.graph->batching()->inputs) / latency_ms;
+/// Returns nothing where the inputs are not divided.
+std::optional<double> inputs_per_s(const scheduler::Row& row) {
+  const double latency_ms = row.compared().latency_ms;
+  if (!row.graph || !row.graph->batching() || !(latency_ms > 0)) return std::nullopt;
+  return 1000 * static_cast<double>(row.graph->batching()->inputs) / latency_ms;
 }
 
 Column rate_column() {
   return {"inputs/s", "inputs_per_s",
-          [](const ScheduleRun& run) {
-            const auto rate = inputs_per_s(run);
+          [](const scheduler::Row& row) {
+            const auto rate = inputs_per_s(row);
             return rate ? fixed(*rate, 1) : std::string("-");
           },
-          [](const ScheduleRun& run) {
-            const auto rate = inputs_per_s(run);
+          [](const scheduler::Row& row) {
+            const auto rate = inputs_per_s(row);
             return rate ? Json(*rate) : Json();
           },
           true};
 }
 
-/// Of what is compared: a schedule whose latency is proven has no proven period.
-Outcome outcome_of(const ScheduleRun& run) {
-  const bool other = run.many && run.file.objective == Objective::kLatency;
-  return other && run.file.outcome == Outcome::kOptimal ? Outcome::kFeasible : run.file.outcome;
+/// Returns the outcome for the compared objective: a schedule with an optimal latency has no proven
+/// period.
+Outcome outcome_of(const scheduler::Row& row) {
+  const bool other = row.many && row.objective == Objective::kLatency;
+  return other && row.outcome == Outcome::kOptimal ? Outcome::kFeasible : row.outcome;
 }
 
-/// A column of what is predicted of many inferences in flight.
+/// Returns a column of the prediction for many inferences in flight.
 template <class Value>
 Column throughput_column(std::string title, std::string key, const Value& value,
                          const std::function<std::string(const PredictedThroughput&)>& text) {
   return {std::move(title), std::move(key),
-          [text](const ScheduleRun& run) {
-            const auto& many = compared(run).throughput;
+          [text](const scheduler::Row& row) {
+            const auto& many = row.compared().throughput;
             return many ? text(*many) : std::string("-");
           },
-          [value](const ScheduleRun& run) {
-            const auto& many = compared(run).throughput;
+          [value](const scheduler::Row& row) {
+            const auto& many = row.compared().throughput;
             return many ? Json(value(*many)) : Json();
           },
           true};
 }
 
-/// In front of the others where schedules are compared by their periods.
+/// Returns the columns that come before the others where schedules are compared by their periods.
 std::vector<Column> throughput_columns() {
   using Many = const PredictedThroughput&;
   return {throughput_column(
@@ -116,44 +118,44 @@ std::vector<Column> throughput_columns() {
               [](Many m) { return m.bottleneck.empty() ? "-" : m.bottleneck; })};
 }
 
-/// What all algorithms are compared by; one list for the table, the CSV and the JSON.
-std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
-  const Baselines over(runs);
-  using Run = const ScheduleRun&;
-  const auto predicted = [](Run run) -> const Prediction& { return compared(run); };
+/// Returns the columns of a comparison, one list for the table, the CSV and the JSON.
+std::vector<Column> columns(const std::vector<scheduler::Row>& rows) {
+  const Baselines over(rows);
+  using Row = const scheduler::Row&;
+  const auto predicted = [](Row row) -> const Prediction& { return row.compared(); };
   std::vector<Column> all = {
-      {"latency ms", "latency_ms", [=](Run r) { return fixed(predicted(r).latency_ms, 3); },
-       [=](Run r) { return Json(predicted(r).latency_ms); }},
+      {"latency ms", "latency_ms", [=](Row r) { return fixed(predicted(r).latency_ms, 3); },
+       [=](Row r) { return Json(predicted(r).latency_ms); }},
       speedup_column("vs sequential", "speedup_over_sequential", over.sequential_ms),
       speedup_column("vs ios", "speedup_over_ios", over.ios_ms),
       {"lower bound ms", "lower_bound_ms",
-       [=](Run r) { return bounded(r) ? fixed(predicted(r).lower_bound_ms, 3) : "-"; },
-       [=](Run r) { return Json(predicted(r).lower_bound_ms); }},
-      {"bound", "bound", [=](Run r) { return predicted(r).bound; },
-       [=](Run r) { return Json(predicted(r).bound); }},
-      {"gap", "gap", [=](Run r) { return bounded(r) ? percent(predicted(r).gap()) : "-"; },
-       [=](Run r) { return bounded(r) ? Json(predicted(r).gap()) : Json(); }},
-      {"seconds", "seconds", [](Run r) { return fixed(r.file.seconds, 4); },
-       [](Run r) { return Json(r.file.seconds); }},
-      {"devices", "devices_used", [](Run r) { return std::to_string(r.devices_used); },
-       [](Run r) { return Json(r.devices_used); }},
+       [=](Row r) { return bounded(r) ? fixed(predicted(r).lower_bound_ms, 3) : "-"; },
+       [=](Row r) { return Json(predicted(r).lower_bound_ms); }},
+      {"bound", "bound", [=](Row r) { return predicted(r).bound; },
+       [=](Row r) { return Json(predicted(r).bound); }},
+      {"gap", "gap", [=](Row r) { return bounded(r) ? percent(predicted(r).gap()) : "-"; },
+       [=](Row r) { return bounded(r) ? Json(predicted(r).gap()) : Json(); }},
+      {"seconds", "seconds", [](Row r) { return fixed(r.seconds, 4); },
+       [](Row r) { return Json(r.seconds); }},
+      {"devices", "devices_used", [](Row r) { return std::to_string(r.devices_used); },
+       [](Row r) { return Json(r.devices_used); }},
       {"sent MB", "sent_bytes",
-       [](Run r) {
+       [](Row r) {
          return r.sent_bytes ? fixed(static_cast<double>(*r.sent_bytes) / 1e6, 2) : "-";
        },
-       [](Run r) { return r.sent_bytes ? Json(*r.sent_bytes) : Json(); }},
-      {"waiting", "waiting_share", [](Run r) { return fixed(100 * r.waiting_share, 1) + " %"; },
-       [](Run r) { return Json(r.waiting_share); }},
+       [](Row r) { return r.sent_bytes ? Json(*r.sent_bytes) : Json(); }},
+      {"waiting", "waiting_share", [](Row r) { return fixed(100 * r.waiting_share, 1) + " %"; },
+       [](Row r) { return Json(r.waiting_share); }},
       {"estimated", "estimated_stages",
-       [=](Run r) { return std::to_string(predicted(r).estimated_stages); },
-       [=](Run r) { return Json(predicted(r).estimated_stages); }},
-      {"outcome", "outcome", [](Run r) { return std::string(to_string(outcome_of(r))); },
-       [](Run r) { return Json(to_string(outcome_of(r))); }},
+       [=](Row r) { return std::to_string(predicted(r).estimated_stages); },
+       [=](Row r) { return Json(predicted(r).estimated_stages); }},
+      {"outcome", "outcome", [](Row r) { return std::string(to_string(outcome_of(r))); },
+       [](Row r) { return Json(to_string(outcome_of(r))); }},
   };
-  if (std::ranges::any_of(runs, [](Run r) { return inputs_per_s(r).has_value(); })) {
+  if (std::ranges::any_of(rows, [](Row r) { return inputs_per_s(r).has_value(); })) {
     all.insert(all.begin() + 1, rate_column());
   }
-  if (std::ranges::any_of(runs, [&](Run r) { return predicted(r).throughput.has_value(); })) {
+  if (std::ranges::any_of(rows, [&](Row r) { return predicted(r).throughput.has_value(); })) {
     const std::vector<Column> first = throughput_columns();
     all.insert(all.begin(), first.begin(), first.end());
   }
@@ -162,31 +164,31 @@ std::vector<Column> columns(const std::vector<ScheduleRun>& runs) {
 
 }  // namespace
 
-std::string comparison_text(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(runs);
+std::string comparison_text(const std::vector<scheduler::Row>& rows) {
+  const std::vector<Column> all = columns(rows);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.title);
   Table table(head);
   std::string refusals;
-  for (const ScheduleRun& run : runs) {
-    std::vector<std::string> row = {run.algorithm};
-    for (const Column& column : all) row.push_back(run.refusal.empty() ? column.text(run) : "-");
-    table.add(std::move(row));
-    if (!run.refusal.empty()) refusals += run.algorithm + " refused: " + run.refusal + "\n";
+  for (const scheduler::Row& row : rows) {
+    std::vector<std::string> cells = {row.algorithm};
+    for (const Column& column : all) cells.push_back(!row.refusal ? column.text(row) : "-");
+    table.add(std::move(cells));
+    if (row.refusal) refusals += row.algorithm + " refused: " + error_line(*row.refusal) + "\n";
   }
   return table.text() + refusals;
 }
 
 namespace {
 
-/// An algorithm that groups, and what it plans as where nothing can run at the same time.
+/// An algorithm that forms groups, and the one that it equals where devices have one stream.
 struct Grouping {
   std::string_view algorithm, without_groups;
 };
 constexpr std::array kGroupings = {Grouping{"ios", "sequential"}, Grouping{"hios-lp", "inter-lp"},
                                    Grouping{"hios-mr", "inter-mr"}};
 
-/// ", and ios plans as sequential, hios-lp as inter-lp", of those that were asked; else nothing.
+/// Returns ", and ios plans as sequential, hios-lp as inter-lp", for those among the algorithms.
 std::string grouping_text(const std::vector<std::string>& algorithms) {
   std::string text;
   for (const auto& [algorithm, without_groups] : kGroupings) {
@@ -198,7 +200,7 @@ std::string grouping_text(const std::vector<std::string>& algorithms) {
   return text;
 }
 
-/// Nothing where every device has several streams.
+/// Returns nothing where every device has several streams.
 std::string streams_note(const Platform& platform, const std::vector<std::string>& algorithms) {
   const auto devices = platform.devices();
   const auto single = std::count_if(devices.begin(), devices.end(),
@@ -209,11 +211,11 @@ std::string streams_note(const Platform& platform, const std::vector<std::string
                                 ? "devices have one stream"
                                 : std::to_string(single) + " of " +
                                       std::to_string(platform.size()) + " devices have one stream";
-  return which + ": no operators run at the same time there" + grouping_text(algorithms) +
+  return which + ": no operators row at the same time there" + grouping_text(algorithms) +
          " (a plan made with --streams, or for a --platform with streams, has more)\n";
 }
 
-/// Whether some operator takes longer on one device than on another, or cannot run there.
+/// Returns true if an operator takes longer on one device than on another, or cannot row there.
 bool devices_differ(ScheduleInputs& inputs) {
   for (std::size_t i = 0; i < inputs.graph().size(); ++i) {
     for (std::size_t d = 1; d < inputs.platform().size(); ++d) {
@@ -236,53 +238,53 @@ std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::stri
   return notes;
 }
 
-std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs) {
+std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInputs& inputs) {
   if (inputs.sized() || !devices_differ(inputs)) return {};
   std::string names, device;
-  for (const ScheduleRun& run : runs) {
-    if (!run.refusal.empty() || (run.algorithm != "sequential" && run.algorithm != "ios")) continue;
-    names += (names.empty() ? "" : " and ") + run.algorithm;
-    const auto& devices = run.file.schedule.devices;
+  for (const scheduler::Row& row : rows) {
+    if (row.refusal || (row.algorithm != "sequential" && row.algorithm != "ios")) continue;
+    names += (names.empty() ? "" : " and ") + row.algorithm;
+    const auto& devices = row.schedule.devices;
     for (std::size_t d = 0; d < devices.size(); ++d) {
       if (!devices[d].empty()) device = inputs.platform().device(DeviceId(d)).name;
     }
   }
   if (names.empty()) return {};
-  return names + ": on " + device + ", the fastest device that can run and hold all operators\n";
+  return names + ": on " + device + ", the fastest device that can row and hold all operators\n";
 }
 
-Table comparison_csv(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(runs);
+Table comparison_csv(const std::vector<scheduler::Row>& rows) {
+  const std::vector<Column> all = columns(rows);
   std::vector<std::string> head = {"algorithm"};
   for (const Column& column : all) head.push_back(column.key);
   head.emplace_back("refused");
   Table table(head);
-  for (const ScheduleRun& run : runs) {
-    std::vector<std::string> row = {run.algorithm};
+  for (const scheduler::Row& row : rows) {
+    std::vector<std::string> cells = {row.algorithm};
     for (const Column& column : all)
-      row.push_back(run.refusal.empty() ? csv_text(column.value(run)) : "");
-    row.push_back(run.refusal);
-    table.add(std::move(row));
+      cells.push_back(!row.refusal ? csv_text(column.value(row)) : "");
+    cells.push_back(row.refusal ? error_line(*row.refusal) : "");
+    table.add(std::move(cells));
   }
   return table;
 }
 
-Json comparison_json(const std::vector<ScheduleRun>& runs) {
-  const std::vector<Column> all = columns(runs);
-  Json rows = Json::array();
-  for (const ScheduleRun& run : runs) {
-    Json row = {{"algorithm", run.algorithm}};
-    if (!run.refusal.empty()) {
-      row["refused"] = run.refusal;
+Json comparison_json(const std::vector<scheduler::Row>& rows) {
+  const std::vector<Column> all = columns(rows);
+  Json list = Json::array();
+  for (const scheduler::Row& row : rows) {
+    Json object = {{"algorithm", row.algorithm}};
+    if (row.refusal) {
+      object["refused"] = error_line(*row.refusal);
     } else {
       for (const Column& column : all) {
-        Json value = column.value(run);
-        if (!value.is_null() || !column.optional) row[column.key] = std::move(value);
+        Json value = column.value(row);
+        if (!value.is_null() || !column.optional) object[column.key] = std::move(value);
       }
     }
-    rows.push_back(std::move(row));
+    list.push_back(std::move(object));
   }
-  return rows;
+  return list;
 }
 
 }  // namespace hios::cli

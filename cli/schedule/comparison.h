@@ -3,29 +3,31 @@
 #include <string>
 #include <vector>
 
-#include "cli/schedule/schedule_runs.h"
+#include "cli/schedule/schedule_inputs.h"
 #include "cli/table.h"
 #include "hios/base/json/json_io.h"
+#include "scheduler/compare/row.h"
 
-/// Schedules of one problem side by side; docs/comparison.md explains the columns.
+/// The table of a comparison; docs/comparison.md explains its columns.
 namespace hios::cli {
 
-/// For people: a row an algorithm, then why those that refused did so.
-std::string comparison_text(const std::vector<ScheduleRun>& runs);
+/// Returns a table for people: a row for each algorithm, then the reasons of those that refused.
+std::string comparison_text(const std::vector<scheduler::Row>& rows);
 
-/// Below what was found of schedules by these algorithms: what the devices and their costs leave
-/// out, a line each; often nothing.
+/// Returns remarks for schedules by these algorithms, a line each, often none: devices that run one
+/// operator at a time, costs that were measured with another number of ranks.
 std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::string>& algorithms);
 
-/// Which device sequential and ios plan for, where devices differ and one of them is among the
-/// runs.
-std::string one_device_note(const std::vector<ScheduleRun>& runs, ScheduleInputs& inputs);
+/// Returns a line that names the device that sequential and ios plan for; empty where all devices
+/// have equal times or neither of them is among the rows.
+std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInputs& inputs);
 
-/// The same for scripts: plain numbers, one value a cell; a cell without a value is empty.
-Table comparison_csv(const std::vector<ScheduleRun>& runs);
+/// Returns the table for scripts: plain numbers, one value per cell; a cell without a value is
+/// empty.
+Table comparison_csv(const std::vector<scheduler::Row>& rows);
 
-/// An array of rows; a speed-up over what is not there is left out, a value that is
-/// not known is null.
-Json comparison_json(const std::vector<ScheduleRun>& runs);
+/// Returns an array of rows. A speed-up over an algorithm without a row is left out; an unknown
+/// value is null.
+Json comparison_json(const std::vector<scheduler::Row>& rows);
 
 }  // namespace hios::cli

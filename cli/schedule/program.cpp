@@ -10,14 +10,14 @@
 #include "cli/schedule/check_schedule.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
+#include "cli/schedule/graph_with_costs.h"
 #include "cli/schedule/lists.h"
 #include "cli/schedule/memory_need.h"
+#include "cli/schedule/objective.h"
 #include "cli/schedule/period_table.h"
-#include "cli/schedule/priced_graph.h"
 #include "cli/schedule/schedule_flags.h"
 #include "cli/schedule/schedule_inputs.h"
 #include "cli/schedule/schedule_runs.h"
-#include "cli/schedule/throughput.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
@@ -30,9 +30,11 @@ namespace hios::cli {
 namespace {
 
 using scheduler::Algorithm;
+using scheduler::Request;
+using scheduler::Row;
 
-/// The algorithms that --algorithm and --compare name, each once. A comparison has sequential and
-/// ios in it, and without --algorithm all.
+/// Returns the algorithms that --algorithm and --compare name, each once. A comparison includes
+/// sequential and ios, and without --algorithm all.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
@@ -68,11 +70,12 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
   return chosen;
 }
 
-/// Every word must fit at least one of the chosen algorithms; each gets those that it knows.
-std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
-  std::vector<Asked> asked;
+/// Gives each algorithm the --option words that it knows. Throws InputError for a word that none
+/// knows.
+std::vector<Request> read_options(const Flags& flags, const std::vector<const Algorithm*>& chosen) {
+  std::vector<Request> requests;
   for (const Algorithm* algorithm : chosen)
-    asked.push_back({algorithm, Options(algorithm->options)});
+    requests.push_back({algorithm, Options(algorithm->options)});
   std::set<std::string> said;
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
@@ -80,37 +83,37 @@ std::vector<Asked> read_options(const Flags& flags, const std::vector<const Algo
       throw InputError("--option says " + quote(key) + " twice; remove one of the two");
     }
     bool known = false;
-    for (Asked& each : asked) {
+    for (Request& each : requests) {
       if (each.options.has(key)) each.options.set(word);
       known = known || each.options.has(key);
     }
-    if (!known) asked.front().options.set(word);  // says which names there are
+    if (!known) requests.front().options.set(word);  // throws, and lists the names
   }
-  return asked;
+  return requests;
 }
 
-void write_results(const std::vector<ScheduleRun>& runs, const std::vector<PeriodRow>& bounds,
-                   ScheduleInputs& inputs, const Common& common) {
+void write_results(const std::vector<Row>& rows, const std::vector<scheduler::PeriodRow>& bounds,
+                   ScheduleInputs& inputs, const Settings& settings, const Common& common) {
   std::vector<std::string> planned;
-  for (const ScheduleRun& run : runs) {
-    if (run.refusal.empty()) planned.push_back(run.algorithm);
+  for (const Row& row : rows) {
+    if (!row.refusal) planned.push_back(row.algorithm);
   }
-  show(comparison_text(runs) + one_device_note(runs, inputs) + notes_text(inputs, planned) +
+  show(comparison_text(rows) + one_device_note(rows, inputs) + notes_text(inputs, planned) +
        period_bounds_text(bounds));
-  if (common.csv) write_text(*common.csv, comparison_csv(runs).csv(), common.existing);
+  if (common.csv) write_text(*common.csv, comparison_csv(rows).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
-  for (const ScheduleRun& run : runs) {
-    if (run.graph) schedules.push_back(to_json(run.file, *run.graph));
+  for (const Row& row : rows) {
+    if (row.graph) schedules.push_back(to_json(file_of(row, inputs, settings), *row.graph));
   }
-  Json results = {{"comparison", comparison_json(runs)}, {"schedules", schedules}};
+  Json results = {{"comparison", comparison_json(rows)}, {"schedules", schedules}};
   if (!bounds.empty()) results["bounds"] = period_bounds_json(bounds);
   write_json(*common.json, results, common.existing);
 }
 
-/// What --algorithm, --compare and --option ask for; nothing where an export is all. Needs no
+/// Reads --algorithm, --compare and --option; nothing where the program only exports. Needs no
 /// graph, so that a mistake shows before one is read or made.
-std::vector<Asked> read_asked(const Flags& flags, const scheduler::Registry& registry) {
+std::vector<Request> read_requests(const Flags& flags, const scheduler::Registry& registry) {
   if (flags.given("export-model") && !flags.given("model")) {
     throw InputError("--export-model writes a --model; a graph has none");
   }
@@ -125,11 +128,11 @@ std::vector<Asked> read_asked(const Flags& flags, const scheduler::Registry& reg
   return {};
 }
 
-/// What decides how much memory is needed.
-Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>& asked) {
-  Work work{.json_schedules = common.json ? asked.size() : flags.given("output"),
+/// Returns the work on the inputs, as far as it takes memory.
+Work work_of(const Flags& flags, const Common& common, const std::vector<Request>& requests) {
+  Work work{.json_schedules = common.json ? requests.size() : flags.given("output"),
             .exports_graph = flags.given("export-graph")};
-  for (const Asked& each : asked) {
+  for (const Request& each : requests) {
     if (each.options.has("islands"))
       work.islands = static_cast<std::size_t>(each.options.integer("islands"));
     if (flags.given("timeline"))
@@ -138,11 +141,12 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Asked>&
   return work;
 }
 
-/// With the costs that a profile gives, of every number of inputs at a time.
+/// Returns the graph with the profile's costs, for every number of inputs at a time.
 Graph exported_graph(const Flags& flags, ScheduleInputs& inputs) {
   if (!flags.given("profile")) return inputs.own_graph();
-  if (!inputs.sized()) return priced_graph(inputs.costs());
-  return priced_graph(*inputs.sized(), [&](const Graph& graph) { return inputs.price(graph); });
+  if (!inputs.sized()) return graph_with_costs(inputs.costs());
+  return graph_with_costs(*inputs.sized(),
+                          [&](const Graph& graph) { return inputs.costs_of(graph); });
 }
 
 void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inputs) {
@@ -157,27 +161,31 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
   }
 }
 
-int schedule(const Flags& flags, const Common& common, const std::vector<Asked>& asked,
-             const Lent& lent, const AskedBounds& bounds, ScheduleInputs& inputs) {
-  if (!inputs.sized()) inputs.costs();  // what is missing is missing for all
-  const StopRequest stop;               // until the results are written
-  std::vector<ScheduleRun> runs = run_algorithms(asked, inputs, lent);
-  const std::vector<PeriodRow> proven = bound_periods(runs, inputs, bounds);
-  const bool all_done = runs.size() >= asked.size();
+int schedule(const Flags& flags, const Common& common, const std::vector<Request>& requests,
+             const Settings& settings, const AskedBounds& bounds, ScheduleInputs& inputs) {
+  const scheduler::Problem problem = inputs.problem(settings.objective);
+  const StopRequest stop;  // until the results are written
+  std::vector<Row> rows = compare(problem, requests, settings);
+  const Stopwatch bounding;
+  const scheduler::Deadline for_bounds(
+      StopRequest::asked, [&] { return bounding.seconds(); }, bounds.time_limit_s);
+  const std::vector<scheduler::PeriodRow> proven =
+      raise_period_bounds(rows, problem, bounds.which, for_bounds);
+  const bool all_done = rows.size() >= requests.size();
   write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem
   if (const auto file = flags.optional_text("output")) {
-    write_json(*file, to_json(runs.front().file, *runs.front().graph), common.existing);
+    const Row& row = rows.front();
+    write_json(*file, to_json(file_of(row, inputs, settings), *row.graph), common.existing);
   }
   if (const auto file = flags.optional_text("timeline")) {
-    const ScheduleRun& run = runs.front();
-    write_json(*file, planned_trace(*run.graph, run.file.schedule, *run.costs).json(),
-               common.existing);
+    const Row& row = rows.front();
+    write_json(*file, planned_trace(*row.graph, row.schedule, *row.costs).json(), common.existing);
   }
-  write_results(runs, proven, inputs, common);
+  write_results(rows, proven, inputs, settings, common);
   if (!StopRequest::asked()) return 0;
   log::info("interrupted by " + signal_name(StopRequest::signal()) + ": the best so far was kept" +
             (all_done ? std::string()
-                      : "; not started: " + std::to_string(asked.size() - runs.size()) +
+                      : "; not started: " + std::to_string(requests.size() - rows.size()) +
                             " of the algorithms"));
   return exit_status_of_signal(StopRequest::signal());
 }
@@ -199,12 +207,12 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   }
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
-  const std::vector<Asked> asked = read_asked(flags, registry);
+  const std::vector<Request> requests = read_requests(flags, registry);
   const AskedBounds bounds = read_bounds(flags);
-  ScheduleInputs inputs(flags, common, work_of(flags, common, asked));
-  const Lent lent{read_objective(flags, inputs), common.seed, flags.number("time-limit", 0, 1e6),
-                  since_start};
-  if (!asked.empty()) return schedule(flags, common, asked, lent, bounds, inputs);
+  ScheduleInputs inputs(flags, common, work_of(flags, common, requests));
+  const Settings settings{read_objective(flags, inputs), common.seed,
+                          flags.number("time-limit", 0, 1e6), since_start};
+  if (!requests.empty()) return schedule(flags, common, requests, settings, bounds, inputs);
   write_exports(flags, common, inputs);
   return 0;
 }

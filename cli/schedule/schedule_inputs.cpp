@@ -242,17 +242,27 @@ const CostModel& ScheduleInputs::costs() {
                    "a time for each of " + std::to_string(graph().size()) + " operators on " +
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");
-    costs_ = price(graph());
+    costs_ = costs_of(graph());
     if (profile_) warn_of_unsettled(unsettled_text(*profile_, platform_));
   }
   return *costs_;
 }
 
-CostModel ScheduleInputs::price(const Graph& graph) const {
-  return profile_ ? priced_by_profile(graph) : CostModel::from_graph(graph, platform_);
+scheduler::Problem ScheduleInputs::problem(Objective objective) {
+  if (!sized_) return scheduler::Problem(costs(), objective, inputs());
+  divisible_ = {&*sized_, &platform_, [this](const Graph& graph) { return costs_of(graph); }};
+  return scheduler::Problem(divisible_);
 }
 
-CostModel ScheduleInputs::priced_by_profile(const Graph& graph) const {
+std::int64_t ScheduleInputs::inputs() const {
+  return network_ ? network_->model.batch() : graph().inputs();
+}
+
+CostModel ScheduleInputs::costs_of(const Graph& graph) const {
+  return profile_ ? costs_by_profile(graph) : CostModel::from_graph(graph, platform_);
+}
+
+CostModel ScheduleInputs::costs_by_profile(const Graph& graph) const {
   try {
     return with_remedies(model_words_(graph),
                          [&] { return CostModel::from_profile(graph, platform_, *profile_); });
@@ -284,7 +294,7 @@ po::options_description input_flags() {
   group.add_options()("extrapolate-ranks",
                       "plan for more or fewer devices than the --profile has ranks: operators and "
                       "stages as measured with the nearest number of ranks, a transfer between any "
-                      "two devices as the median of the measured pairs; the schedule says so");
+                      "two devices as the median of the measured pairs; the schedule records it");
   group.add_options()("graph", input_file("FILE"),
                       "a hios-graph file: operators, edges and their costs");
   group.add_options()(

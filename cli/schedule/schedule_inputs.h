@@ -17,6 +17,7 @@
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/problem.h"
 
 namespace hios::cli {
 
@@ -29,8 +30,7 @@ class ScheduleInputs {
  public:
   /// Throws InputError where memory does not hold the problem and its `work`, before the graph is
   /// made if its size is known by then. `devices`: those of a schedule that is to be checked,
-  /// unless
-  /// --platform names others. REQUIRES: require_one_source().
+  /// unless --platform names others. REQUIRES: require_one_source().
   ScheduleInputs(const Flags& flags, const Common& common, const Work& work,
                  const std::optional<Platform>& devices = {});
   ScheduleInputs(const ScheduleInputs&) = delete;
@@ -42,10 +42,15 @@ class ScheduleInputs {
   const Platform& platform() const { return platform_; }
   /// The network of --model; null where a graph was named.
   const Network* network() const { return network_ ? &*network_ : nullptr; }
-  /// Throws InputError where costs are missing.
+  /// Returns the costs of graph(). Throws InputError where costs are missing.
   const CostModel& costs();
   /// Returns the costs of a graph that divides the inputs, and that outlives them.
-  CostModel price(const Graph& graph) const;
+  CostModel costs_of(const Graph& graph) const;
+  /// Returns the problem, a view of these inputs. Throws InputError where costs are missing, unless
+  /// the inputs are divided: then divisions may lack some.
+  scheduler::Problem problem(Objective objective);
+  /// Returns the number of inputs of an inference.
+  std::int64_t inputs() const;
   /// The numbers of inputs that operators may run at a time; null: all inputs only.
   const SizedGraphs* sized() const { return sized_ ? &*sized_ : nullptr; }
   /// Returns the graph of a schedule's batches, of any size; `root`: the schedule's file. Null: the
@@ -62,7 +67,7 @@ class ScheduleInputs {
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
   void take_measured(const Flags& flags);
-  CostModel priced_by_profile(const Graph& graph) const;
+  CostModel costs_by_profile(const Graph& graph) const;
   void read_inputs(const Flags& flags);
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 
@@ -70,6 +75,7 @@ class ScheduleInputs {
   std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
   std::optional<Graph> own_graph_;  ///< the graph of its file, with costs of all sizes
   std::optional<SizedGraphs> sized_;
+  scheduler::DivisibleProblem divisible_;  ///< a view of sized_
   /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;
   Graph graph_;

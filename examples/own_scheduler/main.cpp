@@ -1,64 +1,39 @@
-// An own scheduler in addition to those of HIOS: this program is hios-schedule with one more
-// algorithm, so --list-algorithms describes it and --compare ranks it among the others.
-//
-// The algorithm is the classic list schedule of Topcuoglu, Hariri and Wu ("Performance-effective
-// and low-complexity task scheduling for heterogeneous computing", 2002, section IV-A): operators
-// in the order of their upward ranks, each on the device where it finishes first.
+// An own scheduler compared with those of HIOS from C++: a random network of the HIOS paper's
+// simulations on four devices, and a row for each scheduler.
 
-#include <limits>
-#include <optional>
+#include <chrono>
+#include <cstdio>
+#include <vector>
 
-#include "cli/schedule/program.h"
-#include "hios/base/error.h"
-#include "scheduler/list/placement.h"
-#include "scheduler/list/priorities.h"
-#include "scheduler/list/requirements.h"
-#include "scheduler/list/timeline.h"
-#include "scheduler/registry.h"
+#include "earliest_finish.h"
+#include "hios/graph/random/random_dag.h"
+#include "scheduler/compare/compare.h"
 
 using namespace hios;
 using namespace hios::scheduler;
 
-namespace {
+int main() {
+  // 1. A problem: a graph and its costs on these devices; the objective is the latency.
+  const Graph graph = random_dag({});
+  const Platform platform = Platform::homogeneous(4, "gpu", 0, 8);
+  const CostModel costs = CostModel::from_graph(graph, platform);
 
-ScheduleResult earliest_finish(const Graph& graph, const CostModel& costs, const Platform& platform,
-                               const Options& options, const Context& context) {
-  require_placeable(graph, costs, "earliest-finish");
-  Placement placement(graph, costs);  // the devices that an operator may still go to
-  ListTimeline timeline(graph, costs, options.boolean("insertion"));
-  for (const OpId op : priority_order(graph, costs)) {
-    std::optional<DeviceId> best;
-    double best_ms = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < platform.size(); ++i) {
-      const DeviceId device(i);
-      if (!placement.may_go(op, device)) continue;
-      const double finish_ms =
-          timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
-      if (finish_ms < best_ms) {
-        best = device;
-        best_ms = finish_ms;
-      }
-    }
-    if (!best) {
-      throw InputError("earliest-finish: no device has room left for operator '" +
-                       graph.op(op).name + "'");
-    }
-    placement.place(op, *best);
-    timeline.place(op, *best);
-  }
-  // complete() simulates the schedule and adds the lower bound.
-  return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
+  // 2. Algorithms, with their default options.
   Registry registry = built_in();
-  registry.add({.name = "earliest-finish",
-                .description = "by upward rank, each operator where it finishes first",
-                .options = {{.name = "insertion",
-                             .default_value = true,
-                             .help = "use gaps between operators that are already placed"}},
-                .run = earliest_finish});
-  return cli::schedule_program(argc, argv, registry);
+  registry.add(earliest_finish());
+  std::vector<Request> requests;
+  for (const char* name : {"sequential", "ios", "heft", "hios-lp", "best", "earliest-finish"}) {
+    const Algorithm& algorithm = registry.find(name);
+    requests.push_back({&algorithm, Options(algorithm.options)});
+  }
+
+  // 3. Two seconds for each. The library owns no clock: the program gives one.
+  using Clock = std::chrono::steady_clock;
+  const auto clock = [] {
+    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  };
+  for (const Row& row : compare(Problem(costs), requests, Deadline({}, clock, 2))) {
+    std::printf("%-16s %8.3f ms, %5.1f %% above the bound, in %.4f s\n", row.algorithm.c_str(),
+                row.predicted.latency_ms, 100 * row.predicted.gap(), row.seconds);
+  }
 }

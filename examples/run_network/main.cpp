@@ -30,7 +30,7 @@ int run(mpi::Transport& transport, const std::string& name, const InputSize& siz
   const CostModel costs = CostModel::from_profile(graph, platform, profiling.profile());
   const scheduler::Algorithm& algorithm = scheduler::built_in().find("hios-lp");
   const scheduler::ScheduleResult planned =
-      algorithm.run(graph, costs, platform, Options(algorithm.options), {});
+      algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {});
 
   // 3. The run, compared with plain loops and, bit by bit, with one rank.
   job::RunInputs inputs{.network = network, .schedule = {}, .profile = profiling.profile()};

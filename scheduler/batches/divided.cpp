@@ -131,9 +131,8 @@ class DivisionSearch {
     if (!start) return;
     TimedDivision joined = join_batches(problem_, *std::move(start), context);
     if (best_ && joined.latency_ms >= best_->result.latency_ms) return;
-    ScheduleResult result =
-        complete(std::move(joined.schedule), Outcome::kFeasible, *joined.division.graph,
-                 *joined.division.costs, options_, context);
+    ScheduleResult result = complete(std::move(joined.schedule), Outcome::kFeasible,
+                                     Problem(*joined.division.costs), options_, context);
     best_ = DividedResult{std::move(joined.division), std::move(result)};
   }
 
@@ -178,8 +177,7 @@ class DivisionSearch {
 
   /// Keeps the schedule if it is the shortest.
   Attempt attempt(Division division, const Context& context) {
-    ScheduleResult result =
-        algorithm_.run(*division.graph, *division.costs, *problem_.platform, options_, context);
+    ScheduleResult result = algorithm_.run(Problem(*division.costs), options_, context);
     const Attempt made{LowerBound{result.lower_bound_ms, result.bound},
                        result.outcome == Outcome::kOptimal};
     cut_short_ = cut_short_ || result.outcome == Outcome::kTimeLimit;

@@ -1,28 +1,18 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/batches.h"
-#include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/problem.h"
 
 /// Many inputs that are available together: the schedule also decides which operator runs which of
 /// them at a time (Ghannane and Abdelfattah, "DiviML", section III). A division of the inputs is a
 /// graph (hios/graph/batches.h), so every scheduler can plan it; this room decides between
 /// divisions.
 namespace hios::scheduler {
-
-/// The problem to schedule. The values outlive it.
-struct DivisibleProblem {
-  const SizedGraphs* graphs = nullptr;
-  const Platform* platform = nullptr;
-  /// Returns the costs of a graph that divide() made and that outlives them. Throws InputError if
-  /// some are missing.
-  std::function<CostModel(const Graph&)> make_costs;
-};
 
 /// A graph that divides inputs, with its costs. Copies share them.
 struct Division {

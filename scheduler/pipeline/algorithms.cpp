@@ -51,19 +51,22 @@ Proof prove(const Graph& graph, const CostModel& costs, const LowerBound& known,
 
 }  // namespace
 
-ScheduleResult run_slice_graph(const Graph& graph, const CostModel& costs, const Platform&,
-                               const Options& options, const Context& context) {
+ScheduleResult run_slice_graph(const Problem& problem, const Options& options,
+                               const Context& context) {
+  const Graph& graph = problem.graph();
+  const CostModel& costs = problem.costs();
   require_placeable(graph, costs, "slice-graph");
   const SliceGraphOptions limits{order_search_named(options.string("order")),
                                  static_cast<std::size_t>(options.integer("population")),
                                  static_cast<std::size_t>(options.integer("generations"))};
   TimedSchedule found = slice_graph(graph, costs, limits, context.seed, context.deadline);
-  return complete(std::move(found.schedule), outcome_of(found.timed_out), graph, costs, options,
+  return complete(std::move(found.schedule), outcome_of(found.timed_out), problem, options,
                   context);
 }
 
-ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platform&,
-                        const Options& options, const Context& context) {
+ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context) {
+  const Graph& graph = problem.graph();
+  const CostModel& costs = problem.costs();
   require_placeable(graph, costs, "best");
   const LowerBound known = context.bound ? *context.bound : simple_period_bound(graph, costs);
   // A result within a time limit depends on the machine, so with a number of moves no proof is
@@ -73,7 +76,7 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   Context informed = context;
   informed.bound = proof.bound;
   if (proof.schedule && proof.period_ms <= proof.bound.ms * (1 + kRounding)) {
-    return complete(*std::move(proof.schedule), Outcome::kOptimal, graph, costs, options, informed);
+    return complete(*std::move(proof.schedule), Outcome::kOptimal, problem, options, informed);
   }
   PartitionSearchResult result =
       search_grouped(graph, costs, {options.integer("iterations")}, proof.bound.ms, context.seed,
@@ -81,7 +84,7 @@ ScheduleResult run_best(const Graph& graph, const CostModel& costs, const Platfo
   if (proof.period_ms < period_of(graph, result.found.schedule, costs).ms())
     result.found.schedule = *std::move(proof.schedule);
   const Outcome outcome = result.optimal ? Outcome::kOptimal : outcome_of(result.found.timed_out);
-  return complete(std::move(result.found.schedule), outcome, graph, costs, options, informed);
+  return complete(std::move(result.found.schedule), outcome, problem, options, informed);
 }
 
 }  // namespace hios::scheduler::pipeline

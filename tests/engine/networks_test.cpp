@@ -104,7 +104,7 @@ TEST_P(Networks, ComputedSchedules) {
       const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
       const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
       expect_as_one_rank(
-          algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule, 1);
+          algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {}).schedule, 1);
     }
   }
 }

@@ -15,7 +15,6 @@ bool nearly(double a, double b) { return std::abs(a - b) <= kRounding * std::max
 
 /// Runs an algorithm with options that keep it short. Empty if the algorithm refuses the problem.
 std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& algorithm,
-                                                   const Graph& graph, const Platform& platform,
                                                    const CostModel& costs) {
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=20");
@@ -25,7 +24,7 @@ std::optional<scheduler::ScheduleResult> result_of(const scheduler::Algorithm& a
   if (options.has("max_endings")) options.set("max_endings=2000");
   if (options.has("nodes")) options.set("nodes=5");
   try {
-    return algorithm.run(graph, costs, platform, options, {});
+    return algorithm.run(scheduler::Problem(costs), options, {});
   } catch (const InputError& error) {
     promise_a_line(error.what());
     return std::nullopt;
@@ -38,7 +37,7 @@ bool is_small(const Graph& graph) { return graph.size() <= 16 && graph.edge_coun
 
 void judge_algorithms(const Graph& graph, const Platform& platform, const CostModel& costs) {
   for (const scheduler::Algorithm& algorithm : scheduler::built_in().all()) {
-    const auto result = result_of(algorithm, graph, platform, costs);
+    const auto result = result_of(algorithm, costs);
     if (!result) continue;
     const auto findings = validate(graph, platform, result->schedule);
     promise(findings.empty(),

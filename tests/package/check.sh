@@ -61,12 +61,15 @@ cp -r "$source_folder/examples" "$work/examples"
 for example in own_scheduler run_network; do
   build_project "$example" "$work/examples/$example" -DCMAKE_PREFIX_PATH="$prefix"
 done
-own=$work/build-own_scheduler/own_scheduler
-quietly "own_scheduler lists its scheduler" "$own" --list-algorithms
+quietly "own_scheduler compares from C++" "$work/build-own_scheduler/own_scheduler"
+says 'hios-lp .* ms, .* above the bound'
+says 'earliest-finish .* ms, .* above the bound'
+own=$work/build-own_scheduler/own_program
+quietly "own_program lists the scheduler" "$own" --list-algorithms
 says earliest-finish
-quietly "own_scheduler runs it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 \
+quietly "own_program runs it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 \
   --algorithm earliest-finish --option insertion=false --output "$work/schedule.json"
-quietly "own_scheduler compares it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 --compare
+quietly "own_program compares it" "$own" --random n=60,edges=120,layers=6,seed=1 --devices 2 --compare
 says earliest-finish
 says hios-lp
 quietly "run_network on one rank" "$work/build-run_network/run_network" squeezenet 64

@@ -9,9 +9,9 @@
 #include "support/oracles/dag_generator.h"
 #include "support/sanitized.h"
 
-// What all algorithms keep: times by device, `allowed`, `colocate`, memory. A schedule satisfies
-// validate(), is never better than brute force under the same rules, and is the free one where the
-// rules do not bind; or the problem is refused by an InputError.
+// All algorithms keep the constraints: times by device, `allowed`, `colocate`, memory. A schedule
+// satisfies validate(), is never better than brute force under the same rules, and equals the
+// unconstrained one where the rules do not bind. Otherwise an InputError refuses the problem.
 
 namespace hios::scheduler {
 namespace {
@@ -23,8 +23,8 @@ struct ConstrainedProblem {
   Platform platform;
 };
 
-/// Labels, bytes and allowed devices by chance; memory for `slack` times what all operators hold,
-/// shared unevenly; no limit on some devices.
+/// Returns the graph with random labels, bytes and allowed devices. Memory is `slack` times the
+/// bytes of all operators, shared unevenly; some devices have no limit.
 ConstrainedProblem constrained(const Graph& free, std::size_t devices, double slack,
                                Random& random) {
   std::vector<Operator> operators(free.operators().begin(), free.operators().end());
@@ -77,8 +77,7 @@ TEST(Constraints, SchedulesKeepThemOrAreRefused) {
       int asked = 0;
       if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
-        const ScheduleResult result =
-            algorithm.run(problem.graph, costs, problem.platform, options, context);
+        const ScheduleResult result = algorithm.run(Problem(costs), options, context);
         EXPECT_EQ(first_finding(problem, result.schedule), "");
         ++made;
       } catch (const InputError& error) {
@@ -108,14 +107,13 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
       try {
-        const ScheduleResult result =
-            algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        const ScheduleResult result = algorithm.run(Problem(costs), Options(algorithm.options), {});
         EXPECT_TRUE(possible);
         EXPECT_EQ(first_finding(problem, result.schedule), "");
         EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kRounding));
         ++made;
       } catch (const InputError&) {
-        // Packing may miss a placement; that it finds most is asked below.
+        // Packing may miss a placement; a test below checks that it finds most.
       }
     }
     if (::testing::Test::HasFailure()) return;
@@ -124,7 +122,8 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
   EXPECT_GT(impossible, test::tries(10u));
 }
 
-/// Labels of one operator, memory for all on each device: nothing that binds.
+/// Returns the graph with labels of one operator each and memory for all operators on each device:
+/// no constraint binds.
 TEST(Constraints, ThatDoNotBindChangeNothing) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -150,14 +149,14 @@ TEST(Constraints, ThatDoNotBindChangeNothing) {
     for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
       const Algorithm& algorithm = built_in().find(name);
       const Options options(algorithm.options);
-      EXPECT_EQ(algorithm.run(bound, bound_costs, roomy, options, {}).schedule,
-                algorithm.run(free, free_costs, endless, options, {}).schedule)
+      EXPECT_EQ(algorithm.run(Problem(bound_costs), options, {}).schedule,
+                algorithm.run(Problem(free_costs), options, {}).schedule)
           << name;
     }
   }
 }
 
-// Where there is a placement, the greedy choice with packing behind it finds one nearly always.
+// Where a placement exists, the greedy choice and then packing nearly always find one.
 TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
   std::size_t possible = 0, found = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -172,7 +171,7 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
       ++possible;
       const Algorithm& algorithm = built_in().find(name);
       try {
-        algorithm.run(problem.graph, costs, problem.platform, Options(algorithm.options), {});
+        algorithm.run(Problem(costs), Options(algorithm.options), {});
         ++found;
       } catch (const InputError&) {
         continue;
@@ -206,10 +205,10 @@ TEST(Constraints, MemoryForAllOperatorsButNotForTheirLabelsIsRefusedInOneLine) {
     SCOPED_TRACE(algorithm.name);
     const Options options(algorithm.options);
     if (algorithm.many_devices) {
-      EXPECT_NO_THROW(algorithm.run(free, free_costs, platform, options, {}));
+      EXPECT_NO_THROW(algorithm.run(Problem(free_costs), options, {}));
     }
     try {
-      algorithm.run(labelled, costs, platform, options, {});
+      algorithm.run(Problem(costs), options, {});
       ADD_FAILURE() << "was not refused";
     } catch (const InputError& error) {
       const std::string text = error.what();

@@ -42,7 +42,7 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
   Options options(algorithm.options);
   if (options.has("iterations")) options.set(std::string("iterations=") + iterations);
   if (options.has("generations")) options.set("generations=3");
-  return algorithm.run(costs.graph(), costs, costs.platform(), options, {});
+  return algorithm.run(Problem(costs), options, {});
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.
@@ -104,7 +104,7 @@ TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
   }
 }
 
-/// The same graph with times for each pair of devices instead of one.
+/// Returns the graph with transfer times for each pair of devices instead of one.
 Graph with_times_by_pair(const Graph& graph, std::size_t devices, Random& random) {
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   for (Edge& edge : edges) {
@@ -156,8 +156,8 @@ TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
   }
 }
 
-/// A tensor holds its link while it travels, not while a device is told to go on by it.
-TEST(Contended, DevicesThatAreToldToBegin) {
+/// A tensor occupies its link while it travels, not while it launches its device's next stage.
+TEST(Contended, LaunchesDoNotOccupyLinks) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched, contended");
@@ -183,7 +183,7 @@ TEST(Contended, BestIsNeverWorseThanAnyThatItStartsFrom) {
         const CostModel costs = CostModel::from_graph(graph, platform);
         double others = std::numeric_limits<double>::infinity();
         for (const Algorithm& algorithm : built_in().all()) {
-          if (algorithm.name == "met") break;  // from here on, none that it starts from
+          if (algorithm.name == "met") break;  // the search starts from those before it
           others = std::min(others, run(algorithm, costs, "0").latency_ms);
         }
         const ScheduleResult best = run(built_in().find("best"), costs, "1500");
@@ -203,7 +203,7 @@ TEST(Contended, TheTableSaysWhatAlgorithmsDo) {
   EXPECT_EQ(built_in().find("ios").contention, kMeetsNoContention);
 }
 
-/// Moves of the search, some kept and some not: each decision and latency as simulate() has it.
+/// Moves of the search, some kept and some undone: each decision and latency equals simulate()'s.
 TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
   std::size_t kept = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {

@@ -8,7 +8,7 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kForever = std::numeric_limits<double>::infinity();
 
 /// A clock and a stop request that the test sets.
 class DeadlineTest : public testing::Test {
@@ -28,7 +28,7 @@ TEST_F(DeadlineTest, TheDefaultOneNeverExpires) {
   for (const Deadline& deadline :
        {never, never.half(), never.within(0), never.share(0.5), never.from_now(0)}) {
     EXPECT_FALSE(deadline.expired());
-    EXPECT_EQ(deadline.seconds_left(), kInfinity);
+    EXPECT_EQ(deadline.seconds_left(), kForever);
   }
 }
 
@@ -40,7 +40,7 @@ TEST_F(DeadlineTest, AStopRequestEndsItAndAllThatIsDerived) {
                                      deadline.share(0.5), deadline.from_now(0)};
   for (const Deadline& each : all) {
     EXPECT_FALSE(each.expired()) << "there is no clock";
-    EXPECT_EQ(each.seconds_left(), kInfinity);
+    EXPECT_EQ(each.seconds_left(), kForever);
   }
   stop_ = true;
   for (const Deadline& each : all) {
@@ -102,10 +102,25 @@ TEST_F(DeadlineTest, APartEndsWithTheWhole) {
   now_s_ += 2;
   EXPECT_EQ(deadline.within(3).seconds_left(), 3);
   EXPECT_EQ(deadline.within(30).seconds_left(), 6);
-  EXPECT_EQ(deadline.within(kInfinity).seconds_left(), 6);
+  EXPECT_EQ(deadline.within(kForever).seconds_left(), 6);
   EXPECT_EQ(deadline.share(0.5).seconds_left(), 3);
   EXPECT_EQ(deadline.within(4).half().seconds_left(), 2) << "a part begins when it is made";
   EXPECT_TRUE(deadline.within(-1).expired());
+}
+
+TEST_F(DeadlineTest, TellsAStopRequestFromTime) {
+  const Deadline deadline = in(0);
+  EXPECT_TRUE(deadline.expired());
+  EXPECT_FALSE(deadline.stop_requested());
+  stop_ = true;
+  EXPECT_TRUE(deadline.stop_requested());
+  EXPECT_FALSE(Deadline().stop_requested());
+}
+
+TEST_F(DeadlineTest, HasTheTimeOfItsClock) {
+  EXPECT_EQ(in(1).now_s(), 100);
+  EXPECT_EQ(Deadline([] { return true; }).now_s(), 0);
+  EXPECT_EQ(Deadline().now_s(), 0);
 }
 
 TEST_F(DeadlineTest, FromNowMayEndLater) {

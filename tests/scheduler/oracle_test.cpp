@@ -32,7 +32,7 @@ std::string first_finding(const Graph& graph, const Platform& platform, const Sc
   return findings.empty() ? "" : findings.front().text;
 }
 
-/// Whether a device can run and hold all operators: what algorithms for one device need.
+/// Returns true if the device can run and hold all operators, as algorithms for one device need it.
 bool serves_all(const Graph& graph, const Device& device) {
   Bytes bytes = 0;
   for (const Operator& op : graph.operators()) {
@@ -48,21 +48,20 @@ bool one_serves_all(const Graph& graph, const Platform& platform) {
                      [&](const Device& device) { return serves_all(graph, device); });
 }
 
-/// Nothing where an algorithm for throughput refuses: blocks that form no cycle need not exist
-/// where a schedule does. tests/scheduler/pipeline/ tells whether they do.
-std::optional<ScheduleResult> run_unless_no_blocks(const Algorithm& algorithm, const Graph& graph,
-                                                   const CostModel& costs, const Platform& platform,
-                                                   const Options& options) {
+/// Returns nothing where an algorithm for throughput refuses: where a schedule exists, blocks that
+/// form no cycle need not exist. tests/scheduler/pipeline/ judges those refusals.
+std::optional<ScheduleResult> run_unless_no_blocks(const Algorithm& algorithm,
+                                                   const CostModel& costs, const Options& options) {
   try {
-    return algorithm.run(graph, costs, platform, options, {});
+    return algorithm.run(Problem(costs), options, {});
   } catch (const InputError&) {
     if (algorithm.objective == Objective::kThroughput) return {};
     throw;
   }
 }
 
-/// Checks every algorithm and bound on one problem that has a schedule. No algorithm may refuse it
-/// but those for one device, where no device will do.
+/// Checks every algorithm and bound on one problem that has a schedule. Only algorithms for one
+/// device may refuse it, where no device suffices.
 void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
            const test::Prices& prices) {
   const double best = test::brute_force(graph, platform, prices).latency_ms;
@@ -75,11 +74,11 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
     Options options(algorithm.options);
     if (options.has("iterations")) options.set("iterations=200");
     if (!algorithm.many_devices && !one_serves_all(graph, platform)) {
-      EXPECT_THROW(algorithm.run(graph, costs, platform, options, {}), InputError);
+      EXPECT_THROW(algorithm.run(Problem(costs), options, {}), InputError);
       continue;
     }
     if (options.has("generations")) options.set("generations=3");
-    const auto made = run_unless_no_blocks(algorithm, graph, costs, platform, options);
+    const auto made = run_unless_no_blocks(algorithm, costs, options);
     if (!made) continue;
     const ScheduleResult& result = *made;
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
@@ -151,8 +150,8 @@ TEST(Oracle, DevicesOfDifferentAbilitiesAndStreams) {
   }
 }
 
-// Networks as people ask for them by name. Memory is enough for some placement, also where nothing
-// is to spare, so every algorithm for several devices has to find one.
+// Networks as users name them. Memory suffices for some placement, also where none is left over:
+// every algorithm for several devices must find one.
 TEST(Oracle, RandomNetworksOfEveryFamilyOnUnlikeDevices) {
   const char* families[] = {"layered",       "forkjoin,width=3", "tree",        "tree,direction=in",
                             "chain,width=2", "cholesky",         "independent", "dense"};
@@ -191,7 +190,7 @@ TEST(Oracle, MeasuredStagesOfAnyCost) {
   }
 }
 
-/// One device of the kind that the profile knows, and one like it that is told in another time.
+/// Returns one device of the profile's kind, and one like it with another launch time.
 Platform with_an_unlike(Profile& profile, int streams, Random& random) {
   Configuration& known = profile.configurations.front();
   known.devices = {known.kind, "other"};
@@ -204,7 +203,7 @@ Platform with_an_unlike(Profile& profile, int streams, Random& random) {
   return platform;
 }
 
-TEST(Oracle, DevicesThatAreToldToBegin) {
+TEST(Oracle, DevicesLaunchTheirStages) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched");
@@ -238,7 +237,7 @@ TEST(Oracle, IosIsOptimalOnOneDevice) {
   }
 }
 
-// The oracle itself: its pruning loses nothing, its answer is a schedule with that latency.
+// The oracle itself: its pruning loses nothing, and its answer is a schedule with that latency.
 TEST(Oracle, PruningLosesNothing) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -31,10 +31,10 @@ ScheduleResult run(std::string_view name, const Graph& graph, const Platform& pl
   Options options(algorithm.options);
   if (options.has("iterations")) options.set("iterations=1000");
   if (options.has("generations")) options.set("generations=3");
-  return algorithm.run(graph, costs, platform, options, context);
+  return algorithm.run(Problem(costs), options, context);
 }
 
-/// The graph with one operator changed.
+/// Returns the graph with one operator changed.
 template <class Change>
 Graph changed(const Graph& graph, std::size_t index, Change change) {
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
@@ -57,18 +57,18 @@ TEST(Registry, ListsTheAlgorithms) {
                      {"best-of-all", "hios-lp", "sequential"});
 }
 
-// A scheduler as a user writes one: operators in topological order, each on the device where it
-// ends first.
-ScheduleResult schedule_nearest(const Graph& graph, const CostModel& costs,
-                                const Platform& platform, const Options& options,
+// A user's scheduler: operators in topological order, each on the device where it ends first.
+ScheduleResult schedule_nearest(const Problem& problem, const Options& options,
                                 const Context& context) {
+  const Graph& graph = problem.graph();
+  const CostModel& costs = problem.costs();
   require_placeable(graph, costs, "nearest");
   Placement placement(graph, costs);
   ListTimeline timeline(graph, costs);
   for (const OpId op : graph.topological()) {
     std::optional<DeviceId> best;
     double best_ms = 0;
-    for (std::size_t d = 0; d < platform.size(); ++d) {
+    for (std::size_t d = 0; d < problem.platform().size(); ++d) {
       const DeviceId device(d);
       if (!placement.may_go(op, device)) continue;
       const double end_ms = timeline.earliest_start_ms(op, device) + costs.operator_ms(op, device);
@@ -76,11 +76,11 @@ ScheduleResult schedule_nearest(const Graph& graph, const CostModel& costs,
       best = device;
       best_ms = end_ms;
     }
-    if (!best) throw InputError("nearest: " + graph.op(op).name + " finds no place");
+    if (!best) throw InputError("nearest: " + graph.op(op).name + " is left over");
     placement.place(op, *best);
     timeline.place(op, *best);
   }
-  return complete(timeline.schedule(), Outcome::kFeasible, graph, costs, options, context);
+  return complete(timeline.schedule(), Outcome::kFeasible, problem, options, context);
 }
 
 Algorithm nearest() {
@@ -104,7 +104,7 @@ TEST(Registry, TakesASchedulerOfOnesOwn) {
     const Algorithm& own = registry.find("nearest");
     Options options(own.options);
     options.set("slack_ms=0.5");
-    const ScheduleResult result = own.run(graph, costs, platform, options, {});
+    const ScheduleResult result = own.run(Problem(costs), options, {});
     EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
     EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
     EXPECT_EQ(result.lower_bound_ms, lower_bound(graph, costs).ms);
@@ -169,19 +169,19 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
     const CostModel costs = CostModel::from_graph(graph, platform);
     const test::Prices prices = test::prices_of(graph, platform);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.exact) continue;  // judged on small graphs, where it is built
+      if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=3000");
       if (options.has("iterations")) options.set("iterations=3000");
       if (options.has("generations")) options.set("generations=3");
-      const ScheduleResult result = algorithm.run(graph, costs, platform, options, {});
+      const ScheduleResult result = algorithm.run(Problem(costs), options, {});
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       EXPECT_TRUE(test::runs_to_its_end(graph, result.schedule));
       EXPECT_DOUBLE_EQ(result.latency_ms, *test::slow_latency_ms(graph, result.schedule, prices));
       EXPECT_LE(result.lower_bound_ms, result.latency_ms);
       EXPECT_FALSE(result.bound.empty());
-      const ScheduleResult again = algorithm.run(graph, costs, platform, options, {});
+      const ScheduleResult again = algorithm.run(Problem(costs), options, {});
       EXPECT_EQ(again.schedule, result.schedule) << "the same arguments give the same schedule";
     }
   }
@@ -203,7 +203,7 @@ TEST(Registry, TheFourNetworks) {
     const Graph graph(coarse.graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
     const Platform platform = test::devices(2, 2);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.exact) continue;  // judged on small graphs, where it is built
+      if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(algorithm.name));
       const ScheduleResult result = run(algorithm.name, graph, platform);
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
@@ -248,7 +248,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
   Context context;
   context.bound = LowerBound{0.5, "given"};
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2), context);
     EXPECT_EQ(result.lower_bound_ms, 0.5);
@@ -259,7 +259,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
 TEST(Registry, EmptyGraph) {
   const Graph graph("empty", {}, {});
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2));
     EXPECT_EQ(result.latency_ms, 0);
@@ -297,7 +297,7 @@ TEST(Registry, HonoursLabelsAndMemory) {
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 0, ""}});
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact) continue;  // judged on small graphs, where it is built
+    if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const Platform two = test::devices(2, 2);
     EXPECT_TRUE(validate(labelled, two, run(algorithm.name, labelled, two).schedule).empty());

@@ -1,6 +1,7 @@
 #include "scheduler/best/starts/starts.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -57,14 +58,44 @@ double bound_on_one_device(const Graph& graph, const CostModel& costs, DeviceId 
   return lower_bound(graph, CostModel::from_graph(graph, alone), deadline).ms;
 }
 
-}  // namespace
+/// An algorithm that makes a start.
+struct StartAlgorithm {
+  const char* name;
+  std::function<Schedule()> run;
+};
 
-std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
-                          const Deadline& deadline) {
-  const auto late = [&] { return deadline.expired(); };
-  using Algorithm = std::pair<const char*, std::function<Schedule()>>;
-  // Cheap ones first: with few threads, the expensive ones get the remaining time.
-  std::vector<Algorithm> algorithms = {
+/// Maps operators to devices, in one way or several.
+struct StartMapping {
+  const char* name;
+  std::vector<Variant> variants;
+};
+
+std::vector<StartMapping> start_mappings(const Graph& graph, const Deadline& deadline) {
+  const auto longest_paths = [&](bool through_touching) -> Variant {
+    return [&, through_touching](const CostModel& by) {
+      return map_longest_paths(graph, by, {false, through_touching}, deadline);
+    };
+  };
+  return {
+      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
+      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
+      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
+      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
+      {"hios-lp", {longest_paths(false), longest_paths(true)}}};
+}
+
+/// Returns the mapping followed by Alg. 2.
+Variant grouped(const Graph& graph, Variant map, const Deadline& deadline) {
+  return [&graph, &deadline, map = std::move(map)](const CostModel& by) {
+    return parallelize(graph, by, map(by).schedule, kWindow, deadline);
+  };
+}
+
+/// Returns the algorithms that starts() runs, the cheap ones first: with few threads, the expensive
+/// ones get the remaining time.
+std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel& costs,
+                                             const Deadline& deadline) {
+  std::vector<StartAlgorithm> algorithms = {
       {"sequential",
        [&] {
          return on_one_device(costs.platform(), single_device(graph, costs, "sequential"),
@@ -76,41 +107,34 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
                               std::vector<std::optional<DeviceId>>(graph.size()));
        }},
       {"filling", [&] { return fill_in_order(graph, costs, deadline); }}};
-  const auto longest_paths = [&](bool through_touching) {
-    return [&, through_touching](const CostModel& by) {
-      return map_longest_paths(graph, by, {false, through_touching}, deadline);
-    };
-  };
-  const std::vector<std::pair<const char*, std::vector<Variant>>> mappings = {
-      {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
-      {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
-      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
-      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
-      {"hios-lp", {longest_paths(false), longest_paths(true)}}};
-  const auto grouped = [&](const Variant& map) {
-    return [&, map](const CostModel& by) {
-      return parallelize(graph, by, map(by).schedule, kWindow, deadline);
-    };
-  };
   const auto add_mappings = [&](bool with_groups) {
-    for (const auto& mapping : mappings) {
-      algorithms.emplace_back(mapping.first, [&, with_groups] {
-        std::vector<Variant> variants;
-        for (const Variant& map : mapping.second)
-          variants.push_back(with_groups ? grouped(map) : map);
-        return shortest(graph, costs, variants, true, deadline).schedule;
-      });
+    for (StartMapping& mapping : start_mappings(graph, deadline)) {
+      std::vector<Variant>& variants = mapping.variants;
+      if (with_groups) {
+        for (Variant& map : variants) map = grouped(graph, std::move(map), deadline);
+      }
+      algorithms.push_back({mapping.name, [&, variants = std::move(variants)] {
+                              return shortest(graph, costs, variants, true, deadline).schedule;
+                            }});
     }
   };
   // Where links contend, Alg. 2 ignores it and may lengthen a schedule.
   const bool contended = costs.platform().contention() != hios::Contention::kNone;
   if (graph.size() > kLarge || contended) add_mappings(false);
   add_mappings(true);
+  return algorithms;
+}
+
+}  // namespace
+
+std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
+                          const Deadline& deadline) {
+  const std::vector<StartAlgorithm> algorithms = start_algorithms(graph, costs, deadline);
   std::vector<std::optional<Start>> made(algorithms.size());
   run_all(algorithms.size(), costs.reports_unmeasured() ? 1 : threads, [&](std::size_t i) {
-    // Out of time from the beginning, all later ones return the list schedule too.
-    if (i >= kFirstThatEndsEarly && late()) return;
-    made[i] = attempt(graph, costs, algorithms[i].first, algorithms[i].second);
+    // Without time from the beginning, all later ones return the list schedule too.
+    if (i >= kFirstThatEndsEarly && deadline.expired()) return;
+    made[i] = attempt(graph, costs, algorithms[i].name, algorithms[i].run);
   });
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {

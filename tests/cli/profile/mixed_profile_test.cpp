@@ -72,10 +72,9 @@ Platform both_kinds() {
   return Platform(std::move(devices));
 }
 
-Schedule schedule_by(const char* name, const Graph& graph, const CostModel& costs,
-                     const Platform& platform) {
+Schedule schedule_by(const char* name, const CostModel& costs) {
   const scheduler::Algorithm& algorithm = scheduler::built_in().find(name);
-  return algorithm.run(graph, costs, platform, Options(algorithm.options), {}).schedule;
+  return algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {}).schedule;
 }
 
 TEST(MixedProfile, HasTheStagesThatSchedulersAskFor) {
@@ -89,7 +88,7 @@ TEST(MixedProfile, HasTheStagesThatSchedulersAskFor) {
       wanted_stages(network.coarse.graph, platform, profile, scheduler::built_in(), algorithms, 60)
           .empty());
   const CostModel costs = CostModel::from_profile(network.coarse.graph, platform, profile);
-  const Schedule schedule = schedule_by("hios-lp", network.coarse.graph, costs, platform);
+  const Schedule schedule = schedule_by("hios-lp", costs);
   EXPECT_TRUE(wanted_stages(network.coarse.graph, platform, profile, schedule).empty());
 }
 
@@ -101,7 +100,7 @@ TEST(MixedProfile, IsScheduledAndRun) {
   const CostModel costs = CostModel::from_profile(graph, platform, profile);
   ScheduleFile file;
   file.devices.assign(platform.devices().begin(), platform.devices().end());
-  file.schedule = schedule_by("hios-lp", graph, costs, platform);
+  file.schedule = schedule_by("hios-lp", costs);
   ASSERT_TRUE(validate(graph, platform, file.schedule).empty());
 
   test::FakeBackend oracle;

@@ -11,7 +11,7 @@
 namespace hios::cli {
 namespace {
 
-/// The exit status, and what went to standard error.
+/// The exit status and the text on standard error.
 std::pair<int, std::string> ended(const std::function<int()>& program) {
   testing::internal::CaptureStderr();
   const int status = exit_status_of(program);

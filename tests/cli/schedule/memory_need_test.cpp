@@ -29,7 +29,7 @@ TEST(MemoryNeed, TakesWhatEveryMachineHas) { EXPECT_NO_THROW(require_memory(1000
 TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
   const Graph timed = random_dag({.operators = 50, .edges = 100, .layers = 5});
   EXPECT_EQ(cost_model_bytes(timed, Platform::homogeneous(10, "gpu", 0, 1)), 50u * 10 * 8);
-  // Two sizes of message whose times the links decide, one edge with a time of its own.
+  // Two sizes of message whose times follow from the links, one edge with its own time.
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     operators[i].name = std::string("v").append(std::to_string(i));
@@ -47,10 +47,10 @@ TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
 struct Measured {
   ProblemSize size;
   Work work;
-  double peak_mib;  ///< of the process
+  double peak_mib;  ///< peak of the process
 };
 
-// What hios-schedule took (ru_maxrss); 13.6 MiB of it before it did anything.
+// Measured peaks of hios-schedule (ru_maxrss), 13.6 MiB of which it holds when it starts.
 const std::vector<Measured>& measured() {
   static const std::vector<Measured> peaks = {
       {{10'000, 20'000, 4}, {.islands = 4}, 24.5},
@@ -108,7 +108,7 @@ TEST(MemoryNeed, CountsNotWhatIsThereAlready) {
   EXPECT_NO_THROW(require_memory(huge, {}, graph_bytes(huge)));
 }
 
-/// Sanitizers map terabytes, so the limit counts from what is in use.
+/// Sanitizers map terabytes, so the limit counts from the memory in use.
 TEST(MemoryNeed, KeepsToTheLimitOfTheProcess) {
   std::ifstream statm("/proc/self/statm");
   Bytes pages = 0;

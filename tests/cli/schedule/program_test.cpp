@@ -16,7 +16,7 @@
 #include "support/networks/made_up_profile.h"
 #include "support/programs/temporary_folder.h"
 
-// A program with a scheduler of its own has all of hios-schedule for it.
+// A program with an own scheduler has all of hios-schedule for it.
 
 namespace hios::cli {
 namespace {
@@ -25,14 +25,15 @@ using scheduler::Algorithm;
 using scheduler::Registry;
 using scheduler::ScheduleResult;
 
-/// All operators on the device that an option names.
-ScheduleResult schedule_on_one(const Graph& graph, const CostModel& costs, const Platform& platform,
-                               const Options& options, const scheduler::Context& context) {
+/// Schedules all operators on the device that an option names.
+ScheduleResult schedule_on_one(const scheduler::Problem& problem, const Options& options,
+                               const scheduler::Context& context) {
+  const Platform& platform = problem.platform();
   const auto device = static_cast<std::size_t>(options.integer("device"));
   if (device >= platform.size()) throw InputError("on-one: there is no such device");
   return scheduler::complete(
-      scheduler::on_one_device(platform, DeviceId(device), scheduler::sequential(graph)),
-      Outcome::kFeasible, graph, costs, options, context);
+      scheduler::on_one_device(platform, DeviceId(device), scheduler::sequential(problem.graph())),
+      Outcome::kFeasible, problem, options, context);
 }
 
 Registry with_own() {
@@ -119,7 +120,7 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// What a schedule says of itself, planned with these words.
+/// Returns the schedule file that these words make; `out`: the program's output.
 Json planned(std::vector<const char*> words, std::string* out = nullptr) {
   test::TemporaryFolder folder;
   const std::string file = (folder / "s.json").string();
@@ -130,14 +131,14 @@ Json planned(std::vector<const char*> words, std::string* out = nullptr) {
   return ended.status == 0 ? read_json(file) : Json();
 }
 
-TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsUnlessToldOtherwise) {
+TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsByDefault) {
   std::string out;
   const Json schedule = planned({"--random", kNetwork, "--algorithm", "hios-lp"}, &out);
   for (const Json& device : schedule["devices"]) EXPECT_EQ(device["streams"], 8);
   EXPECT_FALSE(holds(out, "one stream")) << out;
-  const Json told =
+  const Json serial =
       planned({"--random", kNetwork, "--algorithm", "hios-lp", "--streams", "1"}, &out);
-  for (const Json& device : told["devices"]) EXPECT_EQ(device["streams"], 1);
+  for (const Json& device : serial["devices"]) EXPECT_EQ(device["streams"], 1);
   EXPECT_TRUE(holds(out, "\ndevices have one stream: ")) << out;
   EXPECT_TRUE(holds(out, "at the same time there, and hios-lp plans as inter-lp (")) << out;
   planned({"--random", kNetwork, "--algorithm", "inter-lp", "--streams", "1"}, &out);
@@ -201,7 +202,7 @@ TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFourWhenAsked) {
                            "\ndevices have one stream: ", "hios-lp plans as inter-lp"}) {
     EXPECT_TRUE(holds(checked.out, note)) << note << " in " << checked.out;
   }
-  asked[7] = "2";  // as measured: nothing to say
+  asked[7] = "2";  // as many as measured: no remark
   EXPECT_FALSE(planned(asked, &out)["predicted"].contains("measured_ranks"));
   EXPECT_FALSE(holds(out, "stand in")) << out;
   const Ended alone = run(scheduler::built_in(),

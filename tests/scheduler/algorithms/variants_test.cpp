@@ -97,10 +97,8 @@ TEST(Variants, ASlowDeviceMoreMakesNothingLonger) {
     for (const char* name : {"inter-lp", "hios-lp", "heft", "peft", "cluster"}) {
       const Algorithm& algorithm = built_in().find(name);
       const auto latency = [&](const Platform& platform) {
-        return algorithm
-            .run(graph, CostModel::from_graph(graph, platform), platform,
-                 Options(algorithm.options), {})
-            .latency_ms;
+        const CostModel costs = CostModel::from_graph(graph, platform);
+        return algorithm.run(Problem(costs), Options(algorithm.options), {}).latency_ms;
       };
       EXPECT_LE(latency(devices(true)), latency(devices(false)) * (1 + 1e-12)) << name;
     }

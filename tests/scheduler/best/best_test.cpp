@@ -97,7 +97,7 @@ TEST(Best, IsNeverWorseThanAnyThatItStartsFrom) {
       if (!is_a_start(algorithm)) continue;
       Options options(algorithm.options);
       if (options.has("max_endings")) options.set("max_endings=" + std::to_string(kEndings));
-      const ScheduleResult other = algorithm.run(graph, costs, platform, options, {});
+      const ScheduleResult other = algorithm.run(Problem(costs), options, {});
       EXPECT_LE(latency, other.latency_ms);
     }
   }
@@ -245,9 +245,7 @@ double least_without_time(const CostModel& costs, const LowerBound& bound) {
     if (!is_a_start(algorithm)) continue;
     const Options options(algorithm.options);
     try {
-      least = std::min(
-          least,
-          algorithm.run(costs.graph(), costs, costs.platform(), options, context).latency_ms);
+      least = std::min(least, algorithm.run(Problem(costs), options, context).latency_ms);
     } catch (const InputError&) {
       continue;  // no single device can run all
     }

@@ -257,7 +257,7 @@ TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
     }
     for (const char* name : {"sequential", "inter-lp", "hios-lp", "hios-mr"}) {
       const Algorithm& algorithm = built_in().find(name);
-      const auto result = algorithm.run(graph, costs, platform, Options(algorithm.options), {});
+      const auto result = algorithm.run(Problem(costs), Options(algorithm.options), {});
       expect_below(bounds, result.latency_ms);
     }
   }

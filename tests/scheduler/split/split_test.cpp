@@ -169,7 +169,7 @@ TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
       const Algorithm& best = built_in().find("best");
       Options moves(best.options);
       moves.set("iterations=50");
-      const double start = best.run(problem.graph, costs, problem.platform, moves, {}).latency_ms;
+      const double start = best.run(Problem(costs), moves, {}).latency_ms;
       const SplitResult result = solved(problem.graph, costs, solver());
       EXPECT_LE(latency_ms(result, costs), start);
       ASSERT_TRUE(result.bound.has_value());

@@ -42,7 +42,7 @@ struct Problem {
     const Profile profile = made_up_profile(coarse.graph, ranks, "gpu", 0);
     const CostModel costs = CostModel::from_profile(coarse.graph, platform, profile);
     const scheduler::Algorithm& algorithm = scheduler::built_in().find("hios-lp");
-    return algorithm.run(coarse.graph, costs, platform, Options(algorithm.options), {}).schedule;
+    return algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {}).schedule;
   }
 
   const Model model;

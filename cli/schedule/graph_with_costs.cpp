@@ -1,4 +1,4 @@
-#include "cli/schedule/priced_graph.h"
+#include "cli/schedule/graph_with_costs.h"
 
 #include <cmath>
 
@@ -6,9 +6,9 @@ namespace hios::cli {
 
 namespace {
 
-/// Sets an operator's time: one number where all devices agree, else one per device that can run
-/// it.
-void price(Operator& op, OpId id, const CostModel& costs) {
+/// Sets one time where it is equal on all devices, or else one for each device that can run the
+/// operator.
+void set_times(Operator& op, OpId id, const CostModel& costs) {
   op.time_by_device.clear();
   const Platform& platform = costs.platform();
   const double first_ms = costs.operator_ms(id, DeviceId(0));
@@ -26,10 +26,10 @@ void price(Operator& op, OpId id, const CostModel& costs) {
 
 }  // namespace
 
-Graph priced_graph(const CostModel& costs) {
+Graph graph_with_costs(const CostModel& costs) {
   const Graph& graph = costs.graph();
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
-  for (std::size_t i = 0; i < operators.size(); ++i) price(operators[i], OpId(i), costs);
+  for (std::size_t i = 0; i < operators.size(); ++i) set_times(operators[i], OpId(i), costs);
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   if (costs.platform().size() > 1) {
     for (std::size_t e = 0; e < edges.size(); ++e) {
@@ -40,15 +40,16 @@ Graph priced_graph(const CostModel& costs) {
   return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost());
 }
 
-Graph priced_graph(const SizedGraphs& graphs, const std::function<CostModel(const Graph&)>& price) {
-  const Graph whole = priced_graph(price(*graphs.whole()));
+Graph graph_with_costs(const SizedGraphs& graphs,
+                       const std::function<CostModel(const Graph&)>& costs_of) {
+  const Graph whole = graph_with_costs(costs_of(*graphs.whole()));
   std::vector<Operator> operators(whole.operators().begin(), whole.operators().end());
   for (Operator& op : operators) {
     op.has_time = false;
     op.time_by_device.clear();
   }
   for (const std::int64_t size : graphs.sizes()) {
-    const CostModel costs = price(graphs.of(size));
+    const CostModel costs = costs_of(graphs.of(size));
     for (std::size_t v = 0; v < operators.size(); ++v) {
       for (std::size_t d = 0; d < costs.platform().size(); ++d) {
         const double ms = costs.operator_ms(OpId(v), DeviceId(d));

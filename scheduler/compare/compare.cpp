@@ -1,0 +1,185 @@
+#include "scheduler/compare/compare.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "scheduler/batches/copies.h"
+#include "scheduler/batches/divided.h"
+#include "scheduler/batches/every_division.h"
+#include "scheduler/bounds/bounds.h"
+#include "scheduler/compare/throughput.h"
+#include "scheduler/pipeline/period_bounds.h"
+
+// Tests: compare_test; tests/cli/programs/compare_test.cpp for hios-schedule's tables.
+
+namespace hios::scheduler {
+namespace {
+
+constexpr double kShareOfBound = 0.25;  ///< of the time, at most
+
+/// Returns a pointer to a value that the caller keeps.
+template <class Value>
+std::shared_ptr<const Value> borrowed(const Value& value) {
+  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
+}
+
+/// Returns the algorithm's function for the objective, or else its function for latency.
+const ScheduleFunction& function_of(const Algorithm& algorithm, Objective objective) {
+  const bool other = objective == Objective::kThroughput && algorithm.run_throughput;
+  return other ? algorithm.run_throughput : algorithm.run;
+}
+
+/// Returns the objective that schedules of function_of() have.
+Objective objective_of(const Algorithm& algorithm, Objective objective) {
+  return algorithm.run_throughput ? objective : algorithm.objective;
+}
+
+DividedResult run(const Request& request, const Problem& problem, const Context& context) {
+  const Algorithm& algorithm = *request.algorithm;
+  if (algorithm.objective == Objective::kThroughput && problem.objective() == Objective::kLatency) {
+    throw InputError(algorithm.name + " schedules for throughput, not for latency");
+  }
+  if (const DivisibleProblem* const divisible = problem.divisible()) {
+    return schedule_divided(*divisible, algorithm, request.options, context);
+  }
+  return {{borrowed(problem.graph()), borrowed(problem.costs())},
+          function_of(algorithm, problem.objective())(problem, request.options, context)};
+}
+
+Row row_of(const Request& request, const Problem& problem, const Context& context) {
+  const double start_s = context.deadline.now_s();
+  auto [division, result] = run(request, problem, context);
+  Row row{.algorithm = request.algorithm->name,
+          .graph = std::move(division.graph),
+          .costs = std::move(division.costs),
+          .schedule = std::move(result.schedule),
+          .options = std::move(result.options),
+          .objective = objective_of(*request.algorithm, problem.objective()),
+          .outcome = result.outcome,
+          .seconds = context.deadline.now_s() - start_s,
+          .predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
+                        result.bound}};
+  describe(row);
+  if (problem.objective() == Objective::kLatency) return row;
+  row.many = row.predicted;
+  LowerBound proven;
+  if (row.objective == Objective::kThroughput) proven = {result.lower_bound_ms, result.bound};
+  predict_throughput(*row.many, problem, row.schedule, proven);
+  if (row.objective == Objective::kThroughput) row.predicted = *row.many;
+  return row;
+}
+
+/// Data parallelism over inputs that can be divided; nothing where it is not possible.
+std::optional<Row> copies_of(const DivisibleProblem& divisible, const LowerBound& bound,
+                             const Deadline& deadline) {
+  const double start_s = deadline.now_s();
+  auto made = copies(divisible);
+  if (!made) return {};
+  Row row{.algorithm = "copies",
+          .requested = false,
+          .graph = std::move(made->division.graph),
+          .costs = std::move(made->division.costs),
+          .schedule = std::move(made->schedule),
+          .seconds = deadline.now_s() - start_s,
+          .predicted = {made->latency_ms, 0, snap_to_latency(bound, made->latency_ms).ms, bound.name}};
+  describe(row);
+  return row;
+}
+
+/// Makes the largest bound that an algorithm proved the bound of all rows. Throws RunError where a
+/// schedule is shorter: then it is no bound.
+void share_bounds(std::vector<Row>& rows) {
+  const auto known = [](const Row& row) { return row.refusal ? -1 : row.predicted.lower_bound_ms; };
+  const auto best = std::max_element(
+      rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return known(a) < known(b); });
+  if (best == rows.end() || known(*best) <= 0) return;
+  const LowerBound bound{known(*best), best->predicted.bound};
+  for (Row& row : rows) {
+    Prediction& predicted = row.predicted;
+    if (row.refusal || predicted.lower_bound_ms >= bound.ms) continue;
+    predicted.lower_bound_ms = snap_to_latency(bound, predicted.latency_ms).ms;
+    predicted.bound = bound.name;
+    if (predicted.lower_bound_ms > predicted.latency_ms) {
+      throw RunError("the bound of " + best->algorithm + " (" + bound.name +
+                     ") is above the schedule of " + row.algorithm);
+    }
+  }
+}
+
+class Comparison {
+ public:
+  Comparison(const Problem& problem, std::span<const Request> requests, const Deadline& deadline,
+             const CompareOptions& options)
+      : problem_(problem), requests_(requests), deadline_(deadline), options_(options) {}
+
+  std::vector<Row> rows() {
+    find_bound();
+    const double seconds = deadline_.seconds_left();
+    const std::optional<Row> copies = data_parallelism();
+    std::vector<Row> rows;
+    std::size_t refused = 0;
+    for (const Request& request : requests_) {
+      if (deadline_.stop_requested() && rows.size() > refused) break;
+      try {
+        rows.push_back(row_of(request, problem_, context_of(*request.algorithm, seconds)));
+      } catch (const InputError& error) {
+        if (++refused == requests_.size() && !copies) throw;
+        rows.push_back({.algorithm = request.algorithm->name, .refusal = error});
+      }
+    }
+    if (copies && !deadline_.stop_requested()) rows.push_back(*copies);
+    // Bounds of periods are of blocks that form no cycle, and all those rows have the same.
+    if (problem_.objective() == Objective::kLatency) share_bounds(rows);
+    return rows;
+  }
+
+ private:
+  /// The bound is the problem's, found once and in no algorithm's time.
+  void find_bound() {
+    const bool needed = std::ranges::any_of(requests_, [&](const Request& each) {
+      return objective_of(*each.algorithm, problem_.objective()) == Objective::kLatency;
+    });
+    if (!needed) return;
+    const Deadline part = deadline_.share(kShareOfBound);
+    bound_ = problem_.divisible() != nullptr
+                 ? bound_of_every_division(*problem_.divisible(), part)
+                 : lower_bound(problem_.graph(), problem_.costs(), part);
+  }
+
+  std::optional<Row> data_parallelism() const {
+    if (requests_.size() < 2) return {};
+    if (problem_.objective() == Objective::kThroughput) return copies_of_the_network(problem_);
+    if (problem_.divisible() == nullptr) return {};
+    return copies_of(*problem_.divisible(), bound_, deadline_);
+  }
+
+  Context context_of(const Algorithm& algorithm, double seconds) const {
+    Context context{.seed = options_.seed,
+                    .deadline = deadline_.from_now(seconds),
+                    .progress = {},
+                    .bound = bound_};
+    if (options_.progress) context.progress = options_.progress(algorithm.name);
+    if (objective_of(algorithm, problem_.objective()) == Objective::kThroughput) {
+      context.bound = pipeline::simple_period_bound(problem_.graph(), problem_.costs());
+    }
+    return context;
+  }
+
+  const Problem& problem_;
+  std::span<const Request> requests_;
+  const Deadline& deadline_;
+  const CompareOptions& options_;
+  LowerBound bound_{0, "none"};  ///< of the latency
+};
+
+}  // namespace
+
+std::vector<Row> compare(const Problem& problem, std::span<const Request> requests,
+                         const Deadline& deadline, const CompareOptions& options) {
+  return Comparison(problem, requests, deadline, options).rows();
+}
+
+}  // namespace hios::scheduler
