@@ -163,26 +163,26 @@ struct ChosenPrecision {
   bool operator==(const ChosenPrecision&) const = default;
 };
 
-/// As many backends as there are ranks, or one for all.
+/// One backend per rank, or one for all ranks.
 struct BackendPerRank {
   static auto fields(auto&) { return std::tie(); }
   bool operator==(const BackendPerRank&) const = default;
 };
 
-/// So many ranks.
+/// A job with this number of ranks.
 struct Ranks {
   std::size_t ranks = 1;
   static auto fields(auto& self) { return std::tie(self.ranks); }
   bool operator==(const Ranks&) const = default;
 };
 
-/// As many cores as the ranks of a host want, where the job does not start with fewer.
+/// Enough cores for the ranks of a host; the job does not start with fewer.
 struct Cores {
   static auto fields(auto&) { return std::tie(); }
   bool operator==(const Cores&) const = default;
 };
 
-/// As many cores as the ranks of a host want, where the job runs with fewer.
+/// Enough cores for the ranks of a host; the job runs with fewer, too.
 struct UnsharedCores {
   static auto fields(auto&) { return std::tie(); }
   bool operator==(const UnsharedCores&) const = default;

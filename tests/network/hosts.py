@@ -5,7 +5,7 @@ seed: not every kernel has netem, and a wire that is the same everywhere is bett
 the kernel's doing (tbf).
 
 Everything lives in namespaces of this process and its children: whatever is started here ends with it, and nobody
-outside can see it. call_inside() starts a test anew in there. Any user may do that where the kernel lets users make
+outside can see it. call_inside() starts a test again in there. Any user may do that where the kernel lets users make
 namespaces; root always can.
 """
 

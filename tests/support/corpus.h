@@ -24,7 +24,7 @@ std::filesystem::path corpus();
 /// appends, ends the file before a text, drops the last bytes, or writes it as UTF-16.
 std::vector<BadFile> bad_files();
 
-/// What fuzzing found (tests/corpus/found), by format: each once did harm.
+/// Returns the inputs of a format that fuzzing found (tests/corpus/found): each once did harm.
 std::vector<std::filesystem::path> found_files(const std::string& format);
 
 }  // namespace hios::test

@@ -16,7 +16,7 @@ class Schema {
   /// schedules/schemas/FORMAT.json
   static Schema of_format(const std::string& format);
 
-  /// What is wrong with the value, one line a violation: "$.rows[0].ranks: below 1".
+  /// Returns the violations by the value, one line each: "$.rows[0].ranks: below 1".
   std::vector<std::string> violations(const Json& value) const;
 
  private:

@@ -16,9 +16,9 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
                                                          std::span<const std::byte* const> inputs,
                                                          std::byte* output, const CoreShare& share,
                                                          TensorSource& source) {
-  const cuda::ConvolutionTools lent{gpu_, streams_.group(share.stream), nullptr};
+  const cuda::ConvolutionTools tools{gpu_, streams_.group(share.stream), nullptr};
   return cuda::bind_operator(
-      {operation, {operation, inputs}, output, source, lent, algorithms_, weights_, precision_});
+      {operation, {operation, inputs}, output, source, tools, algorithms_, weights_, precision_});
 }
 
 }  // namespace hios::test

@@ -17,7 +17,7 @@ namespace {
 
 using namespace hios::test;
 
-/// Whether the next allocation is one that is refused.
+/// Counts an allocation, and returns true if it is to be refused.
 bool refuses() {
   if (!counting.load(std::memory_order_relaxed)) return false;
   const std::size_t number = allocations.fetch_add(1) + 1;

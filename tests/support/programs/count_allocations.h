@@ -12,7 +12,7 @@ extern std::atomic<std::size_t> allocations;  ///< since it was set to 0, while 
 /// The allocation (of `allocations`, from 1) that is refused; 0: none.
 extern std::atomic<std::size_t> refused;
 extern std::atomic<bool> refused_ever_after;  ///< and all those after it
-/// What was taken and not given back since the program's start, counting or not.
+/// Allocations that were not freed since the program's start, counted or not.
 extern std::atomic<std::ptrdiff_t> live_allocations;
 
 }  // namespace hios::test

@@ -9,9 +9,9 @@ namespace hios::test {
 
 inline constexpr int kMemoryRounds = 4;
 
-/// Whether one round of several, which are all run, left as much device memory free as before it.
-/// What leaks, leaks in each of them; what other users of the device take meanwhile, they do not
-/// take in each. False where the device does not say what is free.
+/// Runs several rounds, and returns true if one of them left as much device memory free as before.
+/// A leak shows in every round; other users of the device do not take memory in every one. Returns
+/// false if the device does not report its free memory.
 inline bool some_round_takes_nothing(Backend& backend, const std::function<void()>& round) {
   bool nothing_taken = false;
   for (int i = 0; i < kMemoryRounds; ++i) {

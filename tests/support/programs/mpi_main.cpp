@@ -15,7 +15,7 @@ mpi::Transport* the_job = nullptr;
 /// CTest's SKIP_RETURN_CODE of these programs (tests/CMakeLists.txt).
 constexpr int kNothingTested = 77;
 
-/// What ranks other than the first print: nothing but failures.
+/// The output of ranks other than the first: failures only.
 class FailurePrinter final : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;

@@ -1,5 +1,6 @@
-// A rank that stands still takes the job down: nothing hangs for ever, and a line names who waits
-// for whom. In every phase: MPI itself notices neither a stopped rank nor an endless wait.
+// A stalled rank takes the job down in every phase: nothing hangs for ever, and a line names the
+// ranks that wait and those they wait for. MPI itself notices neither a stopped rank nor an endless
+// wait.
 
 #include <gtest/gtest.h>
 

@@ -112,8 +112,8 @@ bool is_hydra() {
   return is;
 }
 
-/// Whether a line names the killed rank: ours, or the launcher's own where the blow came before the
-/// program had begun. MPICH's then names any process of the job, or none.
+/// Returns true if a line names the killed rank: ours, or the launcher's own if the kill came
+/// before the program had started. MPICH's then names any process of the job, or none.
 bool named(const ProcessResult& done, const Blow& blow) {
   constexpr double kBegun = 1;  // second
   const std::string rank = "rank " + std::to_string(blow.victim) + " ";
@@ -145,9 +145,9 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
     lives_s.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
-  // Open MPI 4.1 with PMIx 4.2 can stand still in its own end, when its ranks have all gone (it
-  // waits for a lock in memory that it has freed): once in some hundred kills.
-  // Of a few moments all might come before a rank begins to work, or after it has ended.
+  // Open MPI 4.1 with PMIx 4.2 can hang at its own end, once all its ranks have ended: it waits for
+  // a lock in memory that it has freed, about once in a hundred kills.
+  // With fewer kills, all of them might come before a rank works or after it has ended.
   constexpr std::size_t kMoments = kSanitized ? 10 : 20;
   std::size_t too_late = 0, by_us = 0, launcher_stood = 0;
   for (std::size_t i = 0; i < kMoments; ++i) {

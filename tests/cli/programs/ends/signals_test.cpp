@@ -171,7 +171,7 @@ TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
 
 TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
   const Signalled how{"TERM", 1, "0"};
-  // So many warm-ups that they are still under way.
+  // The warm-ups are so many that the signal comes during them.
   const ProcessResult done = signal(
       how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "512", "--warmup",
             "1000000", "--oversubscribe", "--output", place_.file("profile.json")});

@@ -47,7 +47,7 @@ class BadInput : public testing::Test {
   std::string schedule_;
 };
 
-// What a shell makes of a variable that is not set.
+// A shell expands a variable that is not set to an empty value.
 TEST_F(BadInput, EmptyValues) {
   const std::string graph = place_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
@@ -315,8 +315,8 @@ constexpr const char* kNotByTheCpu = "backend 'cpu' is not in this build";
 constexpr const char* kNotOnTheCpu = kNotByTheCpu;
 #endif
 
-// What this build or machine lacks is said in one line before anything runs; where it lacks
-// nothing, the GPU is there.
+// One line names the means that this build or machine lacks, before anything runs; where it lacks
+// nothing, there is a GPU.
 TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
   const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
                         "--output", place_.file("p.json"), "--iterations", "1"};

@@ -1,5 +1,5 @@
-// What a program stands in: a full disk, limits of the shell, a folder that is gone. A line that
-// says which, a status that is not 0, never half a file.
+// The surroundings of a program: a full disk, limits of the shell, a folder that is gone. Each ends
+// it with a line that names the cause and a status that is not 0, and never leaves half a file.
 
 #include <gtest/gtest.h>
 
