@@ -1,5 +1,5 @@
-// A rank that stands still takes the job down: nothing hangs for ever, and a line names who waits
-// for whom. In every phase: MPI itself notices neither a stopped rank nor an endless wait.
+// A hung rank ends the job in every phase: no process waits forever, and a line names the rank that
+// waits and the one that it waits for. MPI itself notices neither a stopped rank nor a deadlock.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// hios-run with many inferences in flight: what it measures, writes, refuses, and what becomes of
-// it when a rank stands still or is killed.
+// hios-run with many inferences in flight: its measurements, files and refusals, and its end when a
+// rank hangs or is killed.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What a program stands in: a full disk, limits of the shell, a folder that is gone. A line that
-// says which, a status that is not 0, never half a file.
+// Surroundings of a program: a full disk, limits of the shell, a folder that was removed. Each
+// gives a line that names it, a status that is not 0, and never half a file.
 
 #include <gtest/gtest.h>
 
