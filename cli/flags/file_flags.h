@@ -37,8 +37,8 @@ class FileValue : public boost::program_options::typed_value<std::string> {
   Test names_file_, writes_;
 };
 
-/// Declares a file that is read; `name` is the value's in --help. `names_file` tells file names
-/// from words, where the flag takes both.
+/// Declares a file that is read; `name` is the value's in --help. `names_file` is true
+/// for file names, where the flag also takes words.
 FileValue* input_file(const char* name, FileValue::Test names_file = nullptr);
 
 /// Declares a file that is written.

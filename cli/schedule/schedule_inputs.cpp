@@ -49,7 +49,7 @@ std::vector<SetByPlatform> said_of_devices(const Json& platform) {
   return said;
 }
 
-/// Reads --platform, or the flags in its place. `of_file`: receives the keys of a --platform file.
+/// Reads --platform, or the flags instead of it. `of_file`: receives the keys of a --platform file.
 Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defaults& defaults,
                        std::vector<SetByPlatform>& of_file) {
   const auto file = flags.optional_text("platform");

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cpu/bind_convolutions.h"
 #include "engine/cpu/operators.h"
-#include "engine/cpu/winograd.h"
 #include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/base/numbers/statistics.h"

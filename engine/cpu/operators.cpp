@@ -1,8 +1,7 @@
 #include "engine/cpu/operators.h"
 
 #include "engine/backend/layered.h"
-#include "engine/cpu/separable.h"
-#include "engine/cpu/winograd.h"
+#include "engine/cpu/bind_convolutions.h"
 
 namespace hios::cpu {
 namespace {

@@ -174,7 +174,7 @@ TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   test::run_ranks(1, [&](mpi::Transport& transport) {
     const auto backend = reference_in(Precision::kFp16);
     SeededSource source(1);
-    EXPECT_THROW(Executor(network.coarse, network.model, plan, *backend, transport, source),
+    EXPECT_THROW(Executor({network.coarse, network.model, *backend, transport, source}, plan),
                  std::logic_error);
   });
 }

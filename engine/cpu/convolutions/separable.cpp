@@ -1,4 +1,4 @@
-#include "engine/cpu/separable.h"
+#include "engine/cpu/bind_convolutions.h"
 
 #include <limits>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/cpu/winograd.h"
+#include "engine/cpu/bind_convolutions.h"
 
 #include <algorithm>
 #include <cstring>

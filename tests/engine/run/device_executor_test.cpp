@@ -249,7 +249,7 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
   FakeSource source;
   const auto transport = mpi::make_serial_transport();
   test::expect_error<RunError>(
-      [&] { Executor(network.coarse, network.model, plan, backend, *transport, source); },
+      [&] { Executor({network.coarse, network.model, backend, *transport, source}, plan); },
       {std::to_string(plan.arena_bytes) + " bytes for the tensors of rank 0",
        "the largest is op_"});
 }

@@ -10,6 +10,7 @@
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/algorithms/baselines/sequential.h"
 #include "scheduler/registry.h"
 #include "support/expect_error.h"

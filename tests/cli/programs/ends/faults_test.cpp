@@ -1,6 +1,5 @@
-// A stalled rank takes the job down in every phase: nothing hangs for ever, and a line names the
-// ranks that wait and those they wait for. MPI itself notices neither a stopped rank nor an endless
-// wait.
+// A hung rank ends the job in every phase: no process waits forever, and a line names the rank that
+// waits and the one that it waits for. MPI itself notices neither a stopped rank nor a deadlock.
 
 #include <gtest/gtest.h>
 

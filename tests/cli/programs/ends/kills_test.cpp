@@ -1,5 +1,5 @@
-// A rank that is killed, at whatever moment: no process is left, the job fails, and a line names
-// the rank, its host and what it did last. Also: what ranks leave behind, and what is made of it.
+// A rank that is killed at any moment: no process is left, the job fails, and a line names the
+// rank, its host and its last step. Also: the flight records of ranks, and their explanation.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,10 +22,10 @@
 namespace hios::test {
 namespace {
 
-// Each rank writes its process number into a file of the folder $PIDS and becomes the program. From
-// outside, $VICTIM is sent $SIGNAL after $DELAY seconds, if it lives so long: of its life, or,
-// where $AT_WORK is not empty, from the moment at which it has begun to measure (a thread that
-// heeds requests to stop tells that).
+// Each rank writes its process number into a file of the folder $PIDS and becomes the program.
+// $VICTIM is sent $SIGNAL after $DELAY seconds, if it lives so long. The seconds count from its
+// start, or, where $AT_WORK is not empty, from the start of measuring, when the rank has a thread
+// for requests to stop.
 const std::string kVictim = std::string("rank=") + kRankInShell + R"(
 echo $$ > "$PIDS/$rank"
 if [ "$rank" = "$VICTIM" ]; then
@@ -112,8 +112,8 @@ bool is_hydra() {
   return is;
 }
 
-/// Returns true if a line names the killed rank: ours, or the launcher's own if the kill came
-/// before the program had started. MPICH's then names any process of the job, or none.
+/// Returns true if a line names the killed rank: ours, or the launcher's own if the signal came
+/// before the program started. MPICH's then names any process of the job, or none.
 bool named(const ProcessResult& done, const Blow& blow) {
   constexpr double kBegun = 1;  // second
   const std::string rank = "rank " + std::to_string(blow.victim) + " ";
@@ -145,9 +145,9 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
     lives_s.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
-  // Open MPI 4.1 with PMIx 4.2 can hang at its own end, once all its ranks have ended: it waits for
-  // a lock in memory that it has freed, about once in a hundred kills.
-  // With fewer kills, all of them might come before a rank works or after it has ended.
+  // Open MPI 4.1 with PMIx 4.2 can hang at its end, after all ranks have ended (it waits for a lock
+  // in memory that it has freed): once in some hundred kills.
+  // A few moments might all come before a rank starts to work, or after it has ended.
   constexpr std::size_t kMoments = kSanitized ? 10 : 20;
   std::size_t too_late = 0, by_us = 0, launcher_stood = 0;
   for (std::size_t i = 0; i < kMoments; ++i) {
@@ -175,7 +175,7 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
   std::printf("seed %llu: %zu of %zu named with what they did last, %zu too late\n",
               static_cast<unsigned long long>(seed), by_us, kMoments, too_late);
   EXPECT_GT(by_us, 0u);
-  EXPECT_LE(launcher_stood, 1u) << "mpirun stood still after its ranks had gone";
+  EXPECT_LE(launcher_stood, 1u) << "mpirun hung after its ranks had ended";
 }
 
 TEST_F(KilledRank, LeavesItsRecordAndTheOthersTheirs) {

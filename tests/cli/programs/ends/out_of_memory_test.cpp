@@ -60,8 +60,8 @@ class OutOfMemory : public testing::Test {
                       std::vector<std::pair<std::string, std::string>> environment) const {
     ProcessOptions options;
     options.environment = std::move(environment);
-    options.environment.emplace_back("GOMP_SPINCOUNT", "5000");  // else it starts itself twice
-    // A library that is refused memory in the midst of its work leaves some behind.
+    options.environment.emplace_back("GOMP_SPINCOUNT", "5000");  // or it would restart itself
+    // A library that gets no memory in the midst of its work leaks some.
     options.environment.emplace_back("LSAN_OPTIONS", "detect_leaks=0");
     options.limit_s = 60;
 #ifdef HIOS_MPIEXEC

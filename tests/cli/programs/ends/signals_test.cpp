@@ -8,10 +8,9 @@
 namespace hios::test {
 namespace {
 
-// Starts the words after it, waits until all $RANKS ranks heed requests to stop (a thread of that
-// name does, where there is something to keep), sends $SIGNAL to what it has started, and ends as
-// that ends. A process that outlives it is told of: a rank, or one that stood between the launcher
-// and its ranks.
+// Starts the command after it, waits until all $RANKS ranks have a thread for requests to stop
+// (when there are results to keep), sends $SIGNAL to the command, and ends with its status. It
+// reports processes that outlive the command: ranks, or those between the launcher and its ranks.
 constexpr const char* kSignal = R"(set -m
 "$@" &
 pid=$!
@@ -171,7 +170,7 @@ TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
 
 TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
   const Signalled how{"TERM", 1, "0"};
-  // The warm-ups are so many that the signal comes during them.
+  // The signal comes during the many warm-ups.
   const ProcessResult done = signal(
       how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "512", "--warmup",
             "1000000", "--oversubscribe", "--output", place_.file("profile.json")});

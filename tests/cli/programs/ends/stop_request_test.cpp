@@ -28,7 +28,7 @@ TEST(StopRequestDeathTest, TheFirstCtrlCIsNotedAndTheSecondEndsTheProgram) {
       testing::KilledBySignal(SIGINT), "");
 }
 
-// A batch system tells all processes, and mpirun its ranks again.
+// A batch system sends the signal to all processes, and mpirun sends it to its ranks again.
 TEST(StopRequestDeathTest, FurtherTermsSayNoMoreThanTheFirst) {
   EXPECT_EXIT(
       {
@@ -141,7 +141,7 @@ TEST_F(Interrupted, WhatWasNotStartedIsLeftOut) {
   EXPECT_EQ(read(place_.file("r.json"))["schedules"].size(), 1u);
 }
 
-// The graph is so large that the signal comes before the lower bound is done, let alone the search.
+// The graph is so large that the signal comes before the lower bound is computed.
 TEST_F(Interrupted, BeforeTheFirstSchedulerThereIsAScheduleAllTheSame) {
   const std::string graph = "n=20000,edges=40000,layers=200", file = place_.file("s.json");
   ProcessOptions interrupt_once;

@@ -1,6 +1,6 @@
-// Bad files and bad command lines by the hundred: status 2, one line that names the file and the
-// place in it, at once, in little memory, and no signal; the same under the sanitizers, which end a
-// program with another status.
+// Hundreds of bad files and bad command lines: status 2 and one line that names the file and the
+// position in it, at once, in little memory, and without a signal. The same holds under the
+// sanitizers, which end a program with another status.
 
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ class BadFiles : public testing::TestWithParam<const char*> {
   Workplace place_;
 };
 
-// How each is fed to a program, and what must be complained about, the corpus says itself.
+// The corpus has the command for each file and the text that the message must have.
 TEST_P(BadFiles, AreRefused) {
   Used used(std::string("bad files of kind ") + GetParam());
   std::size_t seen = 0;
@@ -94,7 +94,7 @@ TEST_P(BadFiles, AreRefused) {
     EXPECT_NE(said.find(bad.name), std::string::npos) << said;
     EXPECT_NE(said.find(bad.message), std::string::npos) << said;
     EXPECT_EQ(said.find('\x1b'), std::string::npos) << "a raw escape sequence";
-    EXPECT_EQ(place_.files(), Words{bad.name}) << "nothing is left behind";
+    EXPECT_EQ(place_.files(), Words{bad.name}) << "no file is left";
     std::filesystem::remove(place_.file(bad.name));
   }
   EXPECT_GT(seen, 10u);
@@ -134,7 +134,7 @@ TEST_P(BadCommandLines, AreRefused) {
     const ProcessResult result = run(flags);
     used.add(result);
     expect_refused(result, row["message"]);
-    EXPECT_EQ(place_.files(), Words{}) << "nothing is left behind";
+    EXPECT_EQ(place_.files(), Words{}) << "no file is left";
   }
   EXPECT_GT(seen, 20u);
 }
@@ -157,10 +157,10 @@ INSTANTIATE_TEST_SUITE_P(Programs, BadCommandLines,
                            return std::string(program.param).substr(sizeof "hios-" - 1);
                          });
 
-/// Every flag that names a file to read, with all that is needed beside it.
+/// A flag that names a file to read, with the other flags that it needs.
 struct Reading {
   const char* program;
-  Words flags;  ///< the file's name comes behind
+  Words flags;  ///< the file's name comes last
 };
 
 std::vector<Reading> all_that_read(const Workplace& place) {
@@ -187,7 +187,7 @@ TEST(OddFiles, AreRefused) {
   Workplace place;
   std::filesystem::create_directory(place.file("folder.json"));
   ASSERT_EQ(mkfifo(place.file("pipe.json").c_str(), 0600), 0);
-  std::filesystem::create_symlink("circle.json", place.file("circle.json"));
+  std::filesystem::create_symlink("cycle.json", place.file("cycle.json"));
   place.write("empty.json", "");
   place.write("hole.json", "");
   std::filesystem::resize_file(place.file("hole.json"), std::uintmax_t{1} << 40);
@@ -195,7 +195,7 @@ TEST(OddFiles, AreRefused) {
   const std::vector<std::pair<std::string, const char*>> odd = {
       {place.file("folder.json"), "is a directory"},
       {place.file("pipe.json"), "is not a regular file"},
-      {place.file("circle.json"), "circle.json: "},
+      {place.file("cycle.json"), "cycle.json: "},
       {place.file("empty.json"), "empty"},
       {place.file("hole.json"), "1099511627776 bytes, more than the 33554432 that are read"},
       {"/dev/zero", "/dev/zero: "},

@@ -1,5 +1,5 @@
-// Bad input: exit 2, one line that names the place and the remedy, nothing written, no rank
-// waiting. Bad files by the hundred: bad_files_test.cpp.
+// Bad input: exit status 2, one line that names the flag or file and the remedy, nothing written,
+// no rank waiting. Hundreds of bad files: bad_files_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class BadInput : public testing::Test {
   std::string schedule_;
 };
 
-// A shell expands a variable that is not set to an empty value.
+// Values that a shell makes of a variable that is not set.
 TEST_F(BadInput, EmptyValues) {
   const std::string graph = place_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
@@ -124,7 +124,7 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
     SCOPED_TRACE(testing::PrintToString(flags));
     expect_refused(hios_schedule(flags), part);
   }
-  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"}) << "nothing is left behind";
+  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"}) << "no file is left";
 }
 
 /// The graph is written with the results or not at all.
@@ -315,8 +315,7 @@ constexpr const char* kNotByTheCpu = "backend 'cpu' is not in this build";
 constexpr const char* kNotOnTheCpu = kNotByTheCpu;
 #endif
 
-// One line names the means that this build or machine lacks, before anything runs; where it lacks
-// nothing, there is a GPU.
+// A backend or GPU that this build or machine lacks is reported in one line before anything runs.
 TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
   const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
                         "--output", place_.file("p.json"), "--iterations", "1"};

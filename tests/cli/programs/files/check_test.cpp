@@ -1,5 +1,5 @@
-// hios-schedule on somebody else's schedule: --check prices it on the devices that it names, lists
-// every finding, and is quiet where asked to be.
+// hios-schedule on a schedule from elsewhere: --check computes its latency on its devices, lists
+// every finding, and prints nothing under -q.
 
 #include <gtest/gtest.h>
 

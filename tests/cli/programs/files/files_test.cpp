@@ -1,5 +1,5 @@
-// Files as real programs write them: killed at any moment, on a full disk, several at once. A
-// reader finds the old file or the new one, and nobody's measurement is lost.
+// Files of programs that are killed at any moment, write to a full disk, or write the same file at
+// once. A reader finds the old file or the new one, and no measurement is lost.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 constexpr const char* kScheduleProgram = HIOS_BIN_DIR "/hios-schedule";
 constexpr const char* kProfileProgram = HIOS_BIN_DIR "/hios-profile";
 
-// Starts the words after it and kills that process $DELAY seconds after its start or, where $FOLDER
-// says where it writes, after it has begun to.
+// Starts the command after it and kills that process $DELAY seconds after its start or, where
+// $FOLDER is the folder of its output, after it has started to write.
 constexpr const char* kKill = R"("$@" > /dev/null 2>&1 &
 pid=$!
 writes() {
@@ -45,7 +45,7 @@ class Files : public testing::Test {
     return run_process(Words{"bash", "-c", script, "bash"} + arguments, options);
   }
 
-  /// One try at killing the command, `delay_s` after its start or after it has begun to write.
+  /// Runs the command and kills it `delay_s` after its start or after it has started to write.
   void kill(const Words& command, bool writing, double delay_s) const {
     const auto done =
         shell(kKill, command,

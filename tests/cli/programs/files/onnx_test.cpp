@@ -203,7 +203,7 @@ TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
 
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // these need memory of their own
-/// Returns the most memory that a program holds; runs it to its end.
+/// Returns the peak memory of a program that runs to its end.
 std::size_t peak_bytes(const Words& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

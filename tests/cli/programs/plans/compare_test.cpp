@@ -108,7 +108,7 @@ TEST_F(Compare, CountsWaitingAndBytesByTheTimeline) {
                                    "inter-lp", "--json", file("r.json")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   const Json row = read(file("r.json"))["comparison"][0];
-  // a and one of its readers on one device (2 + 6), the other from 3 to 9 on the second.
+  // a and one of its consumers on one device (2 + 6), the other from 3 to 9 on the second.
   EXPECT_EQ(row["latency_ms"], 9);
   EXPECT_EQ(row["sent_bytes"], 1000);
   EXPECT_DOUBLE_EQ(row["waiting_share"].get<double>(), 1 - (8 + 6) / 18.0);

@@ -1,5 +1,5 @@
-// fp16 and tf32 as a user meets them: profile, schedule, run and verify, each told --math, on ranks
-// of the reference backend; and what does not go together.
+// fp16 and tf32 for a user: profile, schedule, run and verify, each with --math, on ranks of the
+// reference backend; and flags that do not go together.
 #include <gtest/gtest.h>
 
 #include "support/programs/programs.h"

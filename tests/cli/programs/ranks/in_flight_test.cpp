@@ -1,5 +1,5 @@
 // hios-run with many inferences in flight: its measurements, files and refusals, and its end when a
-// rank stalls or is killed.
+// rank hangs or is killed.
 
 #include <gtest/gtest.h>
 

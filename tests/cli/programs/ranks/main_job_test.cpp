@@ -97,7 +97,7 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
 }
 #endif
 
-/// Other readers of our models (bench/gpu) get the model that the programs themselves compute.
+/// Other readers of our models (bench/gpu) read the model that the programs compute.
 TEST_P(MainJob, AnExportedModelIsTheSameModel) {
   const std::string file = place_.file("model.json"), again = place_.file("again.json");
   ASSERT_EQ(hios_schedule(model() + Words{"--export-model", file}).exit_status, 0);

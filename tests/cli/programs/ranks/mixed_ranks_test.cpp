@@ -13,7 +13,7 @@
 namespace hios::test {
 namespace {
 
-/// Runs of a small SqueezeNet; every processor that this build computes on has SSE 4.1.
+/// Ranks of two kinds with a small SqueezeNet; every processor of this build has SSE 4.1.
 class MixedRanks : public testing::Test {
  protected:
   const Words model_ = {"--model", "squeezenet", "--height", "48"};

@@ -1,5 +1,5 @@
-// The surroundings of a program: a full disk, limits of the shell, a folder that is gone. Each ends
-// it with a line that names the cause and a status that is not 0, and never leaves half a file.
+// Surroundings of a program: a full disk, limits of the shell, a folder that was removed. Each
+// gives a line that names it, a status that is not 0, and never half a file.
 
 #include <gtest/gtest.h>
 

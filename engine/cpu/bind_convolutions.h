@@ -5,7 +5,7 @@
 
 #include "engine/cpu/operators.h"
 
-// Defined in convolutions/winograd.cpp.
+// Defined in convolutions/winograd.cpp and convolutions/separable.cpp.
 namespace hios::cpu {
 
 /// Binds conv + bias + activation by Winograd's method, in blocks of about `rows` rows for each
@@ -14,5 +14,10 @@ namespace hios::cpu {
 /// channels in multiples of 16. REQUIRES: one term, no relu before, no depthwise.
 std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const ConvolutionChain& chain,
                                              std::int64_t rows);
+
+/// Binds a chain of layers before a pointwise convolution, the convolution and an addend. REQUIRES:
+/// the convolution is pointwise.
+std::unique_ptr<BoundOperator> bind_separable(const Binding& binding,
+                                              const ConvolutionChain& chain);
 
 }  // namespace hios::cpu
