@@ -16,9 +16,9 @@
 #include "hios/platform/platform.h"
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
 #include "support/layers/operations.h"
 #include "support/networks/random_network.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

@@ -10,10 +10,10 @@
 #include "hios/evaluate/validate.h"
 #include "hios/model/networks/networks.h"
 #include "scheduler/registry.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/made_up_profile.h"
 #include "support/networks/random_network.h"
 #include "support/oracles/plan_checker.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/sanitized.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios::test {
 namespace {

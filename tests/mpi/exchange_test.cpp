@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::mpi {
 namespace {

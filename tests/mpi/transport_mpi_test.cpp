@@ -2,9 +2,9 @@
 
 #include <tuple>
 
-#include "support/fakes/device_ranks.h"
-#include "support/fakes/transport_contract.h"
 #include "support/programs/mpi_main.h"
+#include "support/transports/device_ranks.h"
+#include "support/transports/transport_contract.h"
 
 namespace hios::test {
 namespace {

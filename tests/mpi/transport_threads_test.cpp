@@ -2,8 +2,8 @@
 
 #include <tuple>
 
-#include "support/fakes/thread_transport.h"
-#include "support/fakes/transport_contract.h"
+#include "support/transports/thread_transport.h"
+#include "support/transports/transport_contract.h"
 
 namespace hios::test {
 namespace {

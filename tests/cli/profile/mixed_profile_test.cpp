@@ -12,8 +12,8 @@
 #include "hios/evaluate/validate.h"
 #include "hios/profile/profile_json.h"
 #include "scheduler/registry.h"
-#include "support/fakes/fake_job.h"
 #include "support/networks/random_network.h"
+#include "support/transports/fake_job.h"
 
 namespace hios::cli {
 namespace {

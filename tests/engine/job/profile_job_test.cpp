@@ -13,10 +13,10 @@
 #include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "support/expect_error.h"
-#include "support/fakes/fake_job.h"
 #include "support/message.h"
 #include "support/networks/random_network.h"
 #include "support/schema.h"
+#include "support/transports/fake_job.h"
 
 namespace hios::job {
 namespace {

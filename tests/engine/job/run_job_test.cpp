@@ -10,11 +10,11 @@
 #include "engine/job/small_job.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/profile/extrapolate.h"
-#include "support/fakes/fake_job.h"
 #include "support/message.h"
 #include "support/networks/made_up_profile.h"
 #include "support/networks/random_network.h"
 #include "support/schema.h"
+#include "support/transports/fake_job.h"
 
 namespace hios::job {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/job/run_job.h"
-#include "support/fakes/fake_job.h"
 #include "support/networks/random_network.h"
+#include "support/transports/fake_job.h"
 
 /// Small jobs for tests of engine/job: a network, a schedule of random stages, options.
 namespace hios::job {

@@ -4,8 +4,8 @@
 #include "engine/job/run_job.h"
 #include "engine/job/small_job.h"
 #include "mpi/session/heartbeat_transport.h"
-#include "support/fakes/thread_transport.h"
 #include "support/schema.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::job {
 namespace {

@@ -7,9 +7,9 @@
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
 #include "mpi/messages/serial.h"
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/random_network.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios {
 namespace {

@@ -18,8 +18,8 @@
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
 #include "support/fakes/fake_disturbance.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fakes/fake_disturbance.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

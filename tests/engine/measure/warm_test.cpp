@@ -13,9 +13,9 @@
 #include "hios/profile/profile_gaps.h"
 #include "hios/profile/profile_json.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"
 #include "support/schema.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

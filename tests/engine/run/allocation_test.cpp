@@ -11,11 +11,11 @@
 #include "hios/flight/recorder.h"
 #include "hios/model/networks/networks.h"
 #include "mpi/session/heartbeat_transport.h"
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"
 #include "support/programs/count_allocations.h"
+#include "support/transports/device_ranks.h"
+#include "support/transports/thread_transport.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 extern "C" std::size_t

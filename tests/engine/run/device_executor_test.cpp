@@ -9,10 +9,10 @@
 #include "hios/base/error.h"
 #include "mpi/messages/serial.h"
 #include "support/expect_error.h"
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/as_alone.h"
 #include "support/networks/random_network.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios {
 namespace {
@@ -249,7 +249,9 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
   FakeSource source;
   const auto transport = mpi::make_serial_transport();
   test::expect_error<RunError>(
-      [&] { Executor({network.coarse, network.model, backend, *transport, source}, plan); },
+      [&] {
+        Executor({network.coarse, network.model, backend, *transport, source}, plan);
+      },
       {std::to_string(plan.arena_bytes) + " bytes for the tensors of rank 0",
        "the largest is op_"});
 }

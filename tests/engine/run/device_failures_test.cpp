@@ -7,7 +7,7 @@
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
 #include "support/expect_error.h"
-#include "support/fakes/device_ranks.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "engine/run/one_device.h"
 #include "hios/base/error.h"
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
 #include "support/networks/inferences_as_alone.h"
 #include "support/networks/random_network.h"
 #include "support/programs/hang_guard.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios {
 namespace {

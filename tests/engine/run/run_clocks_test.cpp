@@ -7,8 +7,8 @@
 #include "engine/run/executor.h"
 #include "hios/schedule/assignment.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

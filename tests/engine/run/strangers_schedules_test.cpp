@@ -1,15 +1,15 @@
 // Ten thousand schedules with random mutations: each is refused by all checks, or computes the bits
 // of one rank. Ranks are threads whose sends end only when their receive has been posted
-// (support/fakes/thread_transport.h), so a schedule that needs a buffered message shows.
+// (support/transports/thread_transport.h), so a schedule that needs a buffered message shows.
 
 #include <gtest/gtest.h>
 
 #include <iostream>
 
-#include "support/fakes/thread_transport.h"
 #include "support/networks/mutated_runs.h"
 #include "support/programs/hang_guard.h"
 #include "support/sanitized.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "support/expect_error.h"
-#include "support/fakes/device_ranks.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios::test {
 namespace {

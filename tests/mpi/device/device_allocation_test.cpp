@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "support/fakes/device_ranks.h"
 #include "support/programs/count_allocations.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios::test {
 namespace {

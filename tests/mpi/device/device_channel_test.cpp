@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "support/expect_error.h"
-#include "support/fakes/device_ranks.h"
-#include "support/fakes/posted_messages.h"
-#include "support/fakes/transport_contract.h"
+#include "support/transports/device_ranks.h"
+#include "support/transports/posted_messages.h"
+#include "support/transports/transport_contract.h"
 
 namespace hios::test {
 namespace {

@@ -14,8 +14,8 @@
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
 #include "mpi/transport.h"
-#include "support/fakes/posted_messages.h"
 #include "support/programs/mpi_main.h"
+#include "support/transports/posted_messages.h"
 
 namespace hios::test {
 namespace {

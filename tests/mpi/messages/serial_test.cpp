@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "support/fakes/transport_contract.h"
+#include "support/transports/transport_contract.h"
 
 namespace hios::test {
 namespace {

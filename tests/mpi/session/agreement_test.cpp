@@ -8,7 +8,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::test {
 namespace {

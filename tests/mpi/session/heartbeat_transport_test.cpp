@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::test {
 namespace {

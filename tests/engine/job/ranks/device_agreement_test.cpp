@@ -6,9 +6,9 @@
 #include "hios/base/need.h"
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_async_backend.h"
-#include "support/fakes/fake_job.h"
 #include "support/message.h"
 #include "support/networks/random_network.h"
+#include "support/transports/fake_job.h"
 
 namespace hios::job {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "support/expect_error.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios::job {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "engine/host/cores.h"
 #include "support/expect_error.h"
-#include "support/fakes/fake_job.h"
 #include "support/message.h"
+#include "support/transports/fake_job.h"
 
 namespace hios::job {
 namespace {

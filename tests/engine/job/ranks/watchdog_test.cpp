@@ -8,8 +8,8 @@
 
 #include "hios/base/error.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
 #include "support/networks/random_network.h"
+#include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/fakes/transport_contract.h"
+#include "support/transports/transport_contract.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
 #include "mpi/session/agreement.h"
-#include "support/fakes/posted_messages.h"
+#include "support/transports/posted_messages.h"
 
 namespace hios::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 // All ranks share a Hub with one mutex and one condition variable: slow, but easy to verify. A
 // message is matched when both its send and its receive have been started, in the order of their

@@ -1,11 +1,11 @@
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 #include <algorithm>
 #include <cstring>
 #include <exception>
 #include <thread>
 
-#include "support/fakes/thread_hub.h"
+#include "support/transports/thread_hub.h"
 
 namespace hios::test {
 namespace {

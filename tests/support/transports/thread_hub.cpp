@@ -1,4 +1,4 @@
-#include "support/fakes/thread_hub.h"
+#include "support/transports/thread_hub.h"
 
 #include <algorithm>
 #include <cstring>

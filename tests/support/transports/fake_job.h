@@ -8,7 +8,7 @@
 #include "engine/backends.h"
 #include "support/fakes/fake_accelerator.h"
 #include "support/fakes/fake_backend.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 /// Whole jobs whose ranks are threads: each rank makes its fake backend by name, as the ranks of a
 /// real job do.

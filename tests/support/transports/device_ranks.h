@@ -8,7 +8,7 @@
 
 #include "mpi/device/tensor_transport.h"
 #include "support/fakes/fake_accelerator.h"
-#include "support/fakes/thread_transport.h"
+#include "support/transports/thread_transport.h"
 
 /// Ranks with fake devices.
 namespace hios::test {

@@ -1,4 +1,4 @@
-#include "support/fakes/posted_messages.h"
+#include "support/transports/posted_messages.h"
 
 #include <gtest/gtest.h>
 

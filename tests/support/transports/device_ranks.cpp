@@ -1,4 +1,4 @@
-#include "support/fakes/device_ranks.h"
+#include "support/transports/device_ranks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "support/fakes/fake_job.h"
+#include "support/transports/fake_job.h"
 
 #include <array>
 #include <optional>
 
-#include "support/fakes/device_ranks.h"
 #include "support/fakes/fake_async_backend.h"
+#include "support/transports/device_ranks.h"
 
 namespace hios::test {
 
