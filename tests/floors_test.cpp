@@ -179,7 +179,7 @@ std::vector<std::string> includes(const Source& source) {
   return found;
 }
 
-// What a source says to people: its comments, and its string literals without their quotes.
+// The texts of a source for people: its comments, and its string literals without their quotes.
 struct Words {
   std::vector<std::string> comments;
   std::vector<std::string> literals;

@@ -245,9 +245,8 @@ TEST(JoinBatches, IsNeverLongerThanItsStart) {
     } catch (const InputError&) {
       continue;
     }
-    const ScheduleResult start =
-        built_in().find("heft").run(*division.graph, *division.costs, one.platform,
-                                    Options(built_in().find("heft").options), {});
+    const ScheduleResult start = built_in().find("heft").run(
+        Problem(*division.costs), Options(built_in().find("heft").options), {});
     const TimedDivision joined =
         join_batches(problem, {division, start.schedule, start.latency_ms}, {});
     EXPECT_TRUE(validate(*joined.division.graph, one.platform, joined.schedule).empty());
