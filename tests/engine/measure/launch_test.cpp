@@ -64,7 +64,7 @@ TEST(Launch, IsNeverNegative) { EXPECT_EQ(launch_of(swept({4, 4}, 8, 0.01))->ms,
 
 TEST(Launch, IsNothingWhereTheRankComputesItself) {
   std::vector<Measurement> merged{took(1)};
-  merged.resize(1 + kDeviceThings);
+  merged.resize(1 + kDeviceTimes);
   EXPECT_FALSE(launch_of(merged));
   EXPECT_EQ(without_marks(merged[0], {}), merged[0]);
 }
