@@ -75,20 +75,20 @@ TEST(StepProgress, TellsOneStepFromAnotherWithoutARecord) {
   const Schedule schedule = test::random_schedule(network.coarse.graph, 1, 1, 1);
   const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
   StepProgress progress(plan, network.coarse.graph, nullptr);
-  EXPECT_EQ(progress.place(), StepProgress::kBetween);
+  EXPECT_EQ(progress.position(), StepProgress::kBetween);
   for (int iteration = 0; iteration < 2; ++iteration) {
     for (std::size_t step = 0; step < plan.steps.size(); ++step) {
       const std::uint64_t before = progress.count();
       progress.enter_step(step);
       EXPECT_GT(progress.count(), before);
-      EXPECT_EQ(progress.place(), 1 + step);
+      EXPECT_EQ(progress.position(), 1 + step);
     }
     progress.enter_end_of_messages();
-    EXPECT_EQ(progress.place(), progress.end_of_messages());
+    EXPECT_EQ(progress.position(), progress.end_of_messages());
     progress.enter_end_on_device();
-    EXPECT_EQ(progress.place(), progress.end_on_device());
+    EXPECT_EQ(progress.position(), progress.end_on_device());
     progress.end_iteration();
-    EXPECT_EQ(progress.place(), StepProgress::kBetween);
+    EXPECT_EQ(progress.position(), StepProgress::kBetween);
   }
 }
 
