@@ -160,7 +160,7 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
       SCOPED_TRACE(to_string(contention));
       const Platform platform = devices(count, streams, contention);
       const CostModel costs = CostModel::from_graph(graph, platform);
-      const test::Prices prices = test::prices_of(graph, platform);
+      const test::PlainCosts prices = test::plain_costs_of(graph, platform);
       for (int order = 0; order < 4; ++order) {
         schedule.transfers.clear();
         if (order > 0) schedule.transfers = shuffled(transfers, random);
