@@ -8,7 +8,7 @@
 
 namespace hios::scheduler {
 
-/// The problem that bounds are computed for, and what they share.
+/// The problem that bounds are computed for, and the data that they share.
 struct BoundContext {
   const Graph& graph;
   const CostModel& costs;

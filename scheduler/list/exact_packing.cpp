@@ -76,7 +76,7 @@ class BinCompletion {
     });
   }
 
-  /// Sorts devices: those without a limit first, since they take all that they may, then by
+  /// Sorts devices: those without a limit first, since they take every item that they may, then by
   /// increasing room; equal devices are adjacent.
   void order_devices() {
     std::vector<std::vector<bool>> takes(room_.size());

@@ -12,7 +12,7 @@ namespace hios::scheduler {
 
 /// For algorithms that place operators on several devices and honour their limits. Throws
 /// InputError with algorithm and operator if no device can run and hold an operator together with
-/// all that share its label. Whether all operators fit at once shows only when they are placed.
+/// all others of its label. Whether all operators fit at once is known only when they are placed.
 void require_placeable(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
 /// For algorithms of one device: returns, of the devices that can run and hold all operators, the

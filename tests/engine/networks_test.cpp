@@ -62,7 +62,7 @@ class Networks : public testing::TestWithParam<SmallNetwork> {
   void run_rank(const Schedule& schedule, int threads, mpi::Transport& transport,
                 const job::OneRankRun& expected, const PlanOptions& options) {
     const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), options);
-    EXPECT_EQ(test::messages_about(coarse, plan, options.keep_all), std::vector<std::string>{});
+    EXPECT_EQ(test::findings_in(coarse, plan, options.keep_all), std::vector<std::string>{});
     const auto backend = find_backend(backend_name()).make({threads, {}});
     SeededSource source(7);
     Executor executor({coarse, model, *backend, transport, source}, plan);

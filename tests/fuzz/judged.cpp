@@ -43,7 +43,7 @@ void judge_algorithms(const Graph& graph, const Platform& platform, const CostMo
     promise(findings.empty(),
             algorithm.name + ": " + (findings.empty() ? std::string() : findings.front().text));
     promise_a_time(result->latency_ms, algorithm.name);
-    const auto slow = slow_latency_ms(graph, result->schedule, prices_of(costs));
+    const auto slow = slow_latency_ms(graph, result->schedule, plain_costs_of(costs));
     promise(slow && nearly(*slow, result->latency_ms),
             algorithm.name + ": the latency is " + std::to_string(result->latency_ms) + ", not " +
                 std::to_string(slow.value_or(-1)));

@@ -55,7 +55,7 @@ std::string first_finding(const ConstrainedProblem& problem, const Schedule& sch
   return findings.empty() ? "" : findings.front().text;
 }
 
-TEST(Constraints, SchedulesKeepThemOrAreRefused) {
+TEST(Constraints, SchedulesHonourThemOrAreRefused) {
   std::size_t made = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < test::tries(600u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -100,7 +100,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     const ConstrainedProblem problem = constrained(free, 2, random.uniform(0.9, 2), random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     const auto best = test::brute_force(problem.graph, problem.platform,
-                                        test::prices_of(problem.graph, problem.platform));
+                                        test::plain_costs_of(problem.graph, problem.platform));
     const bool possible = best.latency_ms < std::numeric_limits<double>::infinity();
     ASSERT_EQ(possible ? first_finding(problem, best.schedule) : "", "");
     impossible += !possible;
@@ -165,7 +165,7 @@ TEST(Constraints, FindAPlacementWhereBruteForceDoes) {
     const ConstrainedProblem problem = constrained(free, 2, random.uniform(1, 1.5), random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     const auto best = test::brute_force(problem.graph, problem.platform,
-                                        test::prices_of(problem.graph, problem.platform));
+                                        test::plain_costs_of(problem.graph, problem.platform));
     if (best.latency_ms == std::numeric_limits<double>::infinity()) continue;
     for (std::string_view name : {"inter-lp", "inter-mr"}) {
       ++possible;

@@ -1,5 +1,5 @@
-// Links that carry one tensor at a time: every algorithm of the table against brute force over all
-// schedules and orders of transfers, and the search of `best` by contended latencies.
+// Links that carry one tensor at a time: compares every algorithm with brute force over all
+// schedules and orders of transfers, and tests the search of `best` with contention.
 
 #include <algorithm>
 #include <limits>
@@ -46,12 +46,12 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.
-void judge(const CostModel& costs, const char* iterations = "1000") {
+void check_algorithms(const CostModel& costs, const char* iterations = "1000") {
   const Graph& graph = costs.graph();
   const Platform& platform = costs.platform();
-  const test::Prices prices = test::prices_of(costs);
+  const test::PlainCosts plain_costs = test::plain_costs_of(costs);
   const test::ContendedOptimum optimum =
-      test::contended_brute_force(graph, platform, prices, platform.contention());
+      test::contended_brute_force(graph, platform, plain_costs, platform.contention());
   for (const LowerBound& bound : all_bounds(graph, costs)) {
     EXPECT_LE(bound.ms, optimum.any_order_ms * (1 + kRounding)) << bound.name;
   }
@@ -65,7 +65,8 @@ void judge(const CostModel& costs, const char* iterations = "1000") {
       throw;
     }
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
-    const auto slow = test::slow_latency_ms(graph, result.schedule, prices, platform.contention());
+    const auto slow =
+        test::slow_latency_ms(graph, result.schedule, plain_costs, platform.contention());
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));
@@ -80,8 +81,8 @@ void judge(const CostModel& costs, const char* iterations = "1000") {
   }
 }
 
-void judge(const Graph& graph, const Platform& platform) {
-  judge(CostModel::from_graph(graph, platform));
+void check_algorithms(const Graph& graph, const Platform& platform) {
+  check_algorithms(CostModel::from_graph(graph, platform));
 }
 
 test::CostStyle style_by_number(std::uint64_t number) {
@@ -98,7 +99,8 @@ TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
       Random random(edge_set, "four");
       const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
-      judge(graph, devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
+      check_algorithms(graph,
+                       devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
       if (::testing::Test::HasFailure()) return;
     }
   }
@@ -123,7 +125,7 @@ Graph with_times_by_pair(const Graph& graph, std::size_t devices, Random& random
                graph.stage_cost());
 }
 
-TEST(Contended, UnlikeDevicesAndPairs) {
+TEST(Contended, DifferentDevicesAndPairs) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "unlike");
@@ -131,7 +133,7 @@ TEST(Contended, UnlikeDevicesAndPairs) {
     style.by_device = true;
     const Graph graph =
         with_times_by_pair(test::dag(4, random.below(1 << 6), style, random), 3, random);
-    judge(graph, devices(3, 2, kContended[seed % 2]));
+    check_algorithms(graph, devices(3, 2, kContended[seed % 2]));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -141,7 +143,8 @@ TEST(Contended, DagsOfFourOperatorsOnThreeDevices) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "three devices");
     const Graph graph = test::dag(4, random.below(1 << 6), style_by_number(seed), random);
-    for (const hios::Contention contention : kContended) judge(graph, devices(3, 2, contention));
+    for (const hios::Contention contention : kContended)
+      check_algorithms(graph, devices(3, 2, contention));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -151,7 +154,7 @@ TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "five, contended");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
-    judge(graph, devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
+    check_algorithms(graph, devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -165,12 +168,12 @@ TEST(Contended, LaunchesDoNotOccupyLinks) {
     const Platform platform = devices(2, 1 + static_cast<int>(seed % 2), kContended[seed / 2 % 2]);
     Profile profile = test::random_profile(graph, platform, random);
     profile.configurations.front().launch = {random.uniform(0.1, 2), 0, 30};
-    judge(CostModel::from_profile(graph, platform, profile), "20000");
+    check_algorithms(CostModel::from_profile(graph, platform, profile), "20000");
     if (::testing::Test::HasFailure()) return;
   }
 }
 
-TEST(Contended, BestIsNeverWorseThanAnyThatItStartsFrom) {
+TEST(Contended, BestIsNeverWorseThanItsStarts) {
   std::size_t better = 0, problems = 0;
   for (const char* words : {"n=40,edges=100,layers=6,p=1.5", "n=30,family=forkjoin,p=2",
                             "n=30,family=dense,density=0.2,p=1", "n=40,family=chain,width=3,p=1"}) {
@@ -197,7 +200,7 @@ TEST(Contended, BestIsNeverWorseThanAnyThatItStartsFrom) {
   EXPECT_GT(better, problems / 2);
 }
 
-TEST(Contended, TheTableSaysWhatAlgorithmsDo) {
+TEST(Contended, TheTableNamesTheContentionOfAlgorithms) {
   EXPECT_EQ(built_in().find("best").contention, kKeepsContention);
   EXPECT_EQ(built_in().find("heft").contention, kIgnoresContention);
   EXPECT_EQ(built_in().find("ios").contention, kMeetsNoContention);
@@ -215,7 +218,8 @@ TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
     const CostModel costs = CostModel::from_graph(graph, platform);
     const best::SearchProblem problem(costs);
     best::StageCosts stage_costs(problem);
-    best::Arrangement arrangement(problem, stage_costs, test::random_schedule(graph, platform, random));
+    best::Arrangement arrangement(problem, stage_costs,
+                                  test::random_schedule(graph, platform, random));
     best::Timing timing(arrangement);
     best::Moves moves(arrangement, timing, random);
     const auto simulated = [&] {

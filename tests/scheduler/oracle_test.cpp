@@ -18,7 +18,8 @@
 #include "support/oracles/slow_simulator.h"
 #include "support/sanitized.h"
 
-// One oracle judges every algorithm of the table: brute force over all schedules of small graphs.
+// Compares every algorithm of the table with one oracle: brute force over all schedules of small
+// graphs.
 
 namespace hios::scheduler {
 namespace {
@@ -62,14 +63,14 @@ std::optional<ScheduleResult> run_unless_no_blocks(const Algorithm& algorithm,
 
 /// Checks every algorithm and bound on one problem that has a schedule. Only algorithms for one
 /// device may refuse it, where no device suffices.
-void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
-           const test::Prices& prices) {
-  const double best = test::brute_force(graph, platform, prices).latency_ms;
+void check_algorithms(const Graph& graph, const Platform& platform, const CostModel& costs,
+                      const test::PlainCosts& plain_costs) {
+  const double best = test::brute_force(graph, platform, plain_costs).latency_ms;
   for (const LowerBound& bound : all_bounds(graph, costs)) {
     EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
   }
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.exact && milp::solvers().empty()) continue;  // it refuses all
+    if (algorithm.exact && milp::solvers().empty()) continue;  // it refuses all problems
     SCOPED_TRACE(algorithm.name);
     Options options(algorithm.options);
     if (options.has("iterations")) options.set("iterations=200");
@@ -82,7 +83,7 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
     if (!made) continue;
     const ScheduleResult& result = *made;
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
-    const auto slow = test::slow_latency_ms(graph, result.schedule, prices);
+    const auto slow = test::slow_latency_ms(graph, result.schedule, plain_costs);
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_DOUBLE_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
@@ -92,8 +93,9 @@ void judge(const Graph& graph, const Platform& platform, const CostModel& costs,
   }
 }
 
-void judge(const Graph& graph, const Platform& platform) {
-  judge(graph, platform, CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+void check_algorithms(const Graph& graph, const Platform& platform) {
+  check_algorithms(graph, platform, CostModel::from_graph(graph, platform),
+                   test::plain_costs_of(graph, platform));
 }
 
 CostStyle style_by_number(std::uint64_t number) {
@@ -110,7 +112,7 @@ TEST(Oracle, EveryDagOfUpToFiveOperatorsOnTwoDevices) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
       Random random(edge_set, "five");
       const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
-      judge(graph, test::devices(2, static_cast<int>(n)));
+      check_algorithms(graph, test::devices(2, static_cast<int>(n)));
       if (::testing::Test::HasFailure()) return;
     }
   }
@@ -121,7 +123,7 @@ TEST(Oracle, DagsOfSixOperatorsOnTwoDevices) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "six");
     const Graph graph = test::dag(6, random.below(1 << 15), style_by_number(seed), random);
-    judge(graph, test::devices(2, 1 + static_cast<int>(seed % 6)));
+    check_algorithms(graph, test::devices(2, 1 + static_cast<int>(seed % 6)));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -131,7 +133,7 @@ TEST(Oracle, DagsOfSevenOperatorsOnThreeDevices) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "seven");
     const Graph graph = test::dag(7, random.below(1 << 21), style_by_number(seed), random);
-    judge(graph, test::devices(3, 7));
+    check_algorithms(graph, test::devices(3, 7));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -145,7 +147,7 @@ TEST(Oracle, DevicesOfDifferentAbilitiesAndStreams) {
     const Graph graph = test::dag(5, random.below(1 << 10), style, random);
     const Platform platform(
         {{"gpu0", "gpu", 0, 2, 0, ""}, {"gpu1", "gpu", 0, 3, 0, ""}, {"gpu2", "gpu", 0, 1, 0, ""}});
-    judge(graph, platform);
+    check_algorithms(graph, platform);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -164,13 +166,13 @@ TEST(Oracle, RandomNetworksOfEveryFamilyOnUnlikeDevices) {
   std::size_t number = 0;
   for (const std::string family : families) {
     for (const std::string unlike : devices) {
-      // The oracle takes a minute for those of eight.
+      // The oracle takes a minute for graphs of eight.
       for (std::size_t n = 5; n <= (test::kSanitized ? 5 : 7); ++n) {
         const std::string words = "n=" + std::to_string(n) + ",seed=" + std::to_string(number++) +
                                   ",family=" + family + unlike;
         SCOPED_TRACE(words);
         const RandomProblem made = random_problem(parse_random_dag(words), test::devices(2, 3));
-        judge(made.graph, made.platform);
+        check_algorithms(made.graph, made.platform);
         if (::testing::Test::HasFailure()) return;
       }
     }
@@ -185,13 +187,13 @@ TEST(Oracle, MeasuredStagesOfAnyCost) {
     const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 4));
     const Profile profile = test::random_profile(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    judge(graph, platform, costs, test::prices_of(costs));
+    check_algorithms(graph, platform, costs, test::plain_costs_of(costs));
     if (::testing::Test::HasFailure()) return;
   }
 }
 
 /// Returns one device of the profile's kind, and one like it with another launch time.
-Platform with_an_unlike(Profile& profile, int streams, Random& random) {
+Platform with_another_launch(Profile& profile, int streams, Random& random) {
   Configuration& known = profile.configurations.front();
   known.devices = {known.kind, "other"};
   Configuration other = known;
@@ -213,9 +215,9 @@ TEST(Oracle, DevicesLaunchTheirStages) {
     Platform platform = test::devices(2, streams);
     Profile profile = test::random_profile(graph, platform, random);
     profile.configurations.front().launch = {random.uniform(0.01, 2), 0.1, 30};
-    if (seed % 2 == 0) platform = with_an_unlike(profile, streams, random);
+    if (seed % 2 == 0) platform = with_another_launch(profile, streams, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    judge(graph, platform, costs, test::prices_of(costs));
+    check_algorithms(graph, platform, costs, test::plain_costs_of(costs));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -232,7 +234,7 @@ TEST(Oracle, IosIsOptimalOnOneDevice) {
     const IosResult found = schedule_endings(graph, costs, DeviceId(0), options);
     EXPECT_TRUE(found.optimal);
     const double best =
-        test::brute_force(graph, platform, test::prices_of(graph, platform)).latency_ms;
+        test::brute_force(graph, platform, test::plain_costs_of(graph, platform)).latency_ms;
     EXPECT_NEAR(simulate(graph, {{found.stages}}, costs).latency_ms, best, best * kRounding);
   }
 }
@@ -248,13 +250,13 @@ TEST(Oracle, PruningLosesNothing) {
     const Platform platform = test::devices(2, 4);
     const Profile profile = test::random_profile(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    const test::Prices prices = test::prices_of(costs);
-    const auto all_of_them = test::brute_force(graph, platform, prices, test::Pruning::kNone);
-    const auto pruned = test::brute_force(graph, platform, prices);
+    const test::PlainCosts plain_costs = test::plain_costs_of(costs);
+    const auto all_of_them = test::brute_force(graph, platform, plain_costs, test::Pruning::kNone);
+    const auto pruned = test::brute_force(graph, platform, plain_costs);
     EXPECT_NEAR(pruned.latency_ms, all_of_them.latency_ms, pruned.latency_ms * kRounding);
     EXPECT_LT(pruned.visited, all_of_them.visited);
     EXPECT_EQ(first_finding(graph, platform, pruned.schedule), "");
-    EXPECT_NEAR(*test::slow_latency_ms(graph, pruned.schedule, prices), pruned.latency_ms,
+    EXPECT_NEAR(*test::slow_latency_ms(graph, pruned.schedule, plain_costs), pruned.latency_ms,
                 pruned.latency_ms * kRounding);
   }
 }

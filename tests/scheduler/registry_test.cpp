@@ -90,7 +90,7 @@ Algorithm nearest() {
           .run = schedule_nearest};
 }
 
-TEST(Registry, TakesASchedulerOfOnesOwn) {
+TEST(Registry, AcceptsASchedulerOfAUser) {
   Registry registry = built_in();
   registry.add(nearest());
   EXPECT_EQ(registry.all().size(), built_in().all().size() + 1);
@@ -112,7 +112,7 @@ TEST(Registry, TakesASchedulerOfOnesOwn) {
   }
 }
 
-TEST(Registry, KeepsWhatItWasGiven) {
+TEST(Registry, KeepsItsAlgorithms) {
   Registry registry;
   for (int i = 0; i < 100; ++i) {
     Algorithm algorithm = nearest();
@@ -130,7 +130,7 @@ TEST(Registry, KeepsWhatItWasGiven) {
   }
 }
 
-TEST(Registry, RefusesNamesThatNobodyCouldAskFor) {
+TEST(Registry, RefusesNamesThatCannotBeAskedFor) {
   const auto add = [](const std::string& name) {
     Registry registry = built_in();
     Algorithm algorithm = nearest();
@@ -167,7 +167,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
     const Graph graph = test::random_graph(60, 0.05, style, random);
     const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 6));
     const CostModel costs = CostModel::from_graph(graph, platform);
-    const test::Prices prices = test::prices_of(graph, platform);
+    const test::PlainCosts plain_costs = test::plain_costs_of(graph, platform);
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
@@ -178,7 +178,8 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
       const ScheduleResult result = algorithm.run(Problem(costs), options, {});
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       EXPECT_TRUE(test::runs_to_its_end(graph, result.schedule));
-      EXPECT_DOUBLE_EQ(result.latency_ms, *test::slow_latency_ms(graph, result.schedule, prices));
+      EXPECT_DOUBLE_EQ(result.latency_ms,
+                       *test::slow_latency_ms(graph, result.schedule, plain_costs));
       EXPECT_LE(result.lower_bound_ms, result.latency_ms);
       EXPECT_FALSE(result.bound.empty());
       const ScheduleResult again = algorithm.run(Problem(costs), options, {});
@@ -215,7 +216,7 @@ TEST(Registry, TheFourNetworks) {
   }
 }
 
-TEST(Registry, ComposedAlgorithmsAreNoWorseThanTheirFirstHalf) {
+TEST(Registry, ComposedAlgorithmsAreNoWorseThanTheirFirstStep) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "composed");
@@ -228,7 +229,7 @@ TEST(Registry, ComposedAlgorithmsAreNoWorseThanTheirFirstHalf) {
   }
 }
 
-TEST(Registry, OutOfTimeIsSaidAndStaysValid) {
+TEST(Registry, WithoutTimeSchedulesAreValidAndTimedOut) {
   Random random(4, "late");
   const Graph graph = test::random_graph(50, 0.06, {}, random);
   const Platform platform = test::devices(2, 3);
@@ -272,7 +273,7 @@ TEST(Registry, OneDeviceAlgorithmsTakeTheFastest) {
   graph = changed(graph, 0, [](Operator& op) { op.time_by_device = {{"gpu1", 1}, {"gpu2", 1}}; });
   for (std::string_view name : {"sequential", "ios"}) {
     const ScheduleResult result = run(name, graph, test::devices(3, 2));
-    EXPECT_EQ(result.schedule.devices[1].size(), 2u) << "the first of two that are as fast";
+    EXPECT_EQ(result.schedule.devices[1].size(), 2u) << "the first of two equally fast devices";
     EXPECT_EQ(result.latency_ms, 3);
   }
 }
@@ -305,7 +306,7 @@ TEST(Registry, HonoursLabelsAndMemory) {
   }
 }
 
-TEST(Registry, RefusesByNameWhatNoDeviceCanTake) {
+TEST(Registry, RefusalsNameTheOperatorThatNoDeviceHolds) {
   const Graph plain = test::small_graph({1, 2, 3}, {{1, 2, 1}});
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 99, ""}});

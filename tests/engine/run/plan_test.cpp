@@ -12,7 +12,7 @@
 namespace hios {
 namespace {
 
-using test::messages_about;
+using test::findings_in;
 using test::random_network;
 using test::random_schedule;
 using test::RandomNetwork;
@@ -110,7 +110,7 @@ TEST(Plan, AChainNeedsTwoPlaces) {
     EXPECT_EQ(plan.arena_bytes, 2 * 640u);
     EXPECT_EQ(plan.all_tensors_bytes, 5 * 640u);
     EXPECT_EQ(plan.outputs, std::vector<OpId>{OpId(4)});
-    EXPECT_EQ(messages_about(coarse, plan), Lines{});
+    EXPECT_EQ(findings_in(coarse, plan), Lines{});
   }
   EXPECT_EQ(plan_rank(coarse, one_by_one, Rank(0), {.keep_all = true}).arena_bytes, 5 * 640u);
 }
@@ -123,7 +123,7 @@ TEST(Plan, GroupsOfAStageShareNothing) {
   schedule.devices = {{stage({{0}}), stage({{1, 3}, {2, 4}}), stage({{5}})}};
   const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
   EXPECT_EQ(plan.arena_bytes, 5 * 64u);
-  EXPECT_EQ(messages_about(coarse, plan), Lines{});
+  EXPECT_EQ(findings_in(coarse, plan), Lines{});
 }
 
 TEST(Plan, ATensorTravelsOnceToEachRankThatNeedsIt) {
@@ -165,8 +165,8 @@ TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
   const RankPlan peer = plan_rank(coarse, schedule, Rank(1));
   EXPECT_NE(plan.slot(OpId(3)).offset, plan.slot(OpId(0)).offset);
   EXPECT_LT(plan.arena_bytes, 3 * 6400u) << "f found no slot to reuse";
-  EXPECT_EQ(messages_about(coarse, plan), Lines{});
-  EXPECT_EQ(messages_about(coarse, {plan, peer}), Lines{});
+  EXPECT_EQ(findings_in(coarse, plan), Lines{});
+  EXPECT_EQ(findings_in(coarse, {plan, peer}), Lines{});
 }
 
 TEST(Plan, ARankWithoutWorkHasAnEmptyPlan) {
@@ -191,7 +191,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
     std::vector<RankPlan> plans;
     for (std::size_t r = 0; r < ranks; ++r) {
       plans.push_back(plan_rank(network.coarse, schedule, Rank(r), {.keep_all = keep_all}));
-      EXPECT_EQ(messages_about(network.coarse, plans.back(), keep_all), Lines{});
+      EXPECT_EQ(findings_in(network.coarse, plans.back(), keep_all), Lines{});
       EXPECT_LE(plans.back().arena_bytes, plans.back().all_tensors_bytes);
       if (keep_all) continue;
       for (const Step& step : plans.back().steps) {
@@ -200,7 +200,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
       arena += plans.back().arena_bytes;
       all += plans.back().all_tensors_bytes;
     }
-    EXPECT_EQ(messages_about(network.coarse, plans), Lines{});
+    EXPECT_EQ(findings_in(network.coarse, plans), Lines{});
   }
   EXPECT_LT(static_cast<double>(arena), 0.8 * static_cast<double>(all))
       << "hardly anything is reused";
@@ -230,13 +230,13 @@ TEST(PlanChecker, SeesWhatIsWrong) {
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 1);
   const RankPlan good = plan_rank(network.coarse, schedule, Rank(0));
   const RankPlan peer = plan_rank(network.coarse, schedule, Rank(1));
-  ASSERT_EQ(messages_about(network.coarse, good), Lines{});
+  ASSERT_EQ(findings_in(network.coarse, good), Lines{});
   ASSERT_FALSE(good.receives.empty());
   ASSERT_FALSE(good.sends.empty());
 
   RankPlan heap = good;
   for (Slot& slot : heap.slots) slot.offset = 0;
-  EXPECT_NE(messages_about(network.coarse, heap), Lines{});
+  EXPECT_NE(findings_in(network.coarse, heap), Lines{});
 
   const auto without = [&](auto drop) {
     RankPlan plan = good;
@@ -245,11 +245,11 @@ TEST(PlanChecker, SeesWhatIsWrong) {
   };
   const RankPlan deaf =
       without([](const Step& step) { return std::holds_alternative<AwaitReceive>(step); });
-  EXPECT_NE(messages_about(network.coarse, deaf), Lines{});
+  EXPECT_NE(findings_in(network.coarse, deaf), Lines{});
   const RankPlan mute =
       without([](const Step& step) { return std::holds_alternative<StartSend>(step); });
-  EXPECT_NE(messages_about(network.coarse, mute), Lines{});
-  EXPECT_NE(messages_about(network.coarse, {mute, peer}), Lines{});
+  EXPECT_NE(findings_in(network.coarse, mute), Lines{});
+  EXPECT_NE(findings_in(network.coarse, {mute, peer}), Lines{});
 }
 
 }  // namespace

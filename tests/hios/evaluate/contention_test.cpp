@@ -160,11 +160,11 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
       SCOPED_TRACE(to_string(contention));
       const Platform platform = devices(count, streams, contention);
       const CostModel costs = CostModel::from_graph(graph, platform);
-      const test::Prices prices = test::prices_of(graph, platform);
+      const test::PlainCosts plain_costs = test::plain_costs_of(graph, platform);
       for (int order = 0; order < 4; ++order) {
         schedule.transfers.clear();
         if (order > 0) schedule.transfers = shuffled(transfers, random);
-        const auto slow = test::slow_latency_ms(graph, schedule, prices, contention);
+        const auto slow = test::slow_latency_ms(graph, schedule, plain_costs, contention);
         const auto findings = validate(graph, platform, schedule);
         ASSERT_EQ(findings.empty(), slow.has_value());
         orders += order > 0;

@@ -142,7 +142,7 @@ TEST(Simulate, AgreesWithAFixpointOnRandomSchedules) {
         test::devices(1 + random.below(4), 1 + static_cast<int>(random.below(4)));
     const Schedule schedule = test::random_schedule(graph, platform, random);
     const Timeline timeline = run(graph, platform, schedule);
-    const auto slow = test::slow_latency_ms(graph, schedule, test::prices_of(graph, platform));
+    const auto slow = test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform));
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(timeline.latency_ms, *slow);
     for (const auto& stages : timeline.stages) {

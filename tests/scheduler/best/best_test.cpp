@@ -25,8 +25,8 @@
 namespace hios::scheduler::best {
 namespace {
 
-void expect_optimum(const CostModel& costs, const test::Prices& prices) {
-  const double least = test::brute_force(costs.graph(), costs.platform(), prices).latency_ms;
+void expect_optimum(const CostModel& costs, const test::PlainCosts& plain_costs) {
+  const double least = test::brute_force(costs.graph(), costs.platform(), plain_costs).latency_ms;
   EXPECT_NEAR(search_for(costs, 3000).latency_ms, least, least * kRounding);
 }
 
@@ -44,7 +44,7 @@ TEST(Best, FindsTheOptimumOfEveryDagOfUpToFourOperators) {
       Random random(edge_set, "best of four");
       const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
       const Platform platform = test::devices(2, 1 + static_cast<int>(edge_set % 3));
-      expect_optimum(CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+      expect_optimum(CostModel::from_graph(graph, platform), test::plain_costs_of(graph, platform));
     }
   }
 }
@@ -58,7 +58,7 @@ TEST(Best, FindsTheOptimumOfDagsOfFiveAndSixOperators) {
     style.by_device = seed % 7 == 0;
     const Graph graph = test::dag(n, random.below(1 << (n * (n - 1) / 2)), style, random);
     const Platform platform = test::devices(2 + seed % 2, 1 + static_cast<int>(seed % 5));
-    expect_optimum(CostModel::from_graph(graph, platform), test::prices_of(graph, platform));
+    expect_optimum(CostModel::from_graph(graph, platform), test::plain_costs_of(graph, platform));
   }
 }
 
@@ -70,7 +70,7 @@ TEST(Best, FindsTheOptimumOfMeasuredStages) {
     const Platform platform = test::devices(2, 1 + static_cast<int>(seed % 4));
     const Profile profile = test::random_profile(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    expect_optimum(costs, test::prices_of(costs));
+    expect_optimum(costs, test::plain_costs_of(costs));
   }
 }
 

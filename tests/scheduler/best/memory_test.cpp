@@ -36,7 +36,7 @@ double searched_ms(const test::TightProblem& problem, std::int64_t iterations) {
 
 double least_ms(const test::TightProblem& problem) {
   return test::exact_placement(problem.graph, problem.platform,
-                               test::prices_of(problem.graph, problem.platform))
+                               test::plain_costs_of(problem.graph, problem.platform))
       .latency_ms;
 }
 
@@ -46,7 +46,7 @@ TEST(TightMemory, ExactPlacementAgreesWithBruteForce) {
     const double spare = seed % 5 == 4 ? 1 : kSpare[seed % 5];
     const test::TightProblem problem = test::tight_problem(3 + seed % 4, spare, seed);
     const double least = test::brute_force(problem.graph, problem.platform,
-                                           test::prices_of(problem.graph, problem.platform))
+                                           test::plain_costs_of(problem.graph, problem.platform))
                              .latency_ms;
     EXPECT_NEAR(least_ms(problem), least, least * kRounding);
   }

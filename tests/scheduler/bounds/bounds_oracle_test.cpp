@@ -28,8 +28,8 @@ constexpr double kRounding = 1e-8;
 using Wins = std::map<std::string, int>;
 
 void check_bounds(const Graph& graph, const Platform& platform, const CostModel& costs,
-                  const test::Prices& prices, Wins& wins) {
-  const double best = test::brute_force(graph, platform, prices).latency_ms;
+                  const test::PlainCosts& plain_costs, Wins& wins) {
+  const double best = test::brute_force(graph, platform, plain_costs).latency_ms;
   std::vector<LowerBound> bounds = all_bounds(graph, costs);
   for (const LowerBound& bound : bounds) {
     EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
@@ -96,7 +96,7 @@ TEST(BoundsOracle, RestrictedPlacement) {
                             style_by_number(seed), random);
     graph = restricted(with_transfers(graph, random.uniform(0.5, 3)), platform, random);
     check_bounds(graph, platform, CostModel::from_graph(graph, platform),
-                 test::prices_of(graph, platform), wins);
+                 test::plain_costs_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 300);
@@ -117,7 +117,7 @@ TEST(BoundsOracle, ExpensiveTransfersOnEqualDevices) {
     graph = with_transfers(graph, random.uniform(0.2, 3));
     const Platform platform = test::devices(2 + seed % 2, 1 + static_cast<int>(seed % 3));
     check_bounds(graph, platform, CostModel::from_graph(graph, platform),
-                 test::prices_of(graph, platform), wins);
+                 test::plain_costs_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["tight"], 100);
@@ -136,7 +136,7 @@ TEST(BoundsOracle, MeasuredStages) {
     const Profile profile = test::random_profile(graph, platform, random);
     graph = restricted(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    check_bounds(graph, platform, costs, test::prices_of(costs), wins);
+    check_bounds(graph, platform, costs, test::plain_costs_of(costs), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 100);
@@ -187,7 +187,7 @@ TEST(BoundsOracle, ExtremeStageCostsWithLinksAndRestrictedDevices) {
     graph = restricted(extreme(graph, links, random), platform, random);
     const CostModel costs = CostModel::from_graph(graph, platform);
     check_bounds(graph, platform, costs,
-                 links ? test::prices_of(costs) : test::prices_of(graph, platform), wins);
+                 links ? test::plain_costs_of(costs) : test::plain_costs_of(graph, platform), wins);
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(wins["feasible"], 200);
@@ -207,9 +207,10 @@ TEST(BoundsOracle, OperatorsThatCannotRunCostInfinity) {
     const Graph graph("ends", operators, {}, {StageCostRule::Kind::kOverlap, weight});
     const CostModel costs = CostModel::from_graph(graph, platform);
     const Stage both{{{OpId(0)}, {OpId(1)}}};
-    for (const test::Prices& prices : {test::prices_of(graph, platform), test::prices_of(costs)}) {
-      EXPECT_EQ(prices.stage_ms(both, DeviceId(0)), std::numeric_limits<double>::infinity());
-      EXPECT_LE(prices.stage_ms(both, DeviceId(1)), 2);
+    for (const test::PlainCosts& plain_costs :
+         {test::plain_costs_of(graph, platform), test::plain_costs_of(costs)}) {
+      EXPECT_EQ(plain_costs.stage_ms(both, DeviceId(0)), std::numeric_limits<double>::infinity());
+      EXPECT_LE(plain_costs.stage_ms(both, DeviceId(1)), 2);
     }
   }
 }

@@ -253,7 +253,7 @@ TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
     for (int i = 0; i < 5; ++i) {
       const Schedule schedule = test::random_schedule(graph, platform, random);
       expect_below(bounds,
-                   *test::slow_latency_ms(graph, schedule, test::prices_of(graph, platform)));
+                   *test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform)));
     }
     for (const char* name : {"sequential", "inter-lp", "hios-lp", "hios-mr"}) {
       const Algorithm& algorithm = built_in().find(name);

@@ -42,7 +42,7 @@ MilpResult solved(const Graph& graph, const CostModel& costs, const Solver& solv
 void expect_optimum(const Graph& graph, const Platform& platform, const Solver& solver,
                     Symmetry symmetry = Symmetry::kTasks) {
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+  const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
   const MilpResult result = solved(graph, costs, solver, symmetry);
   ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
   EXPECT_TRUE(result.optimal);
@@ -132,9 +132,9 @@ void expect_contended_optimum(const Graph& graph, std::size_t devices, hios::Con
   const Platform alike = single(devices);
   const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const test::Prices prices = test::prices_of(costs);
+  const test::PlainCosts plain_costs = test::plain_costs_of(costs);
   const double least =
-      test::contended_brute_force(graph, platform, prices, contention).any_order_ms;
+      test::contended_brute_force(graph, platform, plain_costs, contention).any_order_ms;
   const MilpResult result = solved(graph, costs, solver);
   ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
   EXPECT_TRUE(result.optimal);
@@ -201,7 +201,7 @@ TEST_P(Milp, IsOptimalOnlyAtTheOptimumIfStagesGain) {
     const Platform platform = test::devices(2, 3);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const MilpResult result = solved(graph, costs, solver());
-    const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+    const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
     const double latency_ms = simulate(graph, result.schedule, costs).latency_ms;
     if (result.optimal) {
       EXPECT_NEAR(latency_ms, least, 1e-9 * least);

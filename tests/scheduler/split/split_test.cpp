@@ -50,7 +50,7 @@ class MilpSplit : public ::testing::TestWithParam<std::string> {
 void judge(const RandomProblem& problem, const milp::Solver& solver, bool must_prove) {
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   const double least =
-      test::brute_force(problem.graph, problem.platform, test::prices_of(costs)).latency_ms;
+      test::brute_force(problem.graph, problem.platform, test::plain_costs_of(costs)).latency_ms;
   const SplitResult result = solved(problem.graph, costs, solver);
   EXPECT_GE(latency_ms(result, costs), least * (1 - 1e-9));
   if (must_prove) {

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <limits>
 
-// A schedule is built stage by stage in the order of starts: any valid schedule's stages, sorted
-// so, have all that they wait for before them, hence every schedule is met, and without ties once.
-// Times of a partial schedule are final, since stages start as early as they can.
+// A schedule is built stage by stage in the order of starts. In any valid schedule sorted so, each
+// stage comes after the stages that it waits for. Hence every schedule is visited, and without ties
+// once. Times of a partial schedule are final, since stages start as early as they can.
 //
 // The stages are listed beforehand: every set of operators in every partition into groups of which
-// none needs another directly. (Need through an operator outside the stage shows later: that
-// operator could never run.) The order inside a group costs nothing, so one that its edges allow
-// will do.
+// none needs another directly. (An indirect need, through an operator outside the stage, shows
+// later: that operator could never run.) The order inside a group costs nothing, so any order that
+// its edges allow suffices.
 //
 // Pruning, valid for any stage costs: with t(v) the cost of v alone, L(S) a stage's longest group
 // and W(S) its sum, v takes at least f(v) = t(v)·min(1, cost(S)/L(S)) of a path and h(v) =
-// t(v)·min(1, cost(S)/W(S)) of a device's time, minimal over all stages S that contain v, all of
-// which are in the list. tests/scheduler/oracle_test.cpp compares with a search without pruning.
+// t(v)·min(1, cost(S)/W(S)) of a device's time. Both are minimal over all stages S that contain v,
+// all of which are in the list. tests/scheduler/oracle_test.cpp compares with a search without
+// pruning.
 
 namespace hios::test {
 namespace {
@@ -27,13 +28,13 @@ struct Candidate {
   Mask operators = 0;
   Mask inputs = 0;  ///< outside the stage
   Stage stage;
-  std::vector<double> cost_ms;  // by device; infinity: may not run there
+  std::vector<double> cost_ms;  // by device; infinity if it may not run there
 };
 
 class Search {
  public:
-  Search(const Graph& graph, const Platform& platform, const Prices& prices, Pruning pruning)
-      : graph_(graph), platform_(platform), prices_(prices), prune_(pruning == Pruning::kBounds) {
+  Search(const Graph& graph, const Platform& platform, const PlainCosts& costs, Pruning pruning)
+      : graph_(graph), platform_(platform), costs_(costs), prune_(pruning == Pruning::kBounds) {
     for (std::size_t d = 0; d < platform.size(); ++d) {
       most_groups_ =
           std::max(most_groups_, static_cast<std::size_t>(platform.device(DeviceId(d)).streams));
@@ -50,7 +51,7 @@ class Search {
   BruteForceResult run() {
     State state;
     for (std::size_t d = 0; d < platform_.size(); ++d) {
-      state.free_ms.push_back(prices_.launch_ms(DeviceId(d)));
+      state.free_ms.push_back(costs_.launch_ms(DeviceId(d)));
     }
     state.finish_ms.assign(graph_.size(), 0);
     state.device_of.resize(graph_.size());
@@ -66,7 +67,7 @@ class Search {
     double last_start_ms = 0;
     double latency_ms = 0;
     std::vector<double> free_ms;    // by device
-    std::vector<double> finish_ms;  // by operator: its stage's end
+    std::vector<double> finish_ms;  // by operator: end of its stage
     std::vector<DeviceId> device_of;
   };
 
@@ -94,14 +95,14 @@ class Search {
       Mask own = 0;
       for (OpId op : group) own |= Mask{1} << op.index();
       for (OpId op : group) {
-        if (inputs_[op.index()] & set & ~own) return;  // another group's output
+        if (inputs_[op.index()] & set & ~own) return;  // an output of another group
         candidate.inputs |= inputs_[op.index()] & ~set;
       }
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       const auto streams = static_cast<std::size_t>(platform_.device(DeviceId(d)).streams);
       const bool fits = stage.groups.size() <= streams && allowed(set, DeviceId(d));
-      candidate.cost_ms.push_back(fits ? prices_.stage_ms(stage, DeviceId(d)) : kInfinity);
+      candidate.cost_ms.push_back(fits ? costs_.stage_ms(stage, DeviceId(d)) : kInfinity);
     }
     candidates_.push_back(std::move(candidate));
   }
@@ -118,7 +119,7 @@ class Search {
   }
 
   double alone_ms(OpId op, std::size_t device) const {
-    return prices_.stage_ms(Stage{{{op}}}, DeviceId(device));
+    return costs_.stage_ms(Stage{{{op}}}, DeviceId(device));
   }
 
   void find_floors() {
@@ -165,7 +166,7 @@ class Search {
       if (device.memory_bytes != platform_.devices().front().memory_bytes) return false;
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) {
-      if (prices_.launch_ms(DeviceId(d)) != prices_.launch_ms(DeviceId(0))) return false;
+      if (costs_.launch_ms(DeviceId(d)) != costs_.launch_ms(DeviceId(0))) return false;
     }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
@@ -176,8 +177,8 @@ class Search {
     for (const Edge& edge : graph_.edges()) {
       for (std::size_t a = 0; a < devices; ++a) {
         for (std::size_t b = 0; b < devices && devices > 1; ++b) {
-          const double ms = prices_.transfer_ms(edge, DeviceId(a), DeviceId(b));
-          if (a != b && ms != prices_.transfer_ms(edge, DeviceId(0), DeviceId(1))) return false;
+          const double ms = costs_.transfer_ms(edge, DeviceId(a), DeviceId(b));
+          if (a != b && ms != costs_.transfer_ms(edge, DeviceId(0), DeviceId(1))) return false;
         }
       }
     }
@@ -215,16 +216,17 @@ class Search {
     for (const Candidate& candidate : candidates_) {
       if ((candidate.operators & state.done) || (candidate.inputs & ~state.done)) continue;
       for (std::size_t d = 0; d < platform_.size(); ++d) {
-        if (candidate.cost_ms[d] != kInfinity && may_come(state, candidate, d)) {
+        if (candidate.cost_ms[d] != kInfinity && fits(state, candidate, d)) {
           append(state, candidate, d);
         }
-        if (symmetric_ && partial_.devices[d].empty()) break;  // the others are as empty
+        if (symmetric_ && partial_.devices[d].empty()) break;  // the other devices are empty, too
       }
     }
   }
 
-  /// Equal labels share a device, and a device's memory holds its operators.
-  bool may_come(const State& state, const Candidate& candidate, std::size_t d) const {
+  /// Returns true if the candidate fits on device d: equal labels share a device, and the device's
+  /// memory holds its operators.
+  bool fits(const State& state, const Candidate& candidate, std::size_t d) const {
     Bytes held = 0;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const bool comes = candidate.operators >> i & 1;
@@ -249,12 +251,12 @@ class Search {
           const Edge& edge = graph_.edge(e);
           if (!(state.done >> edge.from.index() & 1)) continue;  // in the stage
           start = std::max(start, state.finish_ms[edge.from.index()] +
-                                      prices_.until_ready_ms(
+                                      costs_.until_ready_ms(
                                           edge, state.device_of[edge.from.index()], DeviceId(d)));
         }
       }
     }
-    if (start < state.last_start_ms) return;  // met in the order of starts
+    if (start < state.last_start_ms) return;  // reached by another order
     State next = state;
     next.done |= candidate.operators;
     next.last_start_ms = start;
@@ -273,7 +275,7 @@ class Search {
 
   const Graph& graph_;
   const Platform& platform_;
-  const Prices& prices_;
+  const PlainCosts& costs_;
   bool prune_;
   bool symmetric_ = false;
   std::size_t most_groups_ = 1;
@@ -286,9 +288,9 @@ class Search {
 
 }  // namespace
 
-BruteForceResult brute_force(const Graph& graph, const Platform& platform, const Prices& prices,
+BruteForceResult brute_force(const Graph& graph, const Platform& platform, const PlainCosts& costs,
                              Pruning pruning) {
-  return Search(graph, platform, prices, pruning).run();
+  return Search(graph, platform, costs, pruning).run();
 }
 
 }  // namespace hios::test

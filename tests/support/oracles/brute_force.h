@@ -14,14 +14,15 @@ struct BruteForceResult {
 };
 
 enum class Pruning {
-  kNone,    ///< really everything
+  kNone,    ///< an exhaustive search
   kBounds,  ///< skips partial schedules that provably cannot become better than the best so far
 };
 
-/// The least latency over every assignment of operators to devices, every order and every grouping
-/// into stages and groups, within the devices' streams and memory and with equal `colocate` labels
-/// on one device; infinity if there is no such schedule. For up to eight operators.
-BruteForceResult brute_force(const Graph& graph, const Platform& platform, const Prices& prices,
+/// Returns the optimum over every assignment of operators to devices, every order and every
+/// grouping into stages and groups. It honours the devices' streams and memory, and equal
+/// `colocate` labels. The latency is infinite if there is no such schedule. For up to eight
+/// operators.
+BruteForceResult brute_force(const Graph& graph, const Platform& platform, const PlainCosts& costs,
                              Pruning pruning = Pruning::kBounds);
 
 }  // namespace hios::test

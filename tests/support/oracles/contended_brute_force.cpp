@@ -7,10 +7,9 @@
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
 
-// Unlike in brute_force.cpp, a stage that is added to a schedule can delay what is there already,
-// because a tensor that goes to it takes its turn before others. So schedules are made whole, one
-// device after the other, and then timed. One that is too long without contention is too long with
-// it.
+// Unlike in brute_force.cpp, a stage that is added to a schedule can delay earlier stages, because
+// a tensor sent to it may go before others. So complete schedules are built, one device after the
+// other, and then timed. A schedule that is too long without contention is too long with it.
 
 namespace hios::test {
 namespace {
@@ -19,8 +18,9 @@ using Mask = unsigned;
 
 class Search {
  public:
-  Search(const Graph& graph, const Platform& platform, const Prices& prices, Contention contention)
-      : graph_(graph), platform_(platform), prices_(prices), contention_(contention) {
+  Search(const Graph& graph, const Platform& platform, const PlainCosts& costs,
+         Contention contention)
+      : graph_(graph), platform_(platform), costs_(costs), contention_(contention) {
     inputs_.resize(graph.size());
     for (const Edge& edge : graph.edges()) inputs_[edge.to.index()] |= bit(edge.from);
     schedule_.devices.resize(platform.size());
@@ -35,7 +35,7 @@ class Search {
  private:
   static Mask bit(OpId op) { return Mask{1} << op.index(); }
 
-  /// Gives device d each subset of what is left, the last one all.
+  /// Gives device d each subset of the remaining operators, the last device all of them.
   void fill(DeviceId d, Mask left) {
     const bool last = d.index() + 1 == platform_.size();
     for (Mask own = left;; own = (own - 1) & left) {
@@ -44,7 +44,8 @@ class Search {
     }
   }
 
-  /// Every next stage of the device out of `own`, then the devices behind it.
+  /// Appends every possible next stage from `own` to the device, then goes on with the next
+  /// devices.
   void add_stages(DeviceId d, Mask own, Mask others) {
     if (own == 0) {
       if (d.index() + 1 == platform_.size()) return judge();
@@ -94,17 +95,17 @@ class Search {
 
   void judge() {
     if (!runs_to_its_end(graph_, schedule_)) return;
-    const double alone = *slow_latency_ms(graph_, schedule_, prices_);
+    const double alone = *slow_latency_ms(graph_, schedule_, costs_);
     if (alone < best_.first_ready_ms) {
       best_.first_ready_ms =
-          std::min(best_.first_ready_ms, *slow_latency_ms(graph_, schedule_, prices_, contention_));
+          std::min(best_.first_ready_ms, *slow_latency_ms(graph_, schedule_, costs_, contention_));
     }
     best_.any_order_ms = std::min(best_.any_order_ms, best_.first_ready_ms);
     if (alone >= best_.any_order_ms) return;
     schedule_.transfers = transfers_of(graph_, Assignment(graph_.size(), schedule_));
     if (!schedule_.transfers.empty()) {
       do {
-        const auto ms = slow_latency_ms(graph_, schedule_, prices_, contention_);
+        const auto ms = slow_latency_ms(graph_, schedule_, costs_, contention_);
         if (ms) best_.any_order_ms = std::min(best_.any_order_ms, *ms);
       } while (std::next_permutation(schedule_.transfers.begin(), schedule_.transfers.end()));
     }
@@ -113,7 +114,7 @@ class Search {
 
   const Graph& graph_;
   const Platform& platform_;
-  const Prices& prices_;
+  const PlainCosts& costs_;
   Contention contention_;
   std::vector<Mask> inputs_;  // by operator
   Schedule schedule_;
@@ -123,8 +124,8 @@ class Search {
 }  // namespace
 
 ContendedOptimum contended_brute_force(const Graph& graph, const Platform& platform,
-                                       const Prices& prices, Contention contention) {
-  return Search(graph, platform, prices, contention).run();
+                                       const PlainCosts& costs, Contention contention) {
+  return Search(graph, platform, costs, contention).run();
 }
 
 }  // namespace hios::test

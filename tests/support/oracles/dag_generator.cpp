@@ -18,7 +18,7 @@ Operator random_operator(std::size_t index, const CostStyle& style, Random& rand
   op.has_time = true;
   op.time_ms = random_time(style, random);
   if (style.by_device && random.below(3) == 0) {
-    // gpu0 can run everything, so that algorithms of one device have a place.
+    // gpu0 can run everything, so that algorithms for one device have a device.
     op.has_time = random.below(2) == 0;
     op.time_by_device["gpu0"] = random_time(style, random);
     if (random.below(2) == 0) op.time_by_device["gpu1"] = random_time(style, random);
@@ -134,8 +134,7 @@ Profile random_profile(Graph& graph, const Platform& platform, Random& random) {
 
 namespace {
 
-/// Grows a stage from operators that are ready, and operators that only its own groups keep
-/// waiting.
+/// Grows a stage from operators that are ready, and operators that wait only for its own groups.
 class StageGrower {
  public:
   StageGrower(const Graph& graph, Random& random)

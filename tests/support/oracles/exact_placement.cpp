@@ -4,14 +4,15 @@
 #include <limits>
 #include <numeric>
 
-// First all assignments that keep the constraints, then a bound for each, then orders for one after
-// the other by rising bound, until a bound is no less than the best latency: all later ones are
-// settled with it.
+// First lists all assignments that satisfy the constraints, then computes a bound for each. Then
+// searches orders for one after the other by rising bound, until a bound is at least the best
+// latency: all later ones are then excluded.
 //
-// Given the assignment, transfers are known, and what is left is a job shop with delays: active
+// For a given assignment, transfers are known, and the rest is a job shop with delays, so active
 // schedules suffice (Giffler and Thompson, "Algorithms for Solving Production-Scheduling Problems",
-// Operations Research 8, 1960). Of the operators whose inputs are done take the one that could end
-// first; on its device one that could begin by then comes next, and each of those is tried.
+// Operations Research 8, 1960). Of the operators whose inputs are done, take the one that could end
+// first. On its device, an operator that could start before that end is next, and each of those is
+// tried.
 //
 // Tests: memory_test compares it with brute_force().
 
@@ -23,19 +24,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Arc {
   std::size_t from, to;
   const Edge* edge;
-  double delay_ms = 0;  ///< with the present assignment
+  double delay_ms = 0;  ///< for the current assignment
 };
 
 class ExactSearch {
  public:
-  ExactSearch(const Graph& graph, const Platform& platform, const Prices& prices)
-      : graph_(graph), platform_(platform), prices_(prices), device_(graph.size(), 0) {
+  ExactSearch(const Graph& graph, const Platform& platform, const PlainCosts& costs)
+      : graph_(graph), platform_(platform), costs_(costs), device_(graph.size(), 0) {
     for (std::size_t i = 0; i < graph.topological().size(); ++i) {
       const OpId op = graph.topological()[i];
       number_.resize(graph.size());
       number_[op.index()] = i;
       for (std::size_t d = 0; d < platform.size(); ++d) {
-        alone_ms_.push_back(may_run(op, d) ? prices.stage_ms(Stage{{{op}}}, DeviceId(d))
+        alone_ms_.push_back(may_run(op, d) ? costs.stage_ms(Stage{{{op}}}, DeviceId(d))
                                            : kInfinity);
       }
     }
@@ -60,15 +61,15 @@ class ExactSearch {
       std::copy_n(assignments_.begin() + static_cast<std::ptrdiff_t>(i * size()), size(),
                   device_.begin());
       prepare();
-      Shop shop{std::vector<double>(platform_.size(), 0), std::vector<double>(size(), 0), 0};
-      order(shop);
+      State state{std::vector<double>(platform_.size(), 0), std::vector<double>(size(), 0), 0};
+      order(state);
     }
     return {least_ms_, bounds_.size()};
   }
 
  private:
-  /// Operators are numbered in a topological order.
-  struct Shop {
+  /// A partial schedule. Operators are numbered in a topological order.
+  struct State {
     std::vector<double> free_ms;  // by device
     std::vector<double> end_ms;   // by operator that is done
     unsigned done = 0;
@@ -114,38 +115,41 @@ class ExactSearch {
     for (std::size_t a = arcs_.size(); a-- > 0;) {
       Arc& arc = arcs_[a];
       arc.delay_ms =
-          prices_.transfer_ms(*arc.edge, DeviceId(device_[arc.from]), DeviceId(device_[arc.to]));
+          costs_.transfer_ms(*arc.edge, DeviceId(device_[arc.from]), DeviceId(device_[arc.to]));
       tail_ms_[arc.from] =
           std::max(tail_ms_[arc.from], arc.delay_ms + ms(arc.to) + tail_ms_[arc.to]);
     }
   }
 
-  /// When each operator that is not done may begin at the earliest.
-  std::vector<double> heads(const Shop& shop) const {
+  /// Returns the earliest start of each operator that is not done.
+  std::vector<double> heads(const State& state) const {
     std::vector<double> head(size(), 0);
     std::size_t arc = 0;
     for (std::size_t i = 0; i < size(); ++i) {
-      const bool done = shop.done >> i & 1;
-      if (!done) head[i] = shop.free_ms[device_[i]];
+      const bool done = state.done >> i & 1;
+      if (!done) head[i] = state.free_ms[device_[i]];
       for (; arc < arcs_.size() && arcs_[arc].to == i; ++arc) {
         const std::size_t from = arcs_[arc].from;
-        const double end = shop.done >> from & 1 ? shop.end_ms[from] : head[from] + ms(from);
+        const double end = state.done >> from & 1 ? state.end_ms[from] : head[from] + ms(from);
         if (!done) head[i] = std::max(head[i], end + arcs_[arc].delay_ms);
       }
     }
     return head;
   }
 
-  /// The longest path, and each device's work from the first head to the least tail, of all that is
-  /// left and of those with a head at least as late as some operator's.
-  double bound_ms(const Shop& shop) const {
-    const std::vector<double> head = heads(shop);
-    double bound = shop.done == 0 ? 0 : *std::max_element(shop.free_ms.begin(), shop.free_ms.end());
+  /// Returns the maximum of the longest path and each device's work from the first head to the
+  /// least tail. The work is that of all remaining operators, and of those with a head at least as
+  /// late as each operator's.
+  double bound_ms(const State& state) const {
+    const std::vector<double> head = heads(state);
+    double bound =
+        state.done == 0 ? 0 : *std::max_element(state.free_ms.begin(), state.free_ms.end());
     for (std::size_t first = 0; first < size(); ++first) {
-      if (shop.done >> first & 1) continue;
+      if (state.done >> first & 1) continue;
       double work = 0, tail = kInfinity;
       for (std::size_t i = 0; i < size(); ++i) {
-        if ((shop.done >> i & 1) || device_[i] != device_[first] || head[i] < head[first]) continue;
+        if ((state.done >> i & 1) || device_[i] != device_[first] || head[i] < head[first])
+          continue;
         work += ms(i);
         tail = std::min(tail, tail_ms_[i]);
       }
@@ -155,16 +159,17 @@ class ExactSearch {
     return bound;
   }
 
-  void order(const Shop& shop) {
-    if (shop.done + 1 == 1u << size()) {
-      least_ms_ = std::min(least_ms_, *std::max_element(shop.free_ms.begin(), shop.free_ms.end()));
+  void order(const State& state) {
+    if (state.done + 1 == 1u << size()) {
+      least_ms_ =
+          std::min(least_ms_, *std::max_element(state.free_ms.begin(), state.free_ms.end()));
       return;
     }
-    if (bound_ms(shop) >= least_ms_) return;
-    const std::vector<double> head = heads(shop);
-    unsigned ready = ((1u << size()) - 1) & ~shop.done;
+    if (bound_ms(state) >= least_ms_) return;
+    const std::vector<double> head = heads(state);
+    unsigned ready = ((1u << size()) - 1) & ~state.done;
     for (const Arc& arc : arcs_) {
-      if (!(shop.done >> arc.from & 1)) ready &= ~(1u << arc.to);
+      if (!(state.done >> arc.from & 1)) ready &= ~(1u << arc.to);
     }
     std::size_t first = size();
     for (std::size_t i = 0; i < size(); ++i) {
@@ -174,7 +179,7 @@ class ExactSearch {
     for (std::size_t i = 0; i < size(); ++i) {
       if (!(ready >> i & 1) || device_[i] != device_[first]) continue;
       if (head[i] > head[first] + ms(first)) continue;
-      Shop next = shop;
+      State next = state;
       next.done |= 1u << i;
       next.end_ms[i] = next.free_ms[device_[i]] = head[i] + ms(i);
       order(next);
@@ -183,11 +188,11 @@ class ExactSearch {
 
   const Graph& graph_;
   const Platform& platform_;
-  const Prices& prices_;
+  const PlainCosts& costs_;
   std::vector<std::size_t> number_;       // by operator
   std::vector<std::size_t> device_;       // by number, as all below
   std::vector<double> alone_ms_;          // × device
-  std::vector<double> tail_ms_;           // from its end, with the present assignment
+  std::vector<double> tail_ms_;           // from its end, for the current assignment
   std::vector<Arc> arcs_;                 // by `to`
   std::vector<Bytes> room_;               // by device
   std::vector<double> bounds_;            // by assignment
@@ -197,8 +202,9 @@ class ExactSearch {
 
 }  // namespace
 
-ExactPlacement exact_placement(const Graph& graph, const Platform& platform, const Prices& prices) {
-  return ExactSearch(graph, platform, prices).run();
+ExactPlacement exact_placement(const Graph& graph, const Platform& platform,
+                               const PlainCosts& costs) {
+  return ExactSearch(graph, platform, costs).run();
 }
 
 }  // namespace hios::test

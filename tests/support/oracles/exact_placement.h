@@ -8,13 +8,15 @@ namespace hios::test {
 
 struct ExactPlacement {
   double latency_ms = 0;
-  std::size_t assignments = 0;  ///< of operators to devices, within memory, labels and `allowed`
+  /// assignments of operators to devices that honour memory, labels and `allowed`
+  std::size_t assignments = 0;
 };
 
-/// The least latency over every assignment of operators to devices and every order on them, one
-/// operator at a time: for devices of one stream, and where memory leaves few assignments, some
-/// hundred thousand at most. Infinity if there is none. For up to 20 operators. brute_force() says
-/// the same where it comes to an end.
-ExactPlacement exact_placement(const Graph& graph, const Platform& platform, const Prices& prices);
+/// Returns the least latency over every assignment of operators to devices and every order on them,
+/// one operator at a time. For devices of one stream, and memory that leaves at most some hundred
+/// thousand assignments. Infinity if there is none. For up to 20 operators. brute_force() returns
+/// the same on problems small enough for it.
+ExactPlacement exact_placement(const Graph& graph, const Platform& platform,
+                               const PlainCosts& costs);
 
 }  // namespace hios::test

@@ -1,6 +1,5 @@
-// The formulas of the ONNX operator documentation, taken at their word in double precision, and
-// sums scattered from inputs to outputs: other ways than the reference backend's to the same
-// values.
+// The formulas of the ONNX operator documentation, literally and in double precision, with sums
+// scattered from inputs to outputs: computed differently from the reference backend.
 #include "support/oracles/naive_layers.h"
 
 #include <algorithm>
@@ -125,7 +124,7 @@ double value_of(Binary::Function function, double a, double b) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The shape of sums over some axes, and what an index becomes in it.
+/// The shape of sums over some axes, and the mapping of indices to it.
 struct Summed {
   Summed(const Shape& of, const Axes& axes, std::int64_t groups = 0)
       : shape{axes.n ? 1 : of.n,
@@ -139,10 +138,10 @@ struct Summed {
     return sums.at(shape.n == 1 ? 0 : n, c / channels, shape.h == 1 ? 0 : h, shape.w == 1 ? 0 : w);
   }
   Shape shape;
-  std::int64_t channels;  ///< of one sum
+  std::int64_t channels;  ///< channels of one sum
 };
 
-/// What one value adds to a reduction that stands at `sum`.
+/// Returns the term that one value adds to a reduction whose sum so far is `sum`.
 double added(Reduce::Function function, double sum, double x) {
   switch (function) {
     case Reduce::Function::kL1:
@@ -265,7 +264,7 @@ Values naive_response_normalization(const LocalResponseNormalization& layer, con
 
 Values naive_pad(const Pad& pad, const Values& in, const Shape& out_shape) {
   bool outside = false;
-  // One step at a time back into the image.
+  // Steps back into the image one pixel at a time.
   const auto walk = [&](std::int64_t i, std::int64_t extent) {
     while (i < 0 || i >= extent) {
       const bool before = i < 0;

@@ -8,7 +8,8 @@
 
 #include "hios/model/layer.h"
 
-/// Tensors of tests/support/oracles/naive_nchw.h, and what its layers without windows compute.
+/// Tensors of tests/support/oracles/naive_nchw.h, and its layers without windows (Resize in
+/// naive_resize.h).
 namespace hios::test {
 
 inline std::size_t nhwc(const Shape& s, std::int64_t n, std::int64_t c, std::int64_t h,
@@ -16,7 +17,7 @@ inline std::size_t nhwc(const Shape& s, std::int64_t n, std::int64_t c, std::int
   return static_cast<std::size_t>(((n * s.h + h) * s.w + w) * s.c + c);
 }
 
-/// A tensor in NCHW order; sums are kept in double until `rounded`.
+/// A tensor in NCHW order; sums are kept in double until they are rounded.
 struct Values {
   explicit Values(const Shape& s) : shape(s), data(static_cast<std::size_t>(s.elements())) {}
   double& at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
@@ -25,7 +26,7 @@ struct Values {
   double at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return const_cast<Values*>(this)->at(n, c, h, w);
   }
-  /// visit(n, c, h, w) for every element, in memory order.
+  /// Calls visit(n, c, h, w) for every element, in memory order.
   template <class Visit>
   void each(Visit visit) const {
     for (std::int64_t n = 0; n < shape.n; ++n)
@@ -34,7 +35,7 @@ struct Values {
           for (std::int64_t w = 0; w < shape.w; ++w) visit(n, c, h, w);
   }
 
-  /// The same values as they lie in NHWC memory.
+  /// Returns the values in NHWC order.
   std::vector<double> in_memory() const {
     std::vector<double> flat(data.size());
     each([&](auto... i) { flat[nhwc(shape, i...)] = at(i...); });
@@ -55,11 +56,10 @@ Values naive_binary(Binary::Function function, const Values& a, const Values& b,
                     const Shape& out_shape);
 Values naive_softmax(const Softmax& softmax, const Values& in);
 Values naive_reduce(const Reduce& reduce, const Values& in, const Shape& out_shape);
-/// Null: no scale, no bias.
+/// Null pointers: no scale, no bias.
 Values naive_normalization(const Normalization& layer, const Values& in, const Values* scale,
                            const Values* bias);
 Values naive_response_normalization(const LocalResponseNormalization& layer, const Values& in);
-Values naive_resize(const Resize& resize, const Values& in);
 Values naive_pad(const Pad& pad, const Values& in, const Shape& out_shape);
 Values naive_move(const Move& move, const Values& in);
 Values naive_matmul(const MatMul& matmul, const Values& a, const Values& b, const Shape& out_shape);

@@ -5,11 +5,13 @@
 #include <map>
 
 #include "support/oracles/naive_layers.h"
+#include "support/oracles/naive_resize.h"
 
 namespace hios::test {
 namespace {
 
-/// From an input position and a kernel tap to the output position that it reaches, if any.
+/// Computes the output position that an input position reaches by a kernel tap; returns false if
+/// there is none.
 bool reaches(std::int64_t in, std::int64_t tap, std::int64_t stride, std::int64_t padding,
              std::int64_t size, std::int64_t& out) {
   const std::int64_t scaled = in + padding - tap;
@@ -17,7 +19,7 @@ bool reaches(std::int64_t in, std::int64_t tap, std::int64_t stride, std::int64_
   return scaled >= 0 && scaled % stride == 0 && out < size;
 }
 
-/// visit(oh, ow, kh, kw) for every window of `layer` that contains the input pixel (h, w).
+/// Calls visit(oh, ow, kh, kw) for every window of `layer` that contains the input pixel (h, w).
 template <class Windowed, class Visit>
 void each_window(const Windowed& layer, const Shape& out, std::int64_t h, std::int64_t w,
                  Visit visit) {
@@ -58,7 +60,7 @@ Values convolve(const Model& model, const Layer& layer, const Conv& conv, const 
   return out;
 }
 
-/// Every input value is spread over the output; what falls off the padding is lost.
+/// Spreads every input value over the output; values that fall into the padding are dropped.
 Values convolve_transposed(const Model& model, const Layer& layer, const ConvTranspose& conv,
                            const Values& in, const Shape& out_shape, TensorSource& source) {
   const std::int64_t group_in = in.shape.c / conv.groups,
@@ -141,7 +143,7 @@ Values sum(const std::vector<const Values*>& in, const Shape& out_shape) {
   return out;
 }
 
-/// A layer's scale or constant; its bias, for `bias`.
+/// Returns a layer's scale or constant, or its bias if `bias` is true.
 std::optional<Values> parameter(const Model& model, const Layer& layer,
                                 const std::optional<Shape>& shape, bool bias,
                                 TensorSource& source) {
@@ -151,7 +153,7 @@ std::optional<Values> parameter(const Model& model, const Layer& layer,
   return Values::from_memory(*shape, {drawn.begin(), drawn.end()});
 }
 
-/// By kind of layer: what it computes of `in`, which is in the shapes that it reads.
+/// Computes a layer by its kind from `in`, which has the shapes that it reads.
 struct Compute {
   const Model& model;
   const Layer& layer;

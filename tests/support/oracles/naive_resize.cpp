@@ -1,20 +1,19 @@
-// Part of tests/support/oracles/naive_layers.h: Resize as a matrix an axis, one weight for each
-// pair of an output and an input pixel, that the kernel's distance between them gives.
+#include "support/oracles/naive_resize.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "support/oracles/naive_layers.h"
 
 namespace hios::test {
 namespace {
 
-/// The border's pixels are thought to go on for so many pixels.
+/// The border's pixels are continued for this number of pixels.
 constexpr std::int64_t kMargin = 8;
 
-/// As the ONNX operator documentation writes them.
+/// Returns the coordinate in the original image, by the formulas of the ONNX operator
+/// documentation.
 double original(const Resize& resize, double x_resized, double length_original,
                 double length_resized, double scale) {
-  // With a scale that the file gave, and no whole number of pixels.
+  // with a scale from the file, and a fractional number of pixels
   const double scaled = length_original * scale, fraction = scaled - std::round(scaled);
   const double aligned = std::abs(fraction) > 1e-5 ? scaled : length_resized;
   switch (resize.coordinates) {
@@ -38,7 +37,7 @@ double original(const Resize& resize, double x_resized, double length_original,
   return std::nan("");
 }
 
-/// Whether the pixel at `i` is the one that `x` is rounded to.
+/// Returns true if `x` is rounded to the pixel `i`.
 bool is_nearest(Resize::Nearest nearest, double x, double i) {
   switch (nearest) {
     case Resize::Nearest::kRoundPreferFloor:

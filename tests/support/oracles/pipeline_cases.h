@@ -6,35 +6,36 @@
 #include "hios/base/numbers/random.h"
 #include "hios/evaluate/cost_model.h"
 
-/// Small problems of blocks for many inferences, and what they cost by the letter of Archer,
+/// Small problems of blocks for many inferences, and their costs by the definitions of Archer,
 /// Fahrbach, Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference":
-/// slowly, from sets.
+/// computed slowly, from sets.
 namespace hios::test {
 
-/// A problem of a few operators on devices that may be unlike in all that a block's cost knows.
+/// A problem of a few operators on devices that may differ in everything that a block's cost
+/// depends on.
 struct PipelineCase {
   Graph graph;
   Platform platform;
 };
 
 struct PipelineStyle {
-  bool overflow = false;  ///< fast memory that holds a part
+  bool overflow = false;  ///< fast memory that holds only a part of the weights and tensors
   bool limits = false;    ///< memory_bytes, labels
 };
 
 PipelineCase random_case(std::size_t operators, std::size_t devices, const PipelineStyle& style,
                          Random& random);
 
-/// Eq. 3. Infinite where the device cannot run or hold the block.
+/// Returns the block's cost by Eq. 3, or infinity if the device cannot run or hold the block.
 double plain_block_ms(const PipelineCase& made, const CostModel& costs,
                       const std::vector<OpId>& block, DeviceId device);
 
-/// The most expensive block where each operator runs on this device, in the graph's order; infinite
-/// where blocks form a cycle, labels part, or a block cannot run.
+/// Returns the cost of the most expensive block, given each operator's device in the graph's order.
+/// Infinite if blocks form a cycle, labels are separated, or a block cannot run.
 double plain_period_ms(const PipelineCase& made, const CostModel& costs,
                        const std::vector<std::size_t>& device);
 
-/// The least of that over all devices^n assignments.
+/// Returns the minimum of plain_period_ms() over all devices^n assignments.
 double plain_optimum_ms(const PipelineCase& made, const CostModel& costs);
 
 }  // namespace hios::test

@@ -7,12 +7,12 @@
 
 #include "scheduler/list/priorities.h"
 
-// Kundu and Shu, HIOS, Alg. 2 as it reads: whatever follows a window is timed again for each window
-// that is tried. What scheduler/algorithms/intra_gpu must agree with.
+// Kundu and Shu, HIOS, Alg. 2 literally: everything after a window is timed again for each window
+// that is tried. The oracle of scheduler/algorithms/hios/intra_gpu.
 //
 // The schedule is a graph of stages; `sequence_` is a topological order of it. One pass over the
-// part between a window's first and last operator marks every stage that waits for one of the
-// window; if an operator of the window does, the merged graph would have a cycle.
+// sequence between a window's first and last operator marks every stage that waits for one of the
+// window. If an operator of the window is marked, the merged graph would have a cycle.
 
 namespace hios::test {
 namespace {
@@ -23,7 +23,7 @@ struct Node {
   DeviceId device;
   std::vector<OpId> operators;
   std::optional<std::size_t> before, after;  ///< on the device
-  std::size_t place = 0;                     ///< in sequence_
+  std::size_t position = 0;                  ///< in sequence_
   double cost_ms = 0;
   double end_ms = 0;
   bool absorbed = false;  ///< by the window's first stage
@@ -49,7 +49,7 @@ class Parallelizer {
     latency_ms_ = time_from(0);
   }
 
-  /// Tries the windows that begin at `op` and keeps the best if it helps.
+  /// Tries the windows that start at `op` and keeps the best if it helps.
   void try_windows_from(OpId op, std::size_t window) {
     const std::size_t first = node_of_[op.index()];
     if (nodes_[first].operators.size() > 1) return;
@@ -119,10 +119,10 @@ class Parallelizer {
   }
 
   void number_sequence(std::size_t begin) {
-    for (std::size_t i = begin; i < sequence_.size(); ++i) nodes_[sequence_[i]].place = i;
+    for (std::size_t i = begin; i < sequence_.size(); ++i) nodes_[sequence_[i]].position = i;
   }
 
-  /// `in_order`: also after what is before it on its device.
+  /// Returns the node's start; with `in_order`, also after the previous node on its device.
   double start_of(const Node& node, bool in_order) const {
     double start = in_order && node.before ? nodes_[*node.before].end_ms : 0;
     for (OpId op : node.operators) {
@@ -134,7 +134,7 @@ class Parallelizer {
     return start;
   }
 
-  /// Times the sequence from a place on; the latency of the whole.
+  /// Times the sequence from a position on; returns the latency of the whole.
   double time_from(std::size_t begin) {
     for (std::size_t i = begin; i < sequence_.size(); ++i) {
       Node& node = nodes_[sequence_[i]];
@@ -150,15 +150,17 @@ class Parallelizer {
   }
 
   /// Splits the sequence between the window's first and last member into `free_` and `waiting_`,
-  /// those that wait for the window. False if a member is among the latter or reads another member.
+  /// the nodes that wait for the window. Returns false if a member is in `waiting_` or reads
+  /// another member.
   bool mark_waiting(const std::vector<std::size_t>& members) {
-    const std::size_t begin = nodes_[members.front()].place, end = nodes_[members.back()].place;
+    const std::size_t begin = nodes_[members.front()].position,
+                      end = nodes_[members.back()].position;
     reached_.assign(end - begin + 1, false);
     free_.clear();
     waiting_.clear();
     const auto is_reached = [&](std::size_t n) {
-      return nodes_[n].place >= begin && nodes_[n].place <= end &&
-             reached_[nodes_[n].place - begin];
+      return nodes_[n].position >= begin && nodes_[n].position <= end &&
+             reached_[nodes_[n].position - begin];
     };
     for (std::size_t i = begin; i <= end; ++i) {
       const std::size_t n = sequence_[i];
@@ -180,8 +182,8 @@ class Parallelizer {
     return true;
   }
 
-  /// The latency with the window merged, or nothing once it is at least `limit`. Leaves all as it
-  /// was. REQUIRES: mark_waiting(members) was true.
+  /// Returns the latency with the window merged, or nothing once it is at least `limit`. Restores
+  /// the state. REQUIRES: mark_waiting(members) was true.
   std::optional<double> time_merged(const std::vector<std::size_t>& members, double cost_ms,
                                     double limit) {
     saved_ends_.clear();
@@ -198,7 +200,7 @@ class Parallelizer {
       helps = helps && nodes_[n].end_ms < limit;
     };
     for (std::size_t i = 0; i < waiting_.size() && helps; ++i) time(waiting_[i]);
-    for (std::size_t i = nodes_[members.back()].place + 1; i < sequence_.size() && helps; ++i) {
+    for (std::size_t i = nodes_[members.back()].position + 1; i < sequence_.size() && helps; ++i) {
       time(sequence_[i]);
     }
     const double latency = greatest_end();
@@ -209,7 +211,8 @@ class Parallelizer {
 
   void merge(const std::vector<std::size_t>& members) {
     mark_waiting(members);
-    const std::size_t begin = nodes_[members.front()].place, end = nodes_[members.back()].place;
+    const std::size_t begin = nodes_[members.front()].position,
+                      end = nodes_[members.back()].position;
     Node& merged = nodes_[members.front()];
     merged.cost_ms = costs_.stage_ms(stage_of(members), merged.device);
     merged.after = nodes_[members.back()].after;
@@ -240,7 +243,7 @@ class Parallelizer {
   std::vector<Node> nodes_;
   std::vector<std::size_t> sequence_;
   double latency_ms_ = 0;
-  // Scratch of mark_waiting and time_merged.
+  // Buffers of mark_waiting and time_merged.
   std::vector<bool> reached_;
   std::vector<std::size_t> free_, waiting_;
   std::vector<double> saved_ends_;

@@ -4,7 +4,7 @@
 
 namespace hios::test {
 
-/// parallelize() without a shortcut.
+/// Computes parallelize() without shortcuts.
 Schedule plain_parallelize(const Graph& graph, const CostModel& costs, const Schedule& schedule,
                            std::size_t window);
 

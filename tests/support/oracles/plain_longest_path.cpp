@@ -4,16 +4,15 @@
 
 #include "scheduler/list/priorities.h"
 
-// Kundu and Shu, HIOS, Alg. 1 as it reads: in each round the longest valid path of the whole graph
-// is searched anew, and a trial on a device times all that is scheduled from the path's first
-// operator on. Simple enough to be believed, and quadratic: what scheduler/algorithms/longest_path
-// must agree with.
+// Kundu and Shu, HIOS, Alg. 1 literally: in each round the longest valid path of the whole graph is
+// searched from scratch, and a trial on a device times all scheduled operators from the path's
+// first one on. Simple and quadratic: the oracle of scheduler/algorithms/hios/longest_path.
 //
-// best(v) is the longest valid rest of a path that v begins or that runs through v:
+// best(v) is the longest valid rest of a path that starts at v or goes through v:
 //   best(v) = t(v) + max( end(v), max over edges e = (v, w), w not scheduled, of t(e) + rest(w) )
 //   rest(w) = best(w) if w touches no scheduled operator, else t(w) + end(w): w must be the last
-// where end(v) is the heaviest edge from v to a scheduled operator, else 0. The path begins at the
-// operator with the largest start(v) + best(v), the first of the order among equals.
+// end(v) is the heaviest edge from v to a scheduled operator, or 0. The path starts at the operator
+// with the largest start(v) + best(v), the first of the order among equals.
 
 namespace hios::test {
 namespace {
@@ -24,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Ends {
   double start_ms = 0;  ///< the heaviest edge from a scheduled operator
-  double end_ms = 0;    ///< and to one
+  double end_ms = 0;    ///< the heaviest edge to a scheduled operator
   bool touches = false;
 };
 
@@ -44,7 +43,7 @@ Ends ends_of(const Graph& graph, const CostModel& costs, OpId op,
   return ends;
 }
 
-/// The best rest of a path from an operator on, as the essay defines it.
+/// The best rest of a path from an operator on, as defined above.
 struct Rest {
   Ends ends;
   double best_ms = 0;
@@ -107,10 +106,10 @@ class PathMapper {
     return std::all_of(scheduled_.begin(), scheduled_.end(), [](bool is) { return is; });
   }
 
-  /// One round of Alg. 1's loop (lines 5 to 16).
+  /// Runs one round of Alg. 1's loop (lines 5 to 16).
   void map_next_path() {
     ValidPath path = plain_longest_valid_path(graph_, costs_, order_, scheduled_);
-    cut_to_ability(path);
+    trim_to_one_device(path);
     for (OpId op : path.operators) scheduled_[op.index()] = true;
     double least = kInfinity;
     DeviceId chosen;
@@ -132,8 +131,8 @@ class PathMapper {
                        [&](OpId op) { return costs_.can_run(op, device); });
   }
 
-  /// The longest beginning that some device can run.
-  void cut_to_ability(ValidPath& path) const {
+  /// Trims the path to its longest prefix that some device can run.
+  void trim_to_one_device(ValidPath& path) const {
     std::size_t longest = 0;
     for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
       std::size_t length = 0;
@@ -146,7 +145,7 @@ class PathMapper {
     path.operators.resize(longest);
   }
 
-  /// The latency of all that is scheduled with the path on `device`.
+  /// Returns the latency of all scheduled operators with the path on `device`.
   double try_on(DeviceId device, const std::vector<OpId>& path) {
     for (OpId op : path) device_of_[op.index()] = device;
     trial_.clear();

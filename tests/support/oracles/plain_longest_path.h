@@ -4,8 +4,8 @@
 
 namespace hios::test {
 
-/// map_longest_paths() without a shortcut: every path is searched and every trial timed from the
-/// start.
+/// Computes map_longest_paths() without shortcuts: every path is searched, and every trial is
+/// timed, from scratch.
 Schedule plain_longest_paths(const Graph& graph, const CostModel& costs,
                              const scheduler::LongestPathOptions& options);
 

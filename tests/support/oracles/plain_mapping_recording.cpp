@@ -8,8 +8,8 @@
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
 
-// Kundu and Shu, HIOS, Alg. 3, with every history read back in full, once a row and device:
-// O(n²·M). What scheduler/algorithms/mapping_recording must agree with.
+// Kundu and Shu, HIOS, Alg. 3; every history is read back in full, once per row and device:
+// O(n²·M). The oracle of scheduler/algorithms/hios/mapping_recording.
 
 namespace hios::test {
 namespace {
@@ -20,10 +20,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Entry {
   double finish_ms = kInfinity;
-  DeviceId previous;  ///< of v_{i−1}; REQUIRES: finish_ms is finite and i > 0
+  DeviceId previous;  ///< device of v_{i−1}; REQUIRES: finish_ms is finite and i > 0
 };
 
-/// What was decided for v_1 … v_i, read back from the entry of v_i.
+/// The decisions for v_1 … v_i, read back from the entry of v_i.
 struct History {
   std::vector<DeviceId> device;  // by operator
   std::vector<double> finish_ms;
@@ -48,7 +48,7 @@ class MappingTable {
     const OpId op = order_[i];
     if (i == 0) {
       for (std::size_t j = 0; j < devices_; ++j) {
-        if (twins_before(j) > 0) continue;
+        if (equal_devices_before(j) > 0) continue;
         entry(0, j).finish_ms = costs_.operator_ms(op, DeviceId(j));
       }
       return;
@@ -57,7 +57,7 @@ class MappingTable {
       if (entry(i - 1, k).finish_ms == kInfinity) continue;
       read_back(i - 1, DeviceId(k));
       for (std::size_t j = 0; j < devices_; ++j) {
-        if (!costs_.can_run(op, DeviceId(j)) || twins_before(j) > i) continue;
+        if (!costs_.can_run(op, DeviceId(j)) || equal_devices_before(j) > i) continue;
         const double finish =
             earliest_start_ms(op, DeviceId(j)) + costs_.operator_ms(op, DeviceId(j));
         if (finish < entry(i, j).finish_ms) entry(i, j) = {finish, DeviceId(k)};
@@ -65,7 +65,8 @@ class MappingTable {
     }
   }
 
-  /// The devices of the first `count` operators of the order in the best history of its last row.
+  /// Returns the devices of the first `count` operators of the order in the best history of its
+  /// last row.
   std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) {
     std::vector<std::optional<DeviceId>> mapping(graph_.size());
     if (count == 0) return mapping;
@@ -93,18 +94,18 @@ class MappingTable {
  private:
   Entry& entry(std::size_t i, std::size_t j) { return table_[i * devices_ + j]; }
 
-  /// How many devices before this one price all operators as it does.
-  std::size_t twins_before(std::size_t device) const {
-    std::size_t twins = 0;
+  /// Returns the number of earlier devices on which all operators take as long as on this one.
+  std::size_t equal_devices_before(std::size_t device) const {
+    std::size_t count = 0;
     for (std::size_t d = 0; d < device; ++d) {
       bool equal = true;
       for (std::size_t i = 0; i < graph_.size(); ++i) {
         equal = equal && costs_.operator_ms(OpId(i), DeviceId(d)) ==
                              costs_.operator_ms(OpId(i), DeviceId(device));
       }
-      twins += equal;
+      count += equal;
     }
-    return twins;
+    return count;
   }
 
   void read_back(std::size_t last, DeviceId device) {

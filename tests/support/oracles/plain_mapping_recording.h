@@ -4,7 +4,7 @@
 
 namespace hios::test {
 
-/// record_mappings() with every history read back in full.
+/// Computes record_mappings() and reads every history back in full.
 Schedule plain_mappings(const Graph& graph, const CostModel& costs);
 
 }  // namespace hios::test

@@ -24,13 +24,13 @@ class Follower {
       std::visit([&](const auto& s) { take(s); }, step);
     }
     for (std::size_t i = 0; i < sends_.size(); ++i) {
-      complain(sends_[i] == Send::kIdle, "never sent: " + name(plan_.sends[i].op));
+      report_if(sends_[i] == Send::kIdle, "never sent: " + name(plan_.sends[i].op));
     }
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
-      complain(holds_[i] == Holds::kIncoming, "never awaited: " + name(plan_.slots[i].op));
+      report_if(holds_[i] == Holds::kIncoming, "never awaited: " + name(plan_.slots[i].op));
       const bool output = graph_.out_edges(plan_.slots[i].op).empty();
-      complain((keep_all || output) && holds_[i] != Holds::kTensor,
-               "lost before the end: " + name(plan_.slots[i].op));
+      report_if((keep_all || output) && holds_[i] != Holds::kTensor,
+                "lost before the end: " + name(plan_.slots[i].op));
     }
     return messages_;
   }
@@ -39,7 +39,7 @@ class Follower {
   enum class Holds { kNothing, kIncoming, kTensor };
   enum class Send { kIdle, kUnderWay, kDone };
 
-  void complain(bool wrong, const std::string& text) {
+  void report_if(bool wrong, const std::string& text) {
     if (wrong) messages_.push_back(text);
   }
   const std::string& name(OpId op) const { return graph_.op(op).name; }
@@ -50,9 +50,10 @@ class Follower {
 
   void check_places() {
     for (const Slot& slot : plan_.slots) {
-      complain(slot.offset % 64 != 0, "askew: " + name(slot.op));
-      complain(slot.offset + slot.size_bytes > plan_.arena_bytes, "outside: " + name(slot.op));
-      complain(slot.size_bytes != graph_.op(slot.op).memory_bytes, "wrong size: " + name(slot.op));
+      report_if(slot.offset % 64 != 0, "misaligned: " + name(slot.op));
+      report_if(slot.offset + slot.size_bytes > plan_.arena_bytes,
+                "outside the arena: " + name(slot.op));
+      report_if(slot.size_bytes != graph_.op(slot.op).memory_bytes, "wrong size: " + name(slot.op));
     }
   }
 
@@ -64,8 +65,8 @@ class Follower {
 
   void read(OpId op, const std::string& by) {
     const std::size_t slot = plan_.slot_of[op.index()];
-    complain(slot == SIZE_MAX || holds_[slot] != Holds::kTensor,
-             by + " reads " + name(op) + ", which is not there");
+    report_if(slot == SIZE_MAX || holds_[slot] != Holds::kTensor,
+              by + " reads " + name(op) + ", which is not in memory");
   }
 
   void write(OpId op) {
@@ -73,10 +74,10 @@ class Follower {
     for (std::size_t other = 0; other < plan_.slots.size(); ++other) {
       if (!share_bytes(plan_.slots[mine], plan_.slots[other])) continue;
       const std::string& victim = name(plan_.slots[other].op);
-      complain(holds_[other] == Holds::kIncoming, name(op) + " writes where " + victim + " lands");
+      report_if(holds_[other] == Holds::kIncoming, name(op) + " writes where " + victim + " lands");
       for (std::size_t i = 0; i < sends_.size(); ++i) {
-        complain(plan_.sends[i].op == plan_.slots[other].op && sends_[i] == Send::kUnderWay,
-                 name(op) + " writes over " + victim + ", which is being sent");
+        report_if(plan_.sends[i].op == plan_.slots[other].op && sends_[i] == Send::kUnderWay,
+                  name(op) + " writes over " + victim + ", which is being sent");
       }
       holds_[other] = Holds::kNothing;
     }
@@ -87,11 +88,12 @@ class Follower {
     holds_[plan_.slot_of[plan_.receives[step.receive].op.index()]] = Holds::kTensor;
   }
   void take(const AwaitSend& step) {
-    complain(sends_[step.send] != Send::kUnderWay, "an AwaitSend of what is not being sent");
+    report_if(sends_[step.send] != Send::kUnderWay,
+              "an AwaitSend of a message that is not being sent");
     sends_[step.send] = Send::kDone;
   }
   void take(const StartSend& step) {
-    complain(sends_[step.send] != Send::kIdle, "sent twice");
+    report_if(sends_[step.send] != Send::kIdle, "sent twice");
     read(plan_.sends[step.send].op, "a send");
     sends_[step.send] = Send::kUnderWay;
   }
@@ -106,23 +108,23 @@ class Follower {
       for (const OpId op : group) {
         for (const OpId input : inputs(op)) {
           read(input, name(op));
-          complain(share_bytes(plan_.slot(op), plan_.slot(input)),
-                   name(op) + " writes into its input " + name(input));
+          report_if(share_bytes(plan_.slot(op), plan_.slot(input)),
+                    name(op) + " writes into its input " + name(input));
         }
         write(op);
       }
     }
   }
 
-  // Nothing that group b writes may touch what group a reads or writes.
+  // Group b may write to nothing that group a reads or writes.
   void check_groups(const Group& a, const Group& b) {
     for (const OpId consumer : a) {
       std::vector<OpId> used = inputs(consumer);
       used.push_back(consumer);
       for (const OpId writer : b) {
         for (const OpId tensor : used) {
-          complain(share_bytes(plan_.slot(writer), plan_.slot(tensor)),
-                   name(writer) + " writes over " + name(tensor) + " of a group at the same time");
+          report_if(share_bytes(plan_.slot(writer), plan_.slot(tensor)),
+                    name(writer) + " writes over " + name(tensor) + " of a group at the same time");
         }
       }
     }
@@ -135,7 +137,7 @@ class Follower {
   std::vector<Send> sends_;
 };
 
-// Where a message starts and where it is awaited, by (sender, receiver, tag).
+// The steps at which a message starts and is awaited, by (sender, receiver, tag).
 using MessageKey = std::tuple<std::size_t, std::size_t, int>;
 
 struct Ends {
@@ -157,7 +159,7 @@ class AllFollower {
     std::vector<std::string> messages;
     for (const auto& [key, ends] : messages_) {
       if (!ends.started || !ends.awaited || ends.sent_bytes != ends.received_bytes) {
-        messages.push_back("without counterpart: " + ends.name);
+        messages.push_back("message without counterpart: " + ends.name);
       }
     }
     if (!messages.empty()) return messages;
@@ -165,7 +167,7 @@ class AllFollower {
       for (std::size_t i = 0; i < plans_[rank].steps.size(); ++i) {
         if (std::holds_alternative<AwaitReceive>(plans_[rank].steps[i]) &&
             certain_before(rank, i)[rank] > i) {
-          messages.push_back("a circle of waits through step " + std::to_string(i));
+          messages.push_back("a deadlock through step " + std::to_string(i));
         }
         const auto* wait = std::get_if<AwaitSend>(&plans_[rank].steps[i]);
         if (wait == nullptr) continue;
@@ -197,8 +199,8 @@ class AllFollower {
     }
   }
 
-  // How many steps of each rank have certainly been done when `rank` comes to `step`: its own, and
-  // those that ended in a message which one of them awaited.
+  // Returns how many steps of each rank are certainly done when `rank` reaches `step`: its own, and
+  // those that end in a message which one of them awaited.
   std::vector<std::size_t> certain_before(std::size_t rank, std::size_t step) const {
     std::vector<std::size_t> done(plans_.size(), 0);
     done[rank] = step;
@@ -228,17 +230,17 @@ class AllFollower {
 
 }  // namespace
 
-std::vector<std::string> messages_about(const CoarseGraph& coarse, const RankPlan& plan,
-                                        bool keep_all) {
+std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& plan,
+                                     bool keep_all) {
   return Follower(coarse, plan).follow(keep_all);
 }
 
-std::vector<std::string> messages_about(const CoarseGraph& coarse,
-                                        const std::vector<RankPlan>& plans) {
+std::vector<std::string> findings_in(const CoarseGraph& coarse,
+                                     const std::vector<RankPlan>& plans) {
   return AllFollower(coarse, plans).follow();
 }
 
-// At each stage: what it reads or writes, and what was there before and is read after.
+// For each stage: the slots that it reads or writes, and those written before and read after it.
 Bytes least_arena_bytes(const CoarseGraph& coarse, const RankPlan& plan) {
   const Graph& graph = coarse.graph;
   std::vector<std::size_t> made(graph.size(), 0), last_read(graph.size(), 0);

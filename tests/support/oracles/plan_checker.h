@@ -7,21 +7,20 @@
 
 namespace hios::test {
 
-/// Follows a plan step by step, knowing only what each byte of the arena holds, and complains in
-/// words: an operator that reads what is not there, writes where a message may land or one is still
-/// being sent from, or collides with another group of its stage; places beyond the arena or askew;
-/// messages that start twice or never. It knows nothing of lifetimes. Messages land at the worst
-/// moment: any time from the start of the iteration to their await.
-std::vector<std::string> messages_about(const CoarseGraph& coarse, const RankPlan& plan,
-                                        bool keep_all = false);
+/// Follows a plan step by step, knowing only the contents of each byte of the arena, and returns
+/// its errors. An operator may read a tensor that is not in memory, write to memory where a message
+/// may arrive or is still being sent from, or collide with another group of its stage. Slots may be
+/// outside the arena or misaligned, and messages may start twice or never. It ignores lifetimes.
+/// Messages arrive at the worst moment: any time from the start of the iteration to their await.
+std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& plan,
+                                     bool keep_all = false);
 
-/// What only all plans of a schedule together can get wrong: a message without its counterpart, a
-/// circle of waits, and an AwaitSend that a receiver could keep waiting (by computing meanwhile).
-std::vector<std::string> messages_about(const CoarseGraph& coarse,
-                                        const std::vector<RankPlan>& plans);
+/// Returns errors that only all plans of a schedule together can have: a message without its
+/// counterpart, a deadlock, and an AwaitSend that a receiver could delay (by computing meanwhile).
+std::vector<std::string> findings_in(const CoarseGraph& coarse, const std::vector<RankPlan>& plans);
 
-/// The most bytes, in whole cache lines, that must be there at one moment (sends apart): no arena
-/// can be smaller.
+/// Returns the most bytes, in whole cache lines, that must be in memory at one moment (sends
+/// aside): no arena can be smaller.
 Bytes least_arena_bytes(const CoarseGraph& coarse, const RankPlan& plan);
 
 }  // namespace hios::test

@@ -7,7 +7,7 @@
 
 namespace hios::test {
 
-/// Any way in which operators divide the inputs into batches of the sizes that there are.
+/// Returns a random division of the inputs into batches of the available sizes, for each operator.
 inline std::vector<Batch> random_batches(const SizedGraphs& graphs, Random& random) {
   std::vector<Batch> batches;
   const std::int64_t part = graphs.sizes().front();

@@ -12,7 +12,8 @@ namespace hios::scheduler::best {
 inline constexpr double kRounding = 1e-8;
 inline constexpr std::int64_t kEndings = 3000;
 
-/// `best` with a budget of moves; its result is valid, simulate()'s and not below the bound.
+/// Runs `best` with a budget of moves. Expects a valid result with simulate()'s latency, not below
+/// the bound.
 inline BestResult search_for(const CostModel& costs, std::int64_t iterations,
                              std::size_t threads = 1, const Context& context = {}) {
   BestOptions options;

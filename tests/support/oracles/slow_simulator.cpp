@@ -19,9 +19,9 @@ double own_time(const Operator& op, const Device& device) {
 
 }  // namespace
 
-Prices prices_of(const Graph& graph, const Platform& platform) {
-  Prices prices;
-  prices.stage_ms = [&](const Stage& stage, DeviceId device) {
+PlainCosts plain_costs_of(const Graph& graph, const Platform& platform) {
+  PlainCosts plain_costs;
+  plain_costs.stage_ms = [&](const Stage& stage, DeviceId device) {
     double sum = 0, used = 0;
     std::vector<double> lengths;
     for (const Group& group : stage.groups) {
@@ -33,22 +33,22 @@ Prices prices_of(const Graph& graph, const Platform& platform) {
         used += t * graph.op(op).utilization;
       }
     }
-    // No device time is no price: 0 · infinity would make a number of nothing below.
+    // An infinite sum is the result: 0 · infinity would be NaN below.
     if (sum == std::numeric_limits<double>::infinity()) return sum;
     if (lengths.size() == 1 || graph.stage_cost().kind == StageCostRule::Kind::kSerial) return sum;
     const double longest = *std::max_element(lengths.begin(), lengths.end());
     const double w = graph.stage_cost().weight;
     return w * sum + (1 - w) * std::max(used, longest);
   };
-  prices.transfer_ms = [](const Edge& edge, DeviceId from, DeviceId to) {
+  plain_costs.transfer_ms = [](const Edge& edge, DeviceId from, DeviceId to) {
     return from == to ? 0.0 : edge.transfer_ms.value();
   };
-  return prices;
+  return plain_costs;
 }
 
-Prices prices_of(const CostModel& costs) {
-  Prices prices;
-  prices.stage_ms = [&](const Stage& stage, DeviceId device) {
+PlainCosts plain_costs_of(const CostModel& costs) {
+  PlainCosts plain_costs;
+  plain_costs.stage_ms = [&](const Stage& stage, DeviceId device) {
     for (const Group& group : stage.groups) {
       for (OpId op : group) {
         if (!costs.can_run(op, device)) return std::numeric_limits<double>::infinity();
@@ -56,17 +56,17 @@ Prices prices_of(const CostModel& costs) {
     }
     return costs.stage_ms(stage, device);
   };
-  prices.transfer_ms = [&](const Edge& edge, DeviceId from, DeviceId to) {
+  plain_costs.transfer_ms = [&](const Edge& edge, DeviceId from, DeviceId to) {
     const Graph& graph = costs.graph();
     const auto index = static_cast<std::size_t>(&edge - graph.edges().data());
     return from == to ? 0 : costs.link_ms(EdgeId(index), from, to);
   };
-  prices.launch_ms = [&](DeviceId device) { return costs.launch_ms(device); };
-  return prices;
+  plain_costs.launch_ms = [&](DeviceId device) { return costs.launch_ms(device); };
+  return plain_costs;
 }
 
 std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
-                                      const Prices& prices) {
+                                      const PlainCosts& plain_costs) {
   struct Run {
     DeviceId device;
     double cost = 0, start = 0, end = 0;
@@ -83,7 +83,7 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
     for (const Stage& stage : schedule.devices[d]) {
       Run& run = runs.emplace_back();
       run.device = DeviceId(d);
-      run.cost = prices.stage_ms(stage, run.device);
+      run.cost = plain_costs.stage_ms(stage, run.device);
       run.before = before;
       before = &run;
       for (const Group& group : stage.groups) {
@@ -99,11 +99,12 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
     if (round > stages + 1) return std::nullopt;
     moved = false;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-      double start = run->before ? run->before->end : prices.launch_ms(run->device);
+      double start = run->before ? run->before->end : plain_costs.launch_ms(run->device);
       for (const Edge& edge : graph.edges()) {
         if (run_of[edge.to] != &*run || run_of[edge.from] == &*run) continue;
         const Run& from = *run_of[edge.from];
-        start = std::max(start, from.end + prices.until_ready_ms(edge, from.device, run->device));
+        start =
+            std::max(start, from.end + plain_costs.until_ready_ms(edge, from.device, run->device));
       }
       if (start + run->cost != run->end) moved = true;
       run->start = start;
@@ -117,8 +118,8 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
 
 namespace {
 
-/// A schedule with contention as equations, raised until nothing moves. What waits for something
-/// that never comes is at infinity.
+/// A schedule with contention as equations, whose values rise until nothing changes. A stage or
+/// transfer that waits forever is at infinity.
 class SlowTraffic {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -129,27 +130,27 @@ class SlowTraffic {
     double ready = kNever, start = kNever, takes = 0;
   };
 
-  SlowTraffic(const Graph& graph, const Schedule& schedule, const Prices& prices,
+  SlowTraffic(const Graph& graph, const Schedule& schedule, const PlainCosts& plain_costs,
               Contention contention)
-      : graph_(graph), schedule_(schedule), prices_(prices), contention_(contention) {
+      : graph_(graph), schedule_(schedule), costs_(plain_costs), contention_(contention) {
     for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
       end_.emplace_back(schedule.devices[d].size(), kNever);
       for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
         for (const Group& group : schedule.devices[d][s].groups) {
-          for (OpId op : group) place_[op] = {d, s};
+          for (OpId op : group) position_[op] = {d, s};
         }
       }
     }
     std::set<PlannedTransfer> needed;
     for (const Edge& edge : graph.edges()) {
-      const DeviceId to(place_[edge.to].first);
-      if (place_[edge.from].first != to.index()) needed.insert({edge.from, to});
+      const DeviceId to(position_[edge.to].first);
+      if (position_[edge.from].first != to.index()) needed.insert({edge.from, to});
     }
     for (const PlannedTransfer& what : needed) {
-      Sent sent{what, DeviceId(place_[what.producer].first)};
+      Sent sent{what, DeviceId(position_[what.producer].first)};
       for (const Edge& edge : graph.edges()) {
-        if (edge.from != what.producer || place_[edge.to].first != what.to.index()) continue;
-        sent.takes = std::max(sent.takes, prices.transfer_ms(edge, sent.from, what.to));
+        if (edge.from != what.producer || position_[edge.to].first != what.to.index()) continue;
+        sent.takes = std::max(sent.takes, plain_costs.transfer_ms(edge, sent.from, what.to));
       }
       all_.push_back(sent);
     }
@@ -162,7 +163,7 @@ class SlowTraffic {
         if (all_[t].what == listed) order.push_back(t);
       }
     }
-    settle(order);
+    relax(order);
     while (schedule_.transfers.empty() && order.size() < all_.size()) {
       std::size_t first = all_.size();
       for (std::size_t t = 0; t < all_.size(); ++t) {
@@ -171,7 +172,7 @@ class SlowTraffic {
       }
       if (first == all_.size()) return std::nullopt;
       order.push_back(first);
-      settle(order);
+      relax(order);
     }
     double latency = 0;
     for (const auto& ends : end_) {
@@ -187,8 +188,8 @@ class SlowTraffic {
     return a.from == b.from || a.what.to == b.what.to;
   }
 
-  /// From never to the earliest times; the others than those in `order` are never sent.
-  void settle(const std::vector<std::size_t>& order) {
+  /// Lowers all times from infinity to the earliest ones; transfers outside `order` are never sent.
+  void relax(const std::vector<std::size_t>& order) {
     bool moved = true;
     while (moved) {
       moved = false;
@@ -197,7 +198,7 @@ class SlowTraffic {
         time = to;
       };
       for (Sent& sent : all_) {
-        const auto [d, s] = place_[sent.what.producer];
+        const auto [d, s] = position_[sent.what.producer];
         lower(sent.ready, end_[d][s]);
       }
       for (std::size_t i = 0; i < order.size(); ++i) {
@@ -215,28 +216,28 @@ class SlowTraffic {
   }
 
   double end_of(std::size_t d, std::size_t s) const {
-    double start = s > 0 ? end_[d][s - 1] : prices_.launch_ms(DeviceId(d));
+    double start = s > 0 ? end_[d][s - 1] : costs_.launch_ms(DeviceId(d));
     for (const Edge& edge : graph_.edges()) {
-      if (place_.at(edge.to) != std::pair(d, s) || place_.at(edge.from) == std::pair(d, s))
+      if (position_.at(edge.to) != std::pair(d, s) || position_.at(edge.from) == std::pair(d, s))
         continue;
-      const auto [from_d, from_s] = place_.at(edge.from);
+      const auto [from_d, from_s] = position_.at(edge.from);
       if (from_d == d) {
         start = std::max(start, end_[d][from_s]);
         continue;
       }
       for (const Sent& sent : all_) {
         if (sent.what != PlannedTransfer{edge.from, DeviceId(d)}) continue;
-        start = std::max(start, sent.start + prices_.until_ready_ms(edge, sent.from, DeviceId(d)));
+        start = std::max(start, sent.start + costs_.until_ready_ms(edge, sent.from, DeviceId(d)));
       }
     }
-    return start + prices_.stage_ms(schedule_.devices[d][s], DeviceId(d));
+    return start + costs_.stage_ms(schedule_.devices[d][s], DeviceId(d));
   }
 
   const Graph& graph_;
   const Schedule& schedule_;
-  const Prices& prices_;
+  const PlainCosts& costs_;
   Contention contention_;
-  std::map<OpId, std::pair<std::size_t, std::size_t>> place_;
+  std::map<OpId, std::pair<std::size_t, std::size_t>> position_;
   std::vector<std::vector<double>> end_;
   std::vector<Sent> all_;  ///< by producer, then destination
 };
@@ -244,9 +245,9 @@ class SlowTraffic {
 }  // namespace
 
 std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
-                                      const Prices& prices, Contention contention) {
-  if (contention == Contention::kNone) return slow_latency_ms(graph, schedule, prices);
-  return SlowTraffic(graph, schedule, prices, contention).latency_ms();
+                                      const PlainCosts& plain_costs, Contention contention) {
+  if (contention == Contention::kNone) return slow_latency_ms(graph, schedule, plain_costs);
+  return SlowTraffic(graph, schedule, plain_costs, contention).latency_ms();
 }
 
 bool runs_to_its_end(const Graph& graph, const Schedule& schedule) {

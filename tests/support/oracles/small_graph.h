@@ -10,13 +10,13 @@
 
 namespace hios::test {
 
-/// An edge by 1-based operator numbers, as the papers write them, and its transfer in ms.
+/// An edge by 1-based operator numbers, as in the papers, and its transfer in ms.
 struct SmallEdge {
   std::size_t from, to;
   double transfer_ms;
 };
 
-/// Operators v1, v2, … with these times.
+/// Returns a graph of operators v1, v2, … with these times.
 inline Graph small_graph(std::initializer_list<double> times_ms,
                          std::initializer_list<SmallEdge> edges, StageCostRule rule = {}) {
   std::vector<Operator> operators;
@@ -40,14 +40,14 @@ inline Graph small_graph(std::initializer_list<double> times_ms,
   return Graph("small", std::move(operators), std::move(list), rule);
 }
 
-/// Operators by 1-based numbers.
+/// Returns operators by 1-based numbers.
 inline std::vector<OpId> v(std::initializer_list<std::size_t> numbers) {
   std::vector<OpId> result;
   for (std::size_t number : numbers) result.push_back(OpId(number - 1));
   return result;
 }
 
-/// A stage whose groups are lists of 1-based numbers.
+/// Returns a stage whose groups are lists of 1-based numbers.
 inline Stage stage(std::initializer_list<std::initializer_list<std::size_t>> groups) {
   Stage result;
   for (const auto& group : groups) result.groups.push_back(v(group));

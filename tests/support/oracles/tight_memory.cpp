@@ -9,7 +9,7 @@
 namespace hios::test {
 namespace {
 
-constexpr Bytes kUnit = 1000;  // so that one per cent of a small device is something
+constexpr Bytes kUnit = 1000;  // so that one per cent of a small device is not 0
 
 Bytes random_bytes(std::uint64_t style, Random& random) {
   switch (style) {
@@ -26,7 +26,7 @@ Bytes random_bytes(std::uint64_t style, Random& random) {
 
 std::string device_name(std::size_t d) { return std::string("gpu").append(std::to_string(d)); }
 
-/// Each device's factor on all times.
+/// Multiplies all times by a factor for each device.
 void give_speeds(std::vector<Operator>& operators, std::size_t devices, Random& random) {
   std::vector<double> factor;
   for (std::size_t d = 0; d < devices; ++d) factor.push_back(random.uniform(0.5, 3));
@@ -38,9 +38,9 @@ void give_speeds(std::vector<Operator>& operators, std::size_t devices, Random& 
   }
 }
 
-/// Devices by chance, which keep `allowed` and labels.
-std::vector<std::size_t> any_placement(std::vector<Operator>& operators, std::size_t devices,
-                                       bool constrained, Random& random) {
+/// Returns random devices that honour `allowed` and labels.
+std::vector<std::size_t> random_placement(std::vector<Operator>& operators, std::size_t devices,
+                                          bool constrained, Random& random) {
   const bool uneven = random.below(3) == 0;
   std::map<std::string, std::size_t> labelled;
   std::vector<std::size_t> device_of;
@@ -74,7 +74,7 @@ TightProblem tight_problem(std::size_t count, double spare, std::uint64_t seed) 
     op.parameter_bytes = random.below(2) * kUnit;
   }
   if (random.below(2) == 0) give_speeds(operators, devices, random);
-  const auto device_of = any_placement(operators, devices, random.below(5) == 0, random);
+  const auto device_of = random_placement(operators, devices, random.below(5) == 0, random);
   std::vector<Device> list;
   for (std::size_t d = 0; d < devices; ++d) {
     double need = 0;
@@ -83,7 +83,7 @@ TightProblem tight_problem(std::size_t count, double spare, std::uint64_t seed) 
       need += static_cast<double>(operators[i].memory_bytes + operators[i].parameter_bytes);
     }
     const auto bytes = static_cast<Bytes>(std::floor(need * (1 + spare)));
-    // One that needs nothing gets a byte: 0 would be no limit.
+    // A device that needs nothing gets a byte: 0 would be no limit.
     list.push_back({device_name(d), "gpu", 0, 1, std::max<Bytes>(bytes, 1), ""});
   }
   return {Graph("tight", operators, edges, plain.stage_cost()), Platform(list)};

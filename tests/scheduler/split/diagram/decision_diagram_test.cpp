@@ -89,7 +89,7 @@ void judge_search(const DiagramProblem& problem, double least, const CostModel* 
 
 void judge(const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+  const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
   if (!(least > 0)) return;
   const DiagramProblem plain = diagram_problem(costs);
   judge_search(plain, least, &costs);

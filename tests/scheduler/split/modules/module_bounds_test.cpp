@@ -17,7 +17,7 @@ namespace {
 /// The bound over the optimum.
 double share(const Graph& graph, const Platform& platform, std::size_t channels) {
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const double least = test::brute_force(graph, platform, test::prices_of(costs)).latency_ms;
+  const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
   milp::MilpOptions options;
   options.solver = milp::find_solver("any");
   options.iterations = 20;
