@@ -258,8 +258,8 @@ TEST(CostModelFromProfile, NamesWhatIsMissingAndNeedsItsMeasurement) {
   const Platform three = test::devices(3, 8);
   expect_error([&] { CostModel::from_profile(given.graph, three, given.profile); },
                {"gpu0", "3 ranks", "2 ranks"});
-  const auto measurement = [](const Platform& platform, std::size_t device) {
-    need::Measurement need{"net", "profile.json", {}, device, true};
+  const auto measurement = [&](const Platform& platform, std::size_t device) {
+    need::Measurement need{"net", given.profile.file, {}, device, true};
     need.devices.assign(platform.size(), {"gpu", 0, "fp32"});
     return need;
   };

@@ -199,7 +199,7 @@ Algorithm with_bound(Algorithm algorithm, double ms) {
 }
 
 TEST_F(Compare, ABoundThatOneProvedIsThatOfAll) {
-  const Graph fork = test::small_graph({1, 3, 3}, {{1, 2, 9}, {1, 3, 9}});
+  const Graph fork = test::small_graph({1, 3, 3}, {{1, 2, 0}, {1, 3, 0}});
   const CostModel costs = CostModel::from_graph(fork, platform_);
   const std::vector<Algorithm> algorithms = {one_device("first"),
                                              with_bound(one_device("second"), 6.5)};
