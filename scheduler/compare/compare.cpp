@@ -13,7 +13,7 @@
 #include "scheduler/compare/throughput.h"
 #include "scheduler/pipeline/period_bounds.h"
 
-// Tests: compare_test; tests/cli/programs/compare_test.cpp for hios-schedule's tables.
+// Tests: compare_test; tests/cli/programs/plans/compare_test.cpp for the program's tables.
 
 namespace hios::scheduler {
 namespace {

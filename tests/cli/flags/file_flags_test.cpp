@@ -57,7 +57,8 @@ TEST_F(FileFlags, OfEveryPairOneThatIsWrittenNamesItsFileAlone) {
   const std::string name = file("same.json");
   std::size_t pairs = 0;
   for (const Program& program : kPrograms) {
-    const std::vector<NamedFile> declared = program.flags().file_flags();
+    const Flags flags = program.flags();  // whose declarations the files refer to
+    const std::vector<NamedFile> declared = flags.file_flags();
     for (std::size_t i = 0; i < declared.size(); ++i) {
       for (std::size_t j = i + 1; j < declared.size(); ++j) {
         const std::string first = "--" + declared[i].flag, second = "--" + declared[j].flag;
