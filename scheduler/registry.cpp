@@ -222,9 +222,8 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
   limits.solving = milp_options(options);
   limits.channels = static_cast<std::size_t>(options.integer("channels"));
   const Context known = bounded(context, problem);
-  return complete_exact(
-      split::schedule_by_modules(problem.graph(), problem.costs(), limits, known), problem, options,
-      known);
+  return complete_exact(split::schedule_by_modules(problem.graph(), problem.costs(), limits, known),
+                        problem, options, known);
 }
 
 std::array<Algorithm, 19> table() {

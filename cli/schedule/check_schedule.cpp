@@ -2,8 +2,8 @@
 
 #include "cli/process/output.h"
 #include "cli/schedule/comparison.h"
-#include "cli/schedule/memory_need.h"
-#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/inputs/memory_need.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/table.h"
 #include "hios/base/json/json_io.h"
 #include "scheduler/compare/row.h"

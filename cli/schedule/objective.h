@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/flags/flags.h"
-#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 #include "hios/schedule/schedule.h"
 
 namespace hios::cli {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 #include "engine/host/clock.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/compare/compare.h"

@@ -69,8 +69,8 @@ std::optional<double> difference_of_halves(const Samples& samples);
 Settling settling_of(const Samples& samples);
 
 /// Measures repeatedly: barrier, run, maximum over ranks, after warm-up runs. `once` runs and
-/// returns this rank's time in ms; around it, `reader` counts the machine's other work. `shown` (may
-/// be empty) is called after each run. Collective.
+/// returns this rank's time in ms; around it, `reader` counts the machine's other work. `shown`
+/// (may be empty) is called after each run. Collective.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown = {});

@@ -78,13 +78,14 @@ std::optional<Row> copies_of(const DivisibleProblem& divisible, const LowerBound
   const double start_s = deadline.now_s();
   auto made = copies(divisible);
   if (!made) return {};
-  Row row{.algorithm = "copies",
-          .requested = false,
-          .graph = std::move(made->division.graph),
-          .costs = std::move(made->division.costs),
-          .schedule = std::move(made->schedule),
-          .seconds = deadline.now_s() - start_s,
-          .predicted = {made->latency_ms, 0, snap_to_latency(bound, made->latency_ms).ms, bound.name}};
+  Row row{
+      .algorithm = "copies",
+      .requested = false,
+      .graph = std::move(made->division.graph),
+      .costs = std::move(made->division.costs),
+      .schedule = std::move(made->schedule),
+      .seconds = deadline.now_s() - start_s,
+      .predicted = {made->latency_ms, 0, snap_to_latency(bound, made->latency_ms).ms, bound.name}};
   describe(row);
   return row;
 }

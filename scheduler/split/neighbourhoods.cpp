@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kSizes[] = {12, 18, 26, 36};  // operators of a neighbourhood
 constexpr double kShare = 0.1;                      // share of the time left for one neighbourhood
 constexpr std::int64_t kNodes = 3000;               // nodes of one without any other limit
-constexpr double kGain = 1e-7;                      // the least gain that counts, as a share of the latency
+constexpr double kGain = 1e-7;  // the least gain that counts, as a share of the latency
 
 class NeighbourhoodSearch {
  public:

@@ -5,8 +5,8 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/registry.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/sanitized.h"
 
 // All algorithms keep the constraints: times by device, `allowed`, `colocate`, memory. A schedule

@@ -18,8 +18,8 @@
 #include "scheduler/best/state/timing.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/contended_brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {

@@ -13,8 +13,8 @@
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 #include "support/sanitized.h"
 

@@ -16,9 +16,9 @@
 #include "scheduler/list/requirements.h"
 #include "scheduler/list/timeline.h"
 #include "support/expect_error.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {

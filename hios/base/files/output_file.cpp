@@ -17,8 +17,8 @@
 // A writer makes a file of its own, fills it, syncs it to the disk, and gives it its name by one
 // system call. A reader sees the old file or the new one. A killed writer leaves at most a file
 // ".hios-…" whose lock nobody holds.
-// Tests: tests/hios/base/files/output_file_test.cpp; tests/cli/programs/files/files_test.cpp kills real
-// programs.
+// Tests: tests/hios/base/files/output_file_test.cpp; tests/cli/programs/files/files_test.cpp kills
+// real programs.
 namespace hios {
 namespace {
 

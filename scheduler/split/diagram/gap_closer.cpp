@@ -21,7 +21,8 @@
 namespace hios::scheduler::split {
 
 struct GapCloser::RoundSize {
-  std::size_t followers, tail_width, width;  ///< the first two for tails.h, the last for the whole problem
+  std::size_t followers, tail_width,
+      width;  ///< the first two for tails.h, the last for the whole problem
 };
 const GapCloser::RoundSize GapCloser::kSizes[] = {{8, 100, 500},      {14, 500, 4000},
                                                   {20, 2000, 20000},  {26, 4000, 60000},

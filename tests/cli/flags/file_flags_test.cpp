@@ -11,7 +11,7 @@
 #include "cli/flags/flags.h"
 #include "cli/profile/profile_flags.h"
 #include "cli/run/run_flags.h"
-#include "cli/schedule/schedule_flags.h"
+#include "cli/schedule/inputs/schedule_flags.h"
 #include "support/programs/temporary_folder.h"
 
 namespace hios::cli {

@@ -1,4 +1,4 @@
-#include "cli/schedule/memory_need.h"
+#include "cli/schedule/inputs/memory_need.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -8,7 +8,7 @@
 
 #include "engine/job/small_job.h"
 #include "hios/graph/sized_networks.h"
-#include "support/oracles/random_batches.h"
+#include "support/graphs/random_batches.h"
 
 /// Small jobs whose operators run some of the inputs at a time.
 namespace hios::job {

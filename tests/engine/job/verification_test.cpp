@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/reference/backend.h"
-#include "support/oracles/naive_nchw.h"
+#include "support/layers/naive_nchw.h"
 
 namespace hios::job {
 namespace {

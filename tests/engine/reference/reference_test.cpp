@@ -12,8 +12,8 @@
 #include "engine/reference/by_hand.h"
 #include "hios/base/error.h"
 #include "support/layers/layer_operations.h"
+#include "support/layers/naive_nchw.h"
 #include "support/layers/operations.h"
-#include "support/oracles/naive_nchw.h"
 
 namespace hios {
 namespace {

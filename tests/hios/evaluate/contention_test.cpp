@@ -10,9 +10,9 @@
 #include "hios/evaluate/validate.h"
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios {
 namespace {

@@ -8,7 +8,7 @@
 #include "hios/evaluate/blocks.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 
 namespace hios {
 namespace {

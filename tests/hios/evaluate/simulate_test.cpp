@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

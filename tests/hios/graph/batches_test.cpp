@@ -9,7 +9,7 @@
 #include "hios/graph/graph_json.h"
 #include "hios/graph/sized_networks.h"
 #include "support/expect_error.h"
-#include "support/oracles/random_batches.h"
+#include "support/graphs/random_batches.h"
 
 namespace hios {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "support/expect_error.h"
+#include "support/graphs/small_graph.h"
 #include "support/networks/made_up_profile.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios {
 namespace {

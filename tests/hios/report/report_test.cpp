@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/oracles/small_graph.h"
+#include "support/graphs/small_graph.h"
 #include "support/schema.h"
 
 namespace hios {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/oracles/small_graph.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios {
 namespace {

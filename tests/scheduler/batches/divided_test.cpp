@@ -10,9 +10,9 @@
 #include "scheduler/batches/join.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/random_batches.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/random_batches.h"
 
 namespace hios::scheduler {
 namespace {

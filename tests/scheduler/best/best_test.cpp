@@ -17,10 +17,10 @@
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/registry.h"
 #include "support/expect_error.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/searched.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::best {
 namespace {

@@ -10,9 +10,9 @@
 #include "scheduler/best/starts/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
 #include "support/expect_error.h"
+#include "support/graphs/tight_memory.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/exact_placement.h"
-#include "support/oracles/tight_memory.h"
 #include "support/sanitized.h"
 
 // The search where memory hardly suffices, judged by an exact search over all placements.

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/bounds/bounds.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
 // Compares every bound by its name with brute force, for restricted placement, expensive transfers,

@@ -10,8 +10,8 @@
 #include "scheduler/bounds/graph/heads.h"
 #include "scheduler/bounds/graph/shares.h"
 #include "scheduler/bounds/relaxations/preemptive.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 // Compares the parts of the bounds with their definitions.
 

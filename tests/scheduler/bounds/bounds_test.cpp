@@ -9,9 +9,9 @@
 
 #include "hios/graph/random/random_dag.h"
 #include "scheduler/registry.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 
 // bounds_oracle_test and oracle_test check that no bound exceeds the optimum. This file checks how
 // large each bound is where it is the best, and that no schedule of larger graphs is below.

@@ -14,8 +14,8 @@
 #include "scheduler/algorithms/baselines/sequential.h"
 #include "scheduler/registry.h"
 #include "support/expect_error.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

@@ -11,7 +11,7 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/graph.h"
 #include "support/expect_error.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

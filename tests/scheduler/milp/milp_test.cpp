@@ -13,11 +13,11 @@
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
 #include "support/expect_error.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/contended_brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::milp {
 namespace {

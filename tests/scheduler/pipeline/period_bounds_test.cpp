@@ -9,8 +9,8 @@
 #include "hios/evaluate/blocks.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/pipeline_cases.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/pipeline_cases.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {

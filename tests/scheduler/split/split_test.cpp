@@ -10,10 +10,10 @@
 #include "scheduler/registry.h"
 #include "scheduler/split/modules/chain.h"
 #include "scheduler/split/modules/modules.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
-#include "support/oracles/small_graph.h"
 
 namespace hios::scheduler::split {
 namespace {

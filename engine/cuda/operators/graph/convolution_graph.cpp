@@ -1,7 +1,7 @@
 // Family kGraphConvolutions of engine/cuda/operators/convolution.h: cuDNN's graphs of operations as
-// "graph ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one graph,
-// which one engine computes at once. Other candidates compute the convolution as a graph alone, and
-// the rest costs one pass of ours ("… plain").
+// "graph ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one
+// graph, which one engine computes at once. Other candidates compute the convolution as a graph
+// alone, and the rest costs one pass of ours ("… plain").
 //
 // Compared with the legacy calls (convolution_cudnn.cpp) it adds: engines that these never name,
 // some of them compiled for the graph; bias and relu fused in more engines; sides with different

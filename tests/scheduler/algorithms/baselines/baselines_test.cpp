@@ -8,8 +8,8 @@
 #include "scheduler/algorithms/baselines/met.h"
 #include "scheduler/algorithms/list/getf.h"
 #include "scheduler/algorithms/list/m_sct.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 // The papers' baselines on unlike devices, with decisions that follow by hand. oracle_test and
 // constraints_test check that their schedules are valid and not better than brute force.

@@ -6,7 +6,7 @@
 #include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/longest_path.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/plain_intra_gpu.h"
 #include "support/oracles/plain_longest_path.h"
 #include "support/oracles/plain_mapping_recording.h"

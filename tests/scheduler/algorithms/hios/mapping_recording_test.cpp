@@ -7,8 +7,8 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/list/priorities.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios::scheduler {
 namespace {

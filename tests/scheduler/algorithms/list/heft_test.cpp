@@ -8,8 +8,8 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/small_graph.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/small_graph.h"
 
 // Schedulers by earliest finish: HEFT, PEFT and the mapping of clusters.
 

@@ -13,8 +13,8 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/tight_memory.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/tight_memory.h"
 
 // A search confined to a neighbourhood of the sequence: its times are those of the whole schedule,
 // and its result is a schedule of the whole.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/graph/random/random_dag.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/searched.h"
 
 namespace hios::scheduler::best {

@@ -8,8 +8,8 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/tight_memory.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/tight_memory.h"
 
 // Arrangement, moves and timing together: thousands of random moves, some kept and some undone, all
 // compared with a computation from scratch.

@@ -9,8 +9,8 @@
 #include "scheduler/pipeline/bounds/block_scan.h"
 #include "scheduler/pipeline/bounds/chains.h"
 #include "scheduler/pipeline/slicing/slicing.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/pipeline_cases.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/pipeline_cases.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

@@ -13,7 +13,7 @@
 #include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/pipeline/search/grouped_search.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

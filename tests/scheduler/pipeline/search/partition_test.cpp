@@ -14,8 +14,8 @@
 #include "scheduler/pipeline/search/partition_moves.h"
 #include "scheduler/pipeline/search/partition_search.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/pipeline_cases.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/pipeline_cases.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {

@@ -12,8 +12,8 @@
 #include "scheduler/pipeline/slicing/peak_scan.h"
 #include "scheduler/pipeline/slicing/segment_scan.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
-#include "support/oracles/dag_generator.h"
-#include "support/oracles/pipeline_cases.h"
+#include "support/graphs/dag_generator.h"
+#include "support/graphs/pipeline_cases.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

@@ -18,8 +18,8 @@
 #include "scheduler/split/diagram/diagram_problem.h"
 #include "scheduler/split/diagram/gap_closer.h"
 #include "scheduler/split/diagram/tails.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
 // Bounds by decision diagrams are never above the optimum of brute force, or on larger graphs of

@@ -5,8 +5,8 @@
 
 #include "hios/graph/random/random_dag.h"
 #include "scheduler/milp/solver.h"
+#include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
-#include "support/oracles/dag_generator.h"
 #include "support/oracles/slow_simulator.h"
 
 // Bounds added up from modules are never above the optimum of brute force.

@@ -1,4 +1,4 @@
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 
 #include <algorithm>
 #include <numeric>

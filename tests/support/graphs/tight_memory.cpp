@@ -1,10 +1,10 @@
-#include "support/oracles/tight_memory.h"
+#include "support/graphs/tight_memory.h"
 
 #include <cmath>
 #include <map>
 #include <string>
 
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 
 namespace hios::test {
 namespace {

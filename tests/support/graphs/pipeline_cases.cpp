@@ -1,4 +1,4 @@
-#include "support/oracles/pipeline_cases.h"
+#include "support/graphs/pipeline_cases.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hios/evaluate/blocks.h"
-#include "support/oracles/dag_generator.h"
+#include "support/graphs/dag_generator.h"
 
 namespace hios::test {
 namespace {

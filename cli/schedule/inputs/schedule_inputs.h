@@ -8,7 +8,7 @@
 
 #include "cli/flags/flags.h"
 #include "cli/flags/model_flags.h"
-#include "cli/schedule/memory_need.h"
+#include "cli/schedule/inputs/memory_need.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/graph/batches.h"

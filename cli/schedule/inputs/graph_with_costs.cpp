@@ -1,4 +1,4 @@
-#include "cli/schedule/graph_with_costs.h"
+#include "cli/schedule/inputs/graph_with_costs.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "support/oracles/naive_resize.h"
+#include "support/layers/naive_resize.h"
 
 #include <algorithm>
 #include <cmath>

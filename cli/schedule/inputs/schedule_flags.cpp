@@ -1,11 +1,11 @@
-#include "cli/schedule/schedule_flags.h"
+#include "cli/schedule/inputs/schedule_flags.h"
 
 #include <string>
 #include <vector>
 
 #include "cli/flags/model_flags.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/schedule/period_table.h"
-#include "cli/schedule/schedule_inputs.h"
 
 namespace hios::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hios/model/layer.h"
-#include "support/oracles/naive_layers.h"
+#include "support/layers/naive_layers.h"
 
 namespace hios::test {
 

@@ -1,6 +1,6 @@
 // The formulas of the ONNX operator documentation, literally and in double precision, with sums
 // scattered from inputs to outputs: computed differently from the reference backend.
-#include "support/oracles/naive_layers.h"
+#include "support/layers/naive_layers.h"
 
 #include <algorithm>
 #include <cmath>

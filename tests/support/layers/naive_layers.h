@@ -8,7 +8,7 @@
 
 #include "hios/model/layer.h"
 
-/// Tensors of tests/support/oracles/naive_nchw.h, and its layers without windows (Resize in
+/// Tensors of tests/support/layers/naive_nchw.h, and its layers without windows (Resize in
 /// naive_resize.h).
 namespace hios::test {
 

@@ -1,4 +1,4 @@
-#include "cli/schedule/schedule_inputs.h"
+#include "cli/schedule/inputs/schedule_inputs.h"
 
 #include "cli/remedies.h"
 

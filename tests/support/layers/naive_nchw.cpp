@@ -1,11 +1,11 @@
-#include "support/oracles/naive_nchw.h"
+#include "support/layers/naive_nchw.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 
-#include "support/oracles/naive_layers.h"
-#include "support/oracles/naive_resize.h"
+#include "support/layers/naive_layers.h"
+#include "support/layers/naive_resize.h"
 
 namespace hios::test {
 namespace {
