@@ -1,6 +1,5 @@
-// The house keeps its order: includes point down only, between floors and between the rooms of a
-// floor; a source belongs to a header; libraries name no flag and no command; and the doors to the
-// outside world stay where they were put.
+// Includes point down only, between floors and between the rooms of a floor; a source belongs to a
+// header; libraries name no flag and no command; the outside world enters at named doors.
 
 #include <gtest/gtest.h>
 

@@ -23,9 +23,9 @@
 // on which device a producer ran. O(n·M² + M·E·log n) with the same sums, so the same decisions
 // (fast_forms_test compares it with the plain form).
 //
-// Of devices with equal costs of all operators, v_i is tried on the first i only (the paper's
-// min(M, i), where all are alike): the others would be equal by symmetry. So the result does not
-// depend on which other devices there are.
+// Among devices with equal costs of all operators, v_i is tried on the first i only (the paper's
+// min(M, i), where all are alike): the others would be equal by symmetry. The result therefore does
+// not depend on which other devices there are.
 //
 // Where the paper takes the history with the earliest finish of v_n, this one takes the least
 // latency, then the earliest finish. That is the same in a graph with one output, and right in
