@@ -13,8 +13,8 @@
 /// The axes, merged if neighbours are both kept or both reduced, become two lists. Results are
 /// items, counted in memory order of the kept axes. If the innermost axis is kept (channels,
 /// mostly), many items are neighbours, and a block of them is reduced together, value by value.
-/// Otherwise each item is a block, and its run of neighbours is summed in lanes. If blocks are few and
-/// long, each is cut into parts, whose results are combined in order. Blocks, lanes and parts
+/// Otherwise each item is a block, and its run of neighbours is summed in lanes. If blocks are few
+/// and long, each is cut into parts, whose results are combined in order. Blocks, lanes and parts
 /// follow from the shape alone, and so does the order of every sum.
 namespace hios::cpu {
 
