@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hios/base/json/json_io.h"
 #include "mpi/transport.h"

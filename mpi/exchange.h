@@ -20,7 +20,6 @@
 /// Values exchanged between ranks: every rank's value on all ranks, or one rank's. A value arrives
 /// as it was sent: every number, infinities and NaN included, and every byte of a text. These types
 /// can be exchanged:
-/// be exchanged:
 ///  - numbers, bool, enumerations, ids, std::string, Json;
 ///  - std::optional, std::vector, std::map, std::pair, std::tuple and std::variant of such, and a
 ///    struct derived from a std::variant; std::monostate;
@@ -105,6 +104,8 @@ void from_value(const Json& json, T& value);
 template <class... Kind>
 void from_variant(const Json& json, std::variant<Kind...>& value) {
   const std::size_t index = json.at(0).get<std::size_t>();
+  if (index >= sizeof...(Kind))
+    throw RunError("a value from another rank arrived damaged: its kind is unknown");
   const auto take = [&]<std::size_t... kI>(std::index_sequence<kI...>) {
     ((kI == index ? from_value(json.at(1), value.template emplace<kI>()) : void()), ...);
   };

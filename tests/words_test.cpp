@@ -3,56 +3,27 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/tree.h"
+
 namespace {
 
-namespace fs = std::filesystem;
+using hios::test::TreeFile;
 
-/// A file of the repository that people read, by lines.
-struct Page {
-  std::string name;  // relative to the root
-  std::vector<std::string> lines;
-
-  bool is_code() const {
-    static const std::set<std::string> code = {".h", ".cpp", ".cu", ".cuh"};
-    return code.count(fs::path(name).extension()) > 0;
-  }
-};
-
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::vector<std::string> lines;
-  std::ifstream text(file);
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-/// All pages but recorded results, and this one, which names what it looks for.
-const std::vector<Page>& pages() {
-  static const std::vector<Page> found = [] {
-    static const std::set<std::string> read_here = {".h",  ".cpp", ".cu",  ".cuh",  ".py",
-                                                    ".sh", ".md",  ".txt", ".cmake"};
-    const fs::path root = HIOS_SOURCE_DIR;
-    std::vector<Page> list;
-    const auto add = [&](const fs::path& file) {
-      const std::string name = fs::relative(file, root).string();
-      if (!fs::is_regular_file(file) || !read_here.count(file.extension())) return;
-      if (name.starts_with("bench/results/") || name == "tests/words_test.cpp") return;
-      list.push_back({name, lines_of(file)});
-    };
-    for (const auto& entry : fs::directory_iterator(root)) add(entry.path());
-    for (const char* folder : {"hios", "scheduler", "mpi", "engine", "cli", "tests", "bench",
-                               "cmake", "docs", "examples", "scripts", "slurm"}) {
-      for (const auto& entry : fs::recursive_directory_iterator(root / folder)) add(entry.path());
-    }
+/// All files of the repository but recorded results, and this one, which names what it looks for.
+const std::vector<TreeFile>& pages() {
+  static const std::vector<TreeFile> found = [] {
+    std::vector<TreeFile> list;
+    std::ranges::copy_if(hios::test::tree(), std::back_inserter(list), [](const TreeFile& file) {
+      return file.name != "tests/words_test.cpp" && !file.name.starts_with("bench/results/");
+    });
     return list;
   }();
   return found;
@@ -107,9 +78,10 @@ std::string lower_case(std::string text) {
 }
 
 TEST(Words, OneConceptHasOneWord) {
-  for (const Page& page : pages()) {
-    for (std::size_t i = 0; i < page.lines.size(); ++i) {
-      const std::string line = lower_case(page.lines[i]);
+  for (const TreeFile& page : pages()) {
+    const std::vector<std::string_view> lines = page.lines();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string line = lower_case(std::string(lines[i]));
       for (const Wrong& wrong : kWrong) {
         EXPECT_FALSE(says(line, wrong.word))
             << page.name << ":" << i + 1 << " says \"" << wrong.word << "\": say " << wrong.instead;
@@ -145,14 +117,15 @@ bool is_fragment(std::string_view text) {
 
 TEST(Words, NoCommentBeginsAsAFragment) {
   std::size_t seen = 0;
-  for (const Page& page : pages()) {
+  for (const TreeFile& page : pages()) {
     if (!page.is_code()) continue;
     bool goes_on = false;  // the line before is a comment, whose sentence may end in this one
-    for (std::size_t i = 0; i < page.lines.size(); ++i) {
-      const std::optional<Comment> comment = comment_of(page.lines[i]);
+    const std::vector<std::string_view> lines = page.lines();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::optional<Comment> comment = comment_of(lines[i]);
       const bool begins = comment && !(comment->alone && goes_on);
       EXPECT_FALSE(begins && is_fragment(comment->text))
-          << page.name << ":" << i + 1 << " begins with no noun and no verb: " << page.lines[i];
+          << page.name << ":" << i + 1 << " begins with no noun and no verb: " << lines[i];
       seen += begins;
       goes_on = comment && comment->alone;
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include <boost/program_options.hpp>
 
 #include "cli/flags/flags.h"

@@ -211,11 +211,11 @@ std::string streams_note(const Platform& platform, const std::vector<std::string
                                 ? "devices have one stream"
                                 : std::to_string(single) + " of " +
                                       std::to_string(platform.size()) + " devices have one stream";
-  return which + ": no operators row at the same time there" + grouping_text(algorithms) +
+  return which + ": no operators run at the same time there" + grouping_text(algorithms) +
          " (a plan made with --streams, or for a --platform with streams, has more)\n";
 }
 
-/// Returns true if an operator takes longer on one device than on another, or cannot row there.
+/// Returns true if an operator takes longer on one device than on another, or cannot run there.
 bool devices_differ(ScheduleInputs& inputs) {
   for (std::size_t i = 0; i < inputs.graph().size(); ++i) {
     for (std::size_t d = 1; d < inputs.platform().size(); ++d) {
@@ -250,7 +250,7 @@ std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInp
     }
   }
   if (names.empty()) return {};
-  return names + ": on " + device + ", the fastest device that can row and hold all operators\n";
+  return names + ": on " + device + ", the fastest device that can run and hold all operators\n";
 }
 
 Table comparison_csv(const std::vector<scheduler::Row>& rows) {

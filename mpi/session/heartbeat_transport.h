@@ -2,6 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "hios/flight/recorder.h"
 #include "mpi/transport.h"

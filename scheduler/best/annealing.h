@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "hios/base/numbers/random.h"
 #include "scheduler/best/moves/moves.h"

@@ -62,7 +62,7 @@ class Search {
         good_enough_ms_(bound_ms * (1 + kRounding)),
         bound_ms_(bound_ms),
         context_(context),
-        preparing_(context.deadline.half()),
+        preparing_(options.starts_take_half ? context.deadline.half() : context.deadline),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1u, std::thread::hardware_concurrency())),
         budget_(options.iterations) {

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstdint>
+
 #include "scheduler/scheduler.h"
 
 namespace hios::scheduler::best {
 
 struct BestOptions {
-  std::int64_t iterations = 0;           ///< moves of each island; 0: until the deadline
-  std::size_t islands = 4;               ///< parallel searches that share their results
-  std::size_t threads = 0;               ///< 0: as many as the machine runs at a time
+  std::int64_t iterations = 0;  ///< moves of each island; 0: until the deadline
+  std::size_t islands = 4;      ///< parallel searches that share their results
+  std::size_t threads = 0;      ///< 0: as many as the machine runs at a time
+  /// The other algorithms' schedules may take half of the deadline's time; false: all of it.
+  bool starts_take_half = true;
   std::int64_t max_endings = 5'000'000;  ///< limit of `ios`, where it may help
 };
 
@@ -21,11 +25,11 @@ struct BestResult {
 /// Searches the whole space anytime: the device of every operator, the order on every device, the
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
 /// them with its default options and max_endings, if none of them runs out of time. Under a
-/// deadline they share half of the time (Deadline::half()) in the order of starts.h: those that run
-/// then end early with what they have, and later ones do not begin. `ios` gets what they and a
-/// second of annealing leave. So one algorithm alone, with all of the time, may be better; but the
-/// result is never worse than what any of them returns when its deadline has expired from the
-/// beginning.
+/// deadline they share half of the time (Deadline::half(), or all: starts_take_half) in the order
+/// of starts.h: those that run then end early with what they have, and later ones do not begin.
+/// `ios` gets what they and a second of annealing leave. So one algorithm alone, with all of the
+/// time, may be better; but the result is never worse than what any of them returns when its
+/// deadline has expired from the beginning.
 ///
 /// Where links carry one tensor at a time, all latencies are those with contention, in the order
 /// first ready, first sent; orders of transfers are not searched.

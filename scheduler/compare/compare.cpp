@@ -163,7 +163,9 @@ class Comparison {
                     .progress = {},
                     .bound = bound_};
     if (options_.progress) context.progress = options_.progress(algorithm.name);
-    if (objective_of(algorithm, problem_.objective()) == Objective::kThroughput) {
+    // A problem of latency is refused later, and has no costs where its inputs can be divided.
+    if (problem_.objective() == Objective::kThroughput &&
+        objective_of(algorithm, problem_.objective()) == Objective::kThroughput) {
       context.bound = pipeline::simple_period_bound(problem_.graph(), problem_.costs());
     }
     return context;

@@ -40,7 +40,8 @@ struct CompareOptions {
 /// throughput, algorithms without a function for it schedule for latency, and rows are compared by
 /// the period of that schedule (Row::many). A refused problem is a row with a refusal.
 ///
-/// Throws the last algorithm's InputError where all refuse the problem, and RunError if a schedule
+/// Throws the last algorithm's InputError where all refuse the problem and there is no row of data
+/// parallelism, and RunError if a schedule
 /// breaks a rule or is shorter than a bound. REQUIRES: for throughput, links do not contend.
 std::vector<Row> compare(const Problem& problem, std::span<const Request> requests,
                          const Deadline& deadline, const CompareOptions& options = {});

@@ -118,6 +118,7 @@ class Search {
   /// time.
   bool find_start() {
     best::BestOptions moves;
+    moves.starts_take_half = false;  // the deadline is a share already
     moves.iterations = options_.iterations;
     Context half = context_;
     half.deadline = context_.deadline.half();

@@ -50,6 +50,7 @@ class Split {
  private:
   void find_start() {
     best::BestOptions moves;
+    moves.starts_take_half = false;  // the deadline is a share already
     moves.iterations = options_.solving.iterations;
     Context limited = context_;
     limited.deadline = context_.deadline.share(kShareOfStart);

@@ -143,6 +143,9 @@ TEST(Exchange, BytesOfSomethingElseAreARunError) {
                                {"arrived damaged"});
   test::expect_error<RunError>([] { exchange::decode<int>(exchange::encode(std::string("3"))); },
                                {"arrived damaged"});
+  using Either = std::variant<int, std::string>;
+  test::expect_error<RunError>([] { exchange::decode<Either>(exchange::encode(std::pair(2, 0))); },
+                               {"arrived damaged"});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/single/reduction_space.h"

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "engine/backend/backend.h"
 #include "engine/backend/fusion.h"

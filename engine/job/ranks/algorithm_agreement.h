@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "engine/backend/backend.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "mpi/transport.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "hios/onnx/operators/registry.h"
 
 /// Functions of each value, and of two with broadcast.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "hios/onnx/operators/layer_emitter.h"
 
 /// Windows over height and width, of convolutions and pools.

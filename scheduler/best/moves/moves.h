@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "hios/base/numbers/random.h"
 #include "scheduler/best/moves/trades.h"
 #include "scheduler/best/state/arrangement.h"

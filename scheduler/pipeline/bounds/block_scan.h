@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "scheduler/pipeline/bounds/least_costs.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
 #include "scheduler/deadline.h"
 #include "scheduler/pipeline/search/partition_search.h"
 

@@ -91,6 +91,7 @@ Proof Prover::proof_of(const Subproblem& subproblem, double seconds) const {
 void Prover::close(const Subproblem& subproblem, Proof& proof, const Context& context,
                    double seconds) const {
   best::BestOptions moves;
+  moves.starts_take_half = false;  // the deadline is a share already
   moves.iterations = subproblem.size() > kMaxSolved ? kMovesOfLarge : limits_.iterations;
   const CostModel& costs = subproblem.costs();
   proof.schedule = best::search(subproblem.graph(), costs, moves, 0, context).schedule;

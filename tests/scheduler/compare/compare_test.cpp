@@ -308,6 +308,8 @@ TEST_F(Compare, DividesInputsAndAddsCopies) {
   EXPECT_EQ(copies.predicted.latency_ms, 1);
   EXPECT_TRUE(validate(*copies.graph, platform_, copies.schedule).empty());
   for (const Row& row : rows) EXPECT_EQ(row.predicted.lower_bound_ms, 1) << row.algorithm;
+  test::expect_error([&] { compare(problem, named({"slice-graph"}), {}); },
+                     {"slice-graph schedules for throughput, not for latency"});
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "engine/cuda/operators/graph/descriptor.h"
 #include "engine/cuda/operators/graph/engine_choice.h"

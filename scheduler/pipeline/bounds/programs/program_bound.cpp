@@ -17,7 +17,7 @@ constexpr double kFirstStep =
 constexpr double kMaxStep = 0.5;
 constexpr double kClose = 1e-4;  ///< share of the period below which that itself is tried again
 
-/// Returns the options with that share of the remaining time. Keeps a reference to their deadline.
+/// Returns the options with that share of the remaining time.
 ProgramOptions with_share(const ProgramOptions& options, double share) {
   ProgramOptions part = options;
   if (share < 1) part.deadline = part.deadline.share(share);

@@ -151,8 +151,9 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
   constexpr std::size_t kMoments = kSanitized ? 10 : 20;
   std::size_t too_late = 0, by_us = 0, launcher_stood = 0;
   for (std::size_t i = 0; i < kMoments; ++i) {
-    Blow blow{.victim = random.below(2), .at_work = false, .limit_s = 60};
-    blow.delay_s = random.uniform(0, lives_s[i % 2]);
+    const double life_s = lives_s[i % 2];
+    Blow blow{.victim = random.below(2), .at_work = false, .limit_s = 20 + 4 * life_s};
+    blow.delay_s = random.uniform(0, life_s);
     SCOPED_TRACE((i % 2 == 0 ? "run, rank " : "profile, rank ") + std::to_string(blow.victim) +
                  " after " + std::to_string(blow.delay_s) + " s");
     start_afresh();

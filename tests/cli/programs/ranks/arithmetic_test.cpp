@@ -32,9 +32,10 @@ class Arithmetic : public testing::TestWithParam<const char*> {
     expect_meets_schema(read(file("profile", math)));
   }
 
-  ProcessResult schedule_in(const std::string& math, const std::string& profile) {
+  ProcessResult schedule_in(const std::string& math, const std::string& profile,
+                            const std::string& algorithm = "hios-lp") {
     return hios_schedule(model_ + Words{"--profile", profile, "--devices", std::to_string(kRanks),
-                                        "--math", math, "--algorithm", "hios-lp", "--output",
+                                        "--math", math, "--algorithm", algorithm, "--output",
                                         file("schedule", math), "--export-graph",
                                         file("graph", math), "--force"});
   }
@@ -100,7 +101,9 @@ using Halves = Arithmetic;
 TEST_F(Halves, TakeHalfTheBytesOfFloats) {
   for (const std::string math : {"fp32", "fp16"}) {
     profile_in(math);
-    ASSERT_EQ(schedule_in(math, file("profile", math)).exit_status, 0);
+    // Measured times would give each arithmetic a placement of its own, with other received
+    // tensors.
+    ASSERT_EQ(schedule_in(math, file("profile", math), "sequential").exit_status, 0);
   }
   const Json wide = read(file("graph", "fp32"))["edges"],
              narrow = read(file("graph", "fp16"))["edges"];
