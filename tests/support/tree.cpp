@@ -33,8 +33,8 @@ std::vector<std::string> TreeFile::includes() const {
   std::vector<std::string> found;
   for (const std::string_view line : lines()) {
     if (!line.starts_with(kInclude)) continue;
-    const std::string_view name = line.substr(kInclude.size());
-    found.emplace_back(name.substr(0, name.find('"')));
+    const std::string_view rest = line.substr(kInclude.size());
+    found.emplace_back(rest.substr(0, rest.find('"')));
   }
   return found;
 }
@@ -52,9 +52,9 @@ const std::vector<TreeFile>& tree() {
     const fs::path root = HIOS_SOURCE_DIR;
     std::vector<TreeFile> list;
     const auto add = [&](const fs::directory_entry& entry) {
-      const std::string name = fs::relative(entry.path(), root).string();
       if (!entry.is_regular_file() || !extensions.contains(entry.path().extension())) return;
-      list.push_back({name, text_of(name)});
+      const std::string inside = fs::relative(entry.path(), root).string();
+      list.push_back({inside, text_of(inside)});
     };
     for (const auto& entry : fs::directory_iterator(root)) add(entry);
     for (const char* folder : {"hios", "scheduler", "mpi", "engine", "cli", "tests", "bench",
