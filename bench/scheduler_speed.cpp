@@ -285,7 +285,7 @@ class Study {
 
   const Arguments& arguments_;
   std::vector<std::string> steps_;
-  std::map<std::string, std::vector<Point>> points_;  // of one shape, by step
+  std::map<std::string, std::vector<Point>> points_;  // points of one shape, by step
   Json rows_ = Json::array(), exponents_ = Json::array();
   bool complete_ = true;
 };

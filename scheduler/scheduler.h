@@ -45,9 +45,9 @@ struct ScheduleResult {
   Options options;  ///< the parameters that made it
   Outcome outcome =
       Outcome::kFeasible;  ///< kOptimal only where proven for the algorithm's own space
-  double latency_ms = 0;   ///< as simulate() gives it
+  double latency_ms = 0;   ///< simulate()'s latency
   std::size_t estimated_stages = 0;
-  double lower_bound_ms = 0;  ///< of this graph on this platform, not of the algorithm
+  double lower_bound_ms = 0;  ///< bound of this graph on this platform, not of the algorithm
   std::string bound;          ///< the bound's name
 };
 

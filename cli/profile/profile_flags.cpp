@@ -174,7 +174,7 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);
-  std::error_code unclear;  // of a link to itself, for example: reading the file gives the message
+  std::error_code unclear;  // for example a link to itself: reading the file gives the message
   const bool grows =
       flags.given("update") && (std::filesystem::exists(command.output, unclear) || unclear);
   command.updates = flags.given("update");

@@ -32,7 +32,7 @@ class ReadThrough final : public CacheFlush {
  private:
   std::span<const std::byte> stretch_;
   Bytes size_bytes_ = 0;
-  volatile unsigned seen_ = 0;  // so that the reads count as used
+  volatile unsigned seen_ = 0;  // volatile: the reads count as used
 };
 
 }  // namespace

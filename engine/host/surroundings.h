@@ -13,7 +13,7 @@ namespace hios {
 struct HostFacts {
   std::string kernel;      ///< its version, "6.1.0-18-amd64"
   std::string processor;   ///< processor_name()
-  std::vector<int> cores;  ///< those that the process may run on
+  std::vector<int> cores;  ///< cores that the process may run on
   /// The number of cores whose time control groups grant, this process's own group or one above it.
   std::optional<double> quota_cores;
   /// The frequency governor of a core in `cores` that is not always at full speed ("powersave"), or

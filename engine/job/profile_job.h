@@ -48,7 +48,7 @@ struct ProfileOptions {
   int streams = 1;                         ///< the most groups of operators at once on a rank
   /// Warm-up sweeps and measured ones; these go on until they have settled.
   Protocol protocol = {.settle_s = 20};
-  std::uint64_t seed = 0;                   ///< of weights and input
+  std::uint64_t seed = 0;                   ///< seed of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages
   /// Measures also the costs of many inferences in flight: charges of transfers, and operators in

@@ -8,7 +8,7 @@ namespace hios {
 /// number that it measured.
 struct Measured {
   std::size_t missing = 0;  ///< not in the profile before, equal ones counted once
-  std::size_t done = 0;     ///< of those
+  std::size_t done = 0;     ///< the number of measured ones
   bool stopped = false;     ///< by Protocol::stop, on all ranks
 };
 

@@ -14,8 +14,8 @@ struct RankContext {
   const CoarseGraph& coarse;
   const Model& model;
   Backend& backend;
-  mpi::Transport& transport;  ///< of the tensors
-  TensorSource& source;       ///< of weights and inputs
+  mpi::Transport& transport;  ///< the transport of tensors
+  TensorSource& source;       ///< the source of weights and inputs
 
   const Graph& graph() const { return coarse.graph; }
 };

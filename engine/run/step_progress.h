@@ -59,7 +59,7 @@ class StepProgress {
   flight::Recorder* recorder_;
   std::vector<flight::EventKind> events_;              // by step
   flight::Recorder::Subjects subjects_;                // the steps, then the two waits
-  std::vector<flight::Recorder::Subjects> operators_;  // those wrapped by noted()
+  std::vector<flight::Recorder::Subjects> operators_;  // operators wrapped by noted()
   std::atomic<std::uint64_t> progress_{0};
   std::uint64_t iterations_begin_ = 0;  // count() at the start of this iteration
   std::uint64_t iteration_ = 0, step_ = 1;

@@ -143,8 +143,8 @@ struct DeviceMemory {
 
 /// Backends that compute on the kinds of devices that the schedule was made for.
 struct DeviceKind {
-  std::string kind;                   ///< of the device that the rank has
-  std::vector<std::string> backends;  ///< that would do, one a device or one for all; empty: none
+  std::string kind;                   ///< the kind of the rank's device
+  std::vector<std::string> backends;  ///< suitable ones, one a device or one for all; empty: none
   static auto fields(auto& self) { return std::tie(self.kind, self.backends); }
   bool operator==(const DeviceKind&) const = default;
 };
@@ -158,7 +158,7 @@ struct ScheduledPrecision {
 /// A backend with the arithmetic that the user chose.
 struct ChosenPrecision {
   std::vector<std::string> maths;     ///< names of the precisions that this backend has
-  std::vector<std::string> backends;  ///< of this build that have the chosen one
+  std::vector<std::string> backends;  ///< backends of this build with the chosen arithmetic
   static auto fields(auto& self) { return std::tie(self.maths, self.backends); }
   bool operator==(const ChosenPrecision&) const = default;
 };
@@ -202,8 +202,8 @@ struct PerformanceGovernor {
 
 /// Messages between the ranks of a host that are copied once.
 struct SingleCopy {
-  std::string library;   ///< of MPI, with its version: "Open MPI 4.1.4"
-  int ptrace_scope = 0;  ///< of the kernel, where it forbids them; 0: it does not
+  std::string library;   ///< MPI's name and version: "Open MPI 4.1.4"
+  int ptrace_scope = 0;  ///< the kernel's setting, where it forbids them; 0: it does not
   static auto fields(auto& self) { return std::tie(self.library, self.ptrace_scope); }
   bool operator==(const SingleCopy&) const = default;
 };

@@ -18,7 +18,7 @@ struct BlockCost {
   /// The share of transfers that occupies the device (IoCharge), for each tensor of other blocks
   /// that it reads, once.
   double receive_ms = 0;
-  double send_ms = 0;      ///< that share for each of its tensors that other blocks read, once
+  double send_ms = 0;      ///< the same share for each of its tensors that other blocks read, once
   double overflow_ms = 0;  ///< Eq. 2: reading the bytes that fast memory does not hold
 
   double ms() const { return stages_ms + receive_ms + send_ms + overflow_ms; }

@@ -12,7 +12,7 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
-template <class... Visitors>  // which clang 14 cannot deduce by itself
+template <class... Visitors>  // clang 14 cannot deduce it by itself
 Overloaded(Visitors...)->Overloaded<Visitors...>;
 
 // The texts of attributes in a signature.

@@ -35,7 +35,7 @@ struct DraftTensor {
 struct DraftOutput {
   std::string name;
   DraftId tensor;
-  Dims dims;  ///< as in the file; images are stored as NHWC, others row-major
+  Dims dims;  ///< dims as in the file; images are stored as NHWC, others row-major
 };
 
 /// The model while it is read: layers in topological order.

@@ -39,7 +39,7 @@ class ModelFile {
   std::filesystem::path folder_;
   std::string name_;
   bool widens_halves_ = false;
-  Bytes bytes_left_;  ///< of the limit, for external data
+  Bytes bytes_left_;  ///< bytes left of the limit, for external data
   std::unique_ptr<proto::ModelProto> model_;
 };
 

@@ -64,7 +64,7 @@ class Annealing {
   double now_energy_ms_ = 0;
   double ms_per_excess_byte_ = 0, ms_per_overfull_device_ = 0;  ///< costs in the energy
   double best_ms_ = 0;
-  double least_ms_ = 0;  ///< of best_; in a sweep, of the longest path through the neighbourhood
+  double least_ms_ = 0;       ///< of best_; in a sweep, of the neighbourhood's longest path
   bool now_is_best_ = false;  ///< and best_ may not yet be up to date
   double temperature_ms_ = 0;
   bool sweeps_do_all_ = true;  ///< no move needs more than a neighbourhood

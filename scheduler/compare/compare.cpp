@@ -18,7 +18,7 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kShareOfBound = 0.25;  ///< of the time, at most
+constexpr double kShareOfBound = 0.25;  ///< share of the time, at most
 
 /// Returns a pointer to a value that the caller keeps.
 template <class Value>
@@ -175,7 +175,7 @@ class Comparison {
   std::span<const Request> requests_;
   const Deadline& deadline_;
   const CompareOptions& options_;
-  LowerBound bound_{0, "none"};  ///< of the latency
+  LowerBound bound_{0, "none"};  ///< bound of the latency
 };
 
 }  // namespace

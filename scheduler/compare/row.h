@@ -22,12 +22,12 @@ struct Row {
   bool requested = true;  ///< false: data parallelism, which compare() adds
   /// The graph that it schedules, which may divide the inputs; null: the row has no schedule.
   std::shared_ptr<const Graph> graph = {};
-  std::shared_ptr<const CostModel> costs = {};  ///< of that graph
+  std::shared_ptr<const CostModel> costs = {};  ///< costs of that graph
   Schedule schedule = {};
   Options options = {};                       ///< the parameters that made the schedule
   Objective objective = Objective::kLatency;  ///< the objective that the schedule was made for
   Outcome outcome = Outcome::kFeasible;
-  double seconds = 0;         ///< that the algorithm took, by the deadline's clock
+  double seconds = 0;         ///< the algorithm's time, by the deadline's clock
   Prediction predicted = {};  ///< for the schedule's objective
   /// Where periods are compared: the period, its bound and gap, also of a schedule for latency,
   /// whose `predicted` has the latency's.

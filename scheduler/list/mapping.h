@@ -53,7 +53,7 @@ class MappingTimes {
 
   const CostModel* costs_;
   std::vector<OpId> order_;
-  std::vector<Input> inputs_;                // of each operator, in that order
+  std::vector<Input> inputs_;                // inputs of each operator, in that order
   std::vector<std::size_t> inputs_end_;      // by position in the order
   std::vector<double> finish_ms_, free_ms_;  // by operator; by device
 };

@@ -102,7 +102,7 @@ void Placement::place(OpId op, DeviceId device) {
 namespace {
 
 constexpr int kAttempts = 400;              // O(operators · devices) each
-constexpr std::int64_t kSteps = 1'000'000;  // of the exact search after them
+constexpr std::int64_t kSteps = 1'000'000;  // steps of the exact search after them
 
 class Packing {
  public:

@@ -25,7 +25,7 @@ enum class Drawn { kNothing, kOneDevice, kAllDevices };
 
 /// The steps of a command that take memory. Bounds and a simulation always belong to them.
 struct Work {
-  std::size_t islands = 0;         ///< of `best`; 0: it does not run
+  std::size_t islands = 0;         ///< islands of `best`; 0: it does not run
   std::size_t json_schedules = 0;  ///< written together
   Drawn drawn = Drawn::kNothing;
   bool exports_graph = false;

@@ -57,7 +57,7 @@ std::vector<int> device_indices(const std::vector<std::string>& host_of,
 /// This rank's backend on its cores.
 struct RankBackend {
   std::unique_ptr<Backend> backend;
-  std::vector<int> cores;  ///< as the operating system numbers them; empty: not pinned
+  std::vector<int> cores;  ///< the operating system's numbers; empty: not pinned
 };
 
 /// Makes this rank's backend. Throws InputError, the same on all ranks, where cores are too few or

@@ -21,7 +21,7 @@ using Warnings = std::vector<HostWarning>;
 struct Host {
   std::size_t ranks = 0;
   int threads = 0;
-  std::set<int> cores;  ///< those that any of them may use
+  std::set<int> cores;  ///< cores that any of them may use
   std::optional<double> quota_cores;
   std::string governor;
   std::optional<int> ptrace_scope;

@@ -45,7 +45,7 @@ struct Added {
   Padding padding;
   float value = 0;
   bool image_is_never_negative = false;
-  Shape shape;  ///< of the image, before the Pad
+  Shape shape;  ///< the image's shape before the Pad
 };
 
 /// Returns the layer that computes the same from the image before the Pad; empty if there is none.

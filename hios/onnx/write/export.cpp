@@ -9,7 +9,7 @@
 namespace hios::onnx {
 namespace {
 
-constexpr std::int64_t kIrVersion = 7;  // of opset 14
+constexpr std::int64_t kIrVersion = 7;  // the IR version of opset 14
 /// Bytes of a protobuf message, which has less than 2 GiB, that are not available for weights.
 constexpr std::int64_t kReservedBytes = 64 << 20;
 constexpr std::size_t kMostListed = 12;  // kinds of layers in a message
@@ -86,7 +86,7 @@ class Export {
   const LayerValues& values_;
   proto::GraphProto& graph_;
   GraphMaker maker_;
-  std::vector<std::string> names_;    ///< of the values, by TensorId
+  std::vector<std::string> names_;    ///< names of the values, by TensorId
   std::vector<std::string> outputs_;  ///< names of the outputs, in order
 };
 

@@ -221,8 +221,8 @@ class MappingTable {
   std::vector<std::size_t> position_;       // in order_, by operator
   std::vector<std::size_t> first_of_unit_;  // its row, by unit
   HistoryTree tree_;
-  std::vector<History> ends_, next_ends_;  // of the previous row and the present one, by device
-  std::vector<Input> inputs_;              // of the row's operator in one history
+  std::vector<History> ends_, next_ends_;  // ends in the previous row and in this one, by device
+  std::vector<Input> inputs_;              // inputs of the row's operator in one history
   std::vector<std::size_t> twins_before_;  // by device: number of equal devices before it
 };
 

@@ -10,7 +10,7 @@ namespace hios::scheduler::best {
 
 /// A subset of the devices, to be searched alone.
 struct DeviceSubset {
-  CostModel costs;      ///< of those devices alone (CostModel::only)
+  CostModel costs;      ///< costs of those devices alone (CostModel::only)
   Start start;          ///< the shortest start on them
   double bound_ms = 0;  ///< a lower bound of schedules on them
 };

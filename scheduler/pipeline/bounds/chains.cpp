@@ -13,7 +13,7 @@ using Id = DownSets::Id;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
-constexpr double kFirstGrowth = 0.01;         ///< of the limit over the lower bound; then doubled
+constexpr double kFirstGrowth = 0.01;         ///< the limit's first step over the lower bound
 constexpr double kMaxValues = 3e7;            ///< sets times combinations of used devices
 constexpr std::size_t kStepsPerCheck = 4096;  ///< between looks at the clock
 

@@ -24,7 +24,7 @@ struct ProgramOptions {
   double at_least_ms = 0;                                     ///< a lower bound
   double known_ms = std::numeric_limits<double>::infinity();  ///< the period of a known schedule
   const KnownBlocks* known = nullptr;                         ///< (optional) its blocks
-  Deadline deadline = {};                                     ///< as milp::Limits
+  Deadline deadline = {};                                     ///< like milp::Limits::deadline
 };
 
 struct ProgramBound {
