@@ -68,7 +68,7 @@ class Transport {
 
   virtual Rank rank() const = 0;
   virtual std::size_t size() const = 0;
-  /// This rank's index among the ranks of its host, and the number of those.
+  /// Return this rank's index among the ranks of its host, and their number.
   virtual std::size_t local_rank() const = 0;
   virtual std::size_t local_size() const = 0;
   virtual const std::string& host() const = 0;

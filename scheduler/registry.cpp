@@ -103,7 +103,7 @@ std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
   return variants;
 }
 
-/// inter-lp and, with a window among its options, hios-lp.
+/// Returns inter-lp and, with a window among its options, hios-lp.
 ScheduleFunction by_longest_paths(std::string name) {
   return [name = std::move(name)](const Problem& problem, const Options& options,
                                   const Context& context) {
@@ -116,7 +116,7 @@ ScheduleFunction by_longest_paths(std::string name) {
 /// An algorithm that maps operators to devices, by the costs that it is given, in one way.
 using Map = TimedSchedule (*)(const Graph&, const CostModel&, const Options&, const Deadline&);
 
-/// The algorithm `name`: the mapping and, with a window among its options, then Alg. 2.
+/// Returns the algorithm `name`: the mapping and, with a window among its options, then Alg. 2.
 ScheduleFunction by_mapping(std::string name, Map map) {
   return [name = std::move(name), map](const Problem& problem, const Options& options,
                                        const Context& context) {
@@ -148,7 +148,8 @@ TimedSchedule map_by_clusters(const Graph& graph, const CostModel& costs, const 
   return schedule_clusters(graph, costs, deadline);
 }
 
-/// A baseline of the papers on unlike devices: one operator a stage, the schedule as it is found.
+/// Returns a baseline of the papers on unlike devices: one operator a stage, the schedule as it is
+/// found.
 template <class Schedule>
 ScheduleFunction baseline(std::string name, Schedule schedule) {
   return [name = std::move(name), schedule](const Problem& problem, const Options& options,
@@ -159,7 +160,7 @@ ScheduleFunction baseline(std::string name, Schedule schedule) {
   };
 }
 
-/// A baseline that searches, by `iterations` and the seed.
+/// Returns a baseline that searches, by `iterations` and the seed.
 template <class Schedule>
 ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
   return [name = std::move(name), schedule](const Problem& problem, const Options& options,
@@ -178,7 +179,7 @@ Context bounded(const Context& context, const Problem& problem) {
   return result;
 }
 
-/// The same of a solver's result, which may have proved a larger bound.
+/// Returns the same for a solver's result, which may have proved a larger bound.
 template <class Result>
 ScheduleResult complete_exact(Result found, const Problem& problem, const Options& options,
                               Context context) {

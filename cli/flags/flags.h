@@ -49,7 +49,7 @@ class Flags {
 
   /// Flags that name files, in the order of their declaration, with the values that they have.
   std::vector<NamedFile> files() const;
-  /// All declared flags of files; their names are empty.
+  /// Returns all declared flags of files; their names are empty.
   std::vector<NamedFile> file_flags() const;
 
   std::string help() const;
@@ -66,7 +66,7 @@ class Flags {
 /// Declares a flag with a value, which stays text until it is read with its range.
 boost::program_options::typed_value<std::string>* value(const char* name);
 
-/// --help --version -q -v --json --csv --seed --force --max-input.
+/// Returns --help --version -q -v --json --csv --seed --force --max-input.
 boost::program_options::options_description common_flags();
 
 /// The values of the common flags.

@@ -24,8 +24,8 @@ constexpr std::array kSignals = {SIGINT, SIGTERM};
 std::atomic<int> asked_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
 
-/// The semaphore by which the handler wakes the reaper: handlers may use little else. It is never
-/// destroyed, since a handler may run on another thread until the last moment.
+/// Returns the semaphore by which the handler wakes the reaper: handlers may use little else. It is
+/// never destroyed, since a handler may run on another thread until the last moment.
 sem_t& wake() {
   static sem_t semaphore;
   [[maybe_unused]] static const int made = sem_init(&semaphore, 0, 0);

@@ -95,10 +95,10 @@ class Backend {
   virtual std::string_view name() const = 0;  ///< "reference", "cpu"
   virtual std::string_view kind() const = 0;  ///< the kind of device: "cpu", "cpu-avx2", "gpu"
   virtual int threads() const = 0;
-  /// The arithmetic of the backend, and the element type of its buffers.
+  /// Returns the arithmetic of the backend, and the element type of its buffers.
   virtual Precision precision() const { return Precision::kFp32; }
   Bytes element_bytes() const;  ///< 4, fp32; or 2, halves (IEEE 754, as the machine orders bytes)
-  /// Library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
+  /// Returns library and machine facts for provenance: {"library": "oneDNN 2.6.3", "isa": …}.
   virtual Json describe() const = 0;
 
   /// Returns nothing if it can run the operation, else the reason why not, in words.
@@ -140,15 +140,16 @@ class Backend {
   /// `stretch` as set_size says.
   virtual std::unique_ptr<CacheFlush> bind_cache_flush(std::span<const std::byte> stretch,
                                                        const CoreShare& share);
-  /// The size of the largest cache that stages use: reading so many bytes flushes it.
+  /// Returns the size of the largest cache that stages use: reading so many bytes flushes it.
   virtual Bytes cache_bytes() const;
-  /// The bytes that can still be allocated; empty where the operating system decides that.
+  /// Returns the bytes that can still be allocated; empty where the operating system decides that.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
-  /// The memory of the operators that are bound now; empty where the backend does not count it.
+  /// Returns the memory of the operators that are bound now; empty where the backend does not count
+  /// it.
   virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }
 
-  /// Null: stages have ended when run_stage returns, and buffers are host memory. Else the device
-  /// is asynchronous, and the functions below apply.
+  /// Returns null where stages have ended when run_stage returns, and buffers are host memory.
+  /// Otherwise the device is asynchronous, and the functions below apply.
   virtual mpi::Accelerator* accelerator() { return nullptr; }
   /// Waits for all queued work. Throws RunError where some of it failed.
   virtual void synchronize() {}
@@ -159,7 +160,7 @@ class Backend {
   /// warning says so once, and nothing is recorded from then on. Throws RunError where the run
   /// before failed.
   std::unique_ptr<Recording> record(const std::function<void()>& queue);
-  /// The device's message when it refused to record; empty: it did not refuse.
+  /// Returns the device's message when it refused to record; empty: it did not refuse.
   const std::string& recording_refused() const { return recording_refused_; }
   /// Makes readings of the device's clock. REQUIRES: accelerator().
   virtual std::unique_ptr<ClockMarks> make_marks(std::size_t count);

@@ -19,7 +19,7 @@ struct Source {
   /// of values that this tensor has a pixel. 0: all of the tensor.
   std::int64_t first_channel = 0, whole_channels = 0;
 
-  /// The distance from a pixel to the next, in values.
+  /// Returns the distance from a pixel to the next, in values.
   std::int64_t pixel_stride() const { return whole_channels > 0 ? whole_channels : shape.c; }
   /// REQUIRES: elements are fp32.
   const float* floats() const { return reinterpret_cast<const float*>(data); }
@@ -34,7 +34,7 @@ class BoundInputs {
 
   Source operator[](InputIndex input) const;
   std::vector<Source> operator[](std::span<const InputIndex> inputs) const;
-  /// The terms of each of the form's ranges, or their slices, if it has some.
+  /// Returns the terms of each of the form's ranges, or their slices, if it has some.
   std::vector<std::vector<Source>> operator[](const CombineForm& form) const;
 
   /// Returns the inputs of a part of the operation, to bind it. `made`: the outputs of the parts

@@ -35,7 +35,7 @@ constexpr int kPartsOfDraw = 4;               ///< values out of one 64-bit draw
 constexpr double kPartRange = 65536;          ///< an odd part is within ±(kPartRange − 1)
 constexpr double kUniformVariance = 1.0 / 3;  ///< the variance of a uniform value in (−1, 1)
 
-/// An odd number within ±65535, from 16 of the 64 bits: symmetric about zero, never zero.
+/// Returns an odd number within ±65535, from 16 of the 64 bits: symmetric about zero, never zero.
 std::int32_t odd_part(std::uint64_t draw, int part) {
   return 2 * static_cast<std::int16_t>(draw >> (16 * part)) + 1;
 }
@@ -82,7 +82,8 @@ double mean_taps(const Windowed& layer, const Shape& in, const Shape& out) {
          mean_taps(in.w, out.w, layer.kernel.w, layer.stride.w, layer.padding.begin.w);
 }
 
-/// Half of a tensor's variance is between channels, which an average over pixels keeps.
+/// Returns the moments after an average over pixels, which keeps the half of a tensor's variance
+/// that is between channels.
 Moments after_average(const Moments& in, double taps) {
   const double variance = in.variance() * (0.5 + 0.5 / taps);
   return {in.mean, in.mean * in.mean + variance};
@@ -95,7 +96,8 @@ Moments after_maximum(const Moments& in, double taps) {
   return {mean, mean * mean + in.variance()};
 }
 
-/// Half of the values of mean zero become 0; values after a relu or a maximum hardly change.
+/// Returns the moments after a relu: half of the values of mean zero become 0; values after a relu
+/// or a maximum hardly change.
 Moments after_relu(const Moments& in) {
   constexpr double kTwoPi = 6.283185307179586;
   if (in.mean > 0) return in;
@@ -122,7 +124,8 @@ Moments after_concat(std::span<const Moments> in, std::span<const Shape> shapes,
   return result;
 }
 
-/// A constant operand is about one (see SeededSource::weights).
+/// Returns the moments after a binary operation, where a constant operand is about one (see
+/// SeededSource::weights).
 Moments after_binary(const Binary& binary, std::span<const Moments> in) {
   const Moments other = binary.constant ? Moments{1, 1} : in[1];
   switch (binary.function) {

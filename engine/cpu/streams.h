@@ -13,7 +13,7 @@
 
 namespace hios::cpu {
 
-/// The part of recommended_openmp_environment() (engine/backends.h) for this backend.
+/// Returns the part of recommended_openmp_environment() (engine/backends.h) for this backend.
 ///
 /// GOMP_SPINCOUNT: the number of times that an OpenMP thread looks for work before it sleeps.
 /// libgomp's default makes it spin for several ms on a core that another stream, or another

@@ -6,10 +6,11 @@
 
 namespace hios::cuda {
 
-/// One NVIDIA GPU. Convolutions use the fastest for the shape of cuDNN, cuBLASLt and our own
-/// kernels; all other layers use our own kernels. Tensors are NHWC, in any precision. Stages only
-/// queue: streams are CUDA streams, recordings CUDA graphs. Given the same algorithms() on the same
-/// kind of GPU, it computes the same bits, however operators are spread over streams and ranks.
+/// Returns one NVIDIA GPU. Convolutions use the fastest for the shape of cuDNN, cuBLASLt and our
+/// own kernels; all other layers use our own kernels. Tensors are NHWC, in any precision. Stages
+/// only queue: streams are CUDA streams, recordings CUDA graphs. Given the same algorithms() on the
+/// same kind of GPU, it computes the same bits, however operators are spread over streams and
+/// ranks.
 ///
 /// Operators bound by one backend share workspaces and, for layers of the same model and source,
 /// weights. So the backend, model and source outlive the bound operators and the recordings.

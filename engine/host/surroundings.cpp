@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first line of a file; empty where there is none.
+/// Returns the first line of a file; empty where there is none.
 std::string line_of(const fs::path& file) {
   std::ifstream stream(file);
   std::string line;

@@ -70,8 +70,8 @@ class Measuring {
   /// Inferences until the pipeline is full.
   std::size_t fill() const { return copies() * (job_.devices + job_.options.in_flight); }
 
-  /// The smallest number of inferences of a run that count: several times those that a stall may
-  /// delay and release together, but not so many that the run is much longer than others.
+  /// Returns the smallest number of inferences of a run that count: several times those that a
+  /// stall may delay and release together, but not so many that the run is much longer than others.
   std::size_t steady(double period_ms) const {
     const auto fewest = static_cast<double>(4 * copies());
     const auto in_flight = static_cast<double>(std::max<std::size_t>(4, job_.options.in_flight));

@@ -100,9 +100,9 @@ class ProfileJob {
   /// `ask` returns. Called once.
   Ended measure(const AskStages& ask = {});
 
-  /// All measurements so far, the same on every rank.
+  /// Returns all measurements so far, the same on every rank.
   const Profile& profile() const;
-  /// The configurations that this job fills.
+  /// Returns the configurations that this job fills.
   const std::vector<Configuration*>& configurations() const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 // Far more than any build of the reference backend needs, sanitizers included.
 constexpr double kReferenceSecondsPerGflop = 20;
 
-/// The floating-point operations of the largest operator, in 10^9.
+/// Returns the floating-point operations of the largest operator, in 10^9.
 double largest_gflop(const Network& network) {
   double largest = 0;
   for (const OperatorLayers& op : network.coarse.operators)

@@ -117,7 +117,7 @@ class RunJob {
   ~RunJob();
 
   const RunSetup& setup() const;
-  /// The profile's costs; null without a profile.
+  /// Returns the profile's costs; null without a profile.
   const CostModel* costs() const;
   /// Returns the steps of each rank, a line a step, by rank, on every rank.
   std::vector<std::string> steps();

@@ -168,7 +168,7 @@ struct OperatorCheck {
   }
 };
 
-/// The operators whose outputs this rank compares.
+/// Returns the operators whose outputs this rank compares.
 std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
   if (verify == Verify::kOutputs) return plan.outputs;
   std::vector<OpId> computed;

@@ -48,7 +48,7 @@ class OneRankRun {
              const std::vector<int>& threads_of, TensorSource& source, const std::string& progress,
              const std::function<bool()>& stop = {});
   struct Stopped {};
-  /// A copy of an operator's output. REQUIRES: nothing runs on the backend.
+  /// Returns a copy of an operator's output. REQUIRES: nothing runs on the backend.
   std::vector<float> output(OpId op) const;
 
  private:

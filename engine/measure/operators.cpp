@@ -17,9 +17,9 @@
 namespace hios {
 namespace {
 
-/// The signatures that a team's configuration lacks. With asynchronous devices, all are missing
-/// where no launch time is known: known times include the readings of the clock, and new ones would
-/// not.
+/// Returns the signatures that a team's configuration lacks. With asynchronous devices, all are
+/// missing where no launch time is known: known times include the readings of the clock, and new
+/// ones would not.
 std::vector<std::string> missing_signatures(const ProfilerContext& context,
                                             const Configuration& into, bool asynchronous) {
   const bool all = asynchronous && !into.launch;
@@ -79,7 +79,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context) {
   return sweeps;
 }
 
-/// The times of the sweeps in this rank's team: the maxima over its own ranks.
+/// Returns the times of the sweeps in this rank's team: the maxima over its own ranks.
 Samples of_my_team(const ProfilerContext& context, const NetworkSweeps& sweeps) {
   Samples team{std::vector<double>(sweeps.of_rank.size(), 0), sweeps.samples.disturbed};
   const auto of_ranks = mpi::gather(context.transport, sweeps.of_rank);

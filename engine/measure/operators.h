@@ -7,7 +7,7 @@
 
 namespace hios {
 
-/// See Profiler::measure_operators.
+/// Does the work of Profiler::measure_operators.
 Measured measure_operators(const ProfilerContext& context, std::span<Configuration* const> into);
 
 }  // namespace hios

@@ -45,8 +45,8 @@ bool holds(const Team& team, Rank rank) {
   return std::find(team.begin(), team.end(), rank) != team.end();
 }
 
-/// The reader of this machine's disturbances, for the life of the process: it has no state but a
-/// descriptor.
+/// Returns the reader of this machine's disturbances, for the life of the process: it has no state
+/// but a descriptor.
 DisturbanceReader& host_disturbance() {
   static HostDisturbance reader;
   return reader;

@@ -18,8 +18,8 @@ struct ProfilerContext : RankContext {
   std::size_t team_of(Rank rank) const;
   /// Returns true if some rank's device is asynchronous. Collective.
   bool any_asynchronous() const;
-  /// The bytes that a run touches between two uses of an operator's weights, at most those that
-  /// caches hold.
+  /// Returns the bytes that a run touches between two uses of an operator's weights, at most those
+  /// that caches hold.
   Bytes cold_bytes() const;
   /// Writes provenance into a team's configuration, and adds the seconds. Collective.
   void describe(Configuration& into, const Stopwatch& stopwatch, std::size_t team) const;

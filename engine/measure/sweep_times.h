@@ -38,7 +38,7 @@ class SweepTimes {
   std::vector<Measurement> merge(mpi::Transport& transport, const Samples& totals,
                                  const Team& team) const;
 
-  /// The statistic of merge() in words, for the profile's protocol.
+  /// Returns the statistic of merge() in words, for the profile's protocol.
   static const char* statistic();
 
  private:

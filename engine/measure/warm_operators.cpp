@@ -26,7 +26,7 @@ namespace {
 constexpr double kSettlingMs = 20;
 constexpr double kMostRounds = 32;
 
-/// The largest number of bytes that a device holds which runs one of the blocks.
+/// Returns the largest number of bytes that a device holds which runs one of the blocks.
 Bytes most_held(const Graph& graph, const std::vector<NetworkBlock>& blocks) {
   Bytes most = 0;
   for (const NetworkBlock& block : blocks) {

@@ -7,7 +7,7 @@
 
 namespace hios {
 
-/// See Profiler::measure_warm.
+/// Does the work of Profiler::measure_warm.
 Measured measure_warm(const ProfilerContext& context, std::span<Configuration* const> into);
 
 }  // namespace hios

@@ -6,12 +6,12 @@
 
 namespace hios::reference {
 
-/// The oracle: plain loops over NHWC tensors. Every accumulation is in double precision and rounded
-/// once to fp32, and every layer inside an operator is stored as fp32. It supports every precision,
-/// so that the errors of fp16 and tf32 can be seen without a GPU. In fp16, tensors and weights are
-/// halves, and an operator's output is rounded to halves once, at its end. In tf32, the factors of
-/// convolutions and matrix products are rounded, but not biases. Hardware rounds more often, so its
-/// bits differ: these are the errors that no fp16 or tf32 can avoid.
+/// Returns the oracle: plain loops over NHWC tensors. Every accumulation is in double precision and
+/// rounded once to fp32, and every layer inside an operator is stored as fp32. It supports every
+/// precision, so that the errors of fp16 and tf32 can be seen without a GPU. In fp16, tensors and
+/// weights are halves, and an operator's output is rounded to halves once, at its end. In tf32, the
+/// factors of convolutions and matrix products are rounded, but not biases. Hardware rounds more
+/// often, so its bits differ: these are the errors that no fp16 or tf32 can avoid.
 ///
 /// It needs no library but the C library's exp and similar functions, and supports every operator.
 /// It gives the same bits on every machine (if that library does) and for every number of threads,

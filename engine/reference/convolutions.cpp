@@ -204,8 +204,8 @@ void PackedConvTranspose::run(const Input& in, const Output& out) const {
   });
 }
 
-/// By tap (kh, kw), input pixel (ih, iw) contributes to output pixel (ih · stride + kh · dilation −
-/// padding, …). This solves the equation for ih and iw.
+/// Solves an equation for ih and iw: by tap (kh, kw), input pixel (ih, iw) contributes to output
+/// pixel (ih · stride + kh · dilation − padding, …).
 template <class Visit>
 void PackedConvTranspose::for_each_source(const Shape& in, std::int64_t h, std::int64_t w,
                                           Visit visit) const {

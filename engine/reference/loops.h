@@ -83,7 +83,7 @@ void for_each_index(const Box& box, Visit visit) {
   }
 }
 
-/// The same for every value of a tensor.
+/// Does the same for every value of a tensor.
 template <class Visit>
 void for_each_index(const Shape& shape, Visit visit) {
   for_each_index(Box{{}, {shape.n, shape.h, shape.w, shape.c}}, visit);

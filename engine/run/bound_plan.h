@@ -38,16 +38,16 @@ class BoundPlan {
   const RankPlan& plan() const { return plan_; }
   std::span<const BoundStage> stages(std::size_t buffer) const { return stages_[buffer]; }
 
-  /// The address of an operator's output. REQUIRES: the plan has a slot for it.
+  /// Returns the address of an operator's output. REQUIRES: the plan has a slot for it.
   std::byte* tensor(OpId op, std::size_t buffer = 0) const {
     return arena_->data() + plan_.slot(op).offset_at(buffer);
   }
-  /// A copy of an operator's output. REQUIRES: nothing runs.
+  /// Returns a copy of an operator's output. REQUIRES: nothing runs.
   std::vector<float> values(OpId op, std::size_t buffer = 0) const;
-  /// The model's input; null where this rank has no operators.
+  /// Returns the model's input; null where this rank has no operators.
   Buffer* input() const { return input_.get(); }
 
-  /// The plan's messages between the tensors of a buffer index.
+  /// Returns the plan's messages between the tensors of a buffer index.
   std::vector<mpi::Message> sends(std::size_t buffer) const;
   std::vector<mpi::Message> receives(std::size_t buffer) const;
 

@@ -34,7 +34,7 @@ class DeviceStages {
   /// Switches on or off that iterations read the clock before the first stage and after the last,
   /// and nowhere else; makes recordings of its own, too. REQUIRES: a stage.
   void time_whole(bool on);
-  /// The time between these two readings in the last such iteration.
+  /// Returns the time between these two readings in the last such iteration.
   double whole_ms() const { return marks_->ms(whole_mark(), whole_mark() + 1); }
 
   void begin();
@@ -51,7 +51,7 @@ class DeviceStages {
   void end(RunClocks& clocks);
 
   std::span<const Segment> segments() const { return segments_; }
-  /// The segments that the device has been given in this iteration.
+  /// Returns the segments that the device has been given in this iteration.
   std::span<const Segment> given() const { return segments().first(next_); }
   bool blocking() const { return blocking_; }
 

@@ -45,32 +45,32 @@ class Executor {
   /// Switches recording on: run_once then notes when stages and messages happen, for clocks().
   /// Switching it on may allocate. While it is off, nothing is noted, and nothing costs time.
   void record_stages(bool on);
-  /// The times of the last recorded run_once.
+  /// Returns the times of the last recorded run_once.
   const RunClocks& clocks() const;
-  /// On an asynchronous device, while stages are not recorded: reads the device's clock before the
-  /// first stage and after the last, and nowhere else. Switching it on may allocate. REQUIRES: a
-  /// stage.
+  /// Reads the device's clock before the first stage and after the last, and nowhere else, while
+  /// the device is asynchronous and stages are not recorded. Switching it on may allocate.
+  /// REQUIRES: a stage.
   void time_device(bool on);
-  /// The time between these two readings, in ms.
+  /// Returns the time between these two readings, in ms.
   double device_ms() const;
-  /// The same as clocks(), as this rank's share of a Timeline. Allocates.
+  /// Returns the same as clocks(), as this rank's share of a Timeline. Allocates.
   RankTimeline timeline() const;
-  /// With ExecutorOptions::time_operators: the operators' times in the last recorded run. An
+  /// Returns the operators' times in the last recorded run (ExecutorOptions::time_operators). An
   /// asynchronous device reads its clock around stages, and so times only operators that are a
   /// stage by themselves. Allocates.
   std::vector<OperatorTime> operator_times() const;
-  /// The time that the executor itself took in the last run, outside kernels (on an asynchronous
-  /// device: giving it stages) and waits.
+  /// Returns the time that the executor itself took in the last run, outside kernels (on an
+  /// asynchronous device: giving it stages) and waits.
   double overhead_ms() const;
 
-  /// A copy of an operator's output of the last run (REQUIRES: in the plan's slots, and not
+  /// Returns a copy of an operator's output of the last run (REQUIRES: in the plan's slots, and not
   /// overwritten since: a graph output, or any with PlanOptions::keep_all).
   std::vector<float> output(OpId op) const;
 
-  /// For watchdogs: the step that runs now, readable from any thread ("stage 4: conv_7, conv_9",
-  /// "waiting for conv_3 from rank 1").
+  /// Returns the step that runs now, for watchdogs, readable from any thread ("stage 4: conv_7,
+  /// conv_9", "waiting for conv_3 from rank 1").
   std::string current_step() const;
-  /// For watchdogs: a count that grows with every step, readable from any thread.
+  /// Returns a count that grows with every step, for watchdogs, readable from any thread.
   std::uint64_t progress() const;
 
  private:

@@ -26,12 +26,12 @@ class InferenceData {
   /// Forgets all outputs, at the start of a run.
   void begin();
 
-  /// The number of inferences since begin() whose outputs differ in some bit from those of the
-  /// inference before with the same input. Counted in host memory only.
+  /// Returns the number of inferences since begin() whose outputs differ in some bit from those of
+  /// the inference before with the same input. Counted in host memory only.
   std::size_t unlike() const { return unlike_; }
   /// Returns true if an inference since begin() had that input.
   bool ran(std::size_t input) const { return kept_[input] > 0; }
-  /// A copy of the output that this input gave last. REQUIRES: ran(input); nothing runs.
+  /// Returns a copy of the output that this input gave last. REQUIRES: ran(input); nothing runs.
   std::vector<float> output(OpId op, std::size_t input) const;
 
  private:

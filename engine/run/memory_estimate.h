@@ -16,7 +16,7 @@ struct MemoryEstimate {
   Bytes parameters = 0;  ///< counted once; a library's own layouts and workspaces are not counted
   Bytes scratch = 0;     ///< workspaces, known once operators are bound
   Bytes total() const { return tensors + input + parameters + scratch; }
-  /// For the exchange between ranks.
+  /// Returns references to all members, for the exchange between ranks.
   static auto fields(auto& self) {
     return std::tie(self.tensors, self.input, self.parameters, self.scratch);
   }

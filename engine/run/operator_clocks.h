@@ -25,7 +25,7 @@ class OperatorClocks {
   /// Wraps the operator so that its runs are timed while recording. The result refers to this.
   std::unique_ptr<BoundOperator> timed(std::unique_ptr<BoundOperator> bound, OpId op);
   void record(bool on) { recording_ = on; }
-  /// The times of the last recorded iteration, in the order of timed().
+  /// Returns the times of the last recorded iteration, in the order of timed().
   std::vector<OperatorTime> times() const { return {times_.begin(), times_.end()}; }
 
  private:

@@ -61,7 +61,7 @@ class Pipeline {
   Pipeline(const RankContext& rank, const RankPlan& plan, const PipelineOptions& options = {});
   ~Pipeline();
 
-  /// See Executor::close().
+  /// Does the same as Executor::close().
   void close();
 
   /// Runs one inference for each of `times`. Returns when they are done here and all sends have
@@ -70,27 +70,27 @@ class Pipeline {
   /// used after that.
   void run(std::span<InferenceTimes> times);
 
-  /// The shares of the last run's time. On an asynchronous device the computing time is not known,
-  /// and is 0.
+  /// Returns the shares of the last run's time. On an asynchronous device the computing time is not
+  /// known, and is 0.
   const TimeShares& shares() const;
-  /// The start of the last run, in ms on this host's clock, which its processes share.
+  /// Returns the start of the last run, in ms on this host's clock, which its processes share.
   double began_ms() const;
   /// Returns true if this rank has no operators.
   bool idle() const;
   /// Returns true if shares() has the computing time: not on an asynchronous device.
   bool knows_computing() const;
-  /// The stages of the last inferences (PipelineOptions::traced). Allocates.
+  /// Returns the stages of the last inferences (PipelineOptions::traced). Allocates.
   std::vector<StageOfInference> trace() const;
-  /// The number of inferences of the last run whose outputs differ in some bit from those of the
-  /// inference before with the same input.
+  /// Returns the number of inferences of the last run whose outputs differ in some bit from those
+  /// of the inference before with the same input.
   std::size_t unlike() const;
   /// Returns true if the last run had that input here.
   bool ran(std::size_t input) const;
-  /// A copy of a graph output, as the last inference with that input computed it. REQUIRES:
+  /// Returns a copy of a graph output, as the last inference with that input computed it. REQUIRES:
   /// ran(input), and the operator runs here.
   std::vector<float> output(OpId op, std::size_t input) const;
 
-  /// For watchdogs, as Executor's.
+  /// Return the step and the count for watchdogs, like Executor's.
   std::string current_step() const;
   std::uint64_t progress() const;
 

@@ -31,7 +31,7 @@ struct Slot {
   Bytes stride = 0;
 
   Bytes offset_at(std::size_t buffer) const { return offset + static_cast<Bytes>(buffer) * stride; }
-  /// The offset of an input's values. REQUIRES: inputs.contains(input).
+  /// Returns the offset of an input's values. REQUIRES: inputs.contains(input).
   Bytes offset_of(std::int64_t input, std::size_t buffer = 0) const {
     return offset_at(buffer) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
   }

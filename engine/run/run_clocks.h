@@ -59,7 +59,7 @@ class TimeMeter {
   }
   double now_ms() const { return ms_between(begin_, Clock::now()); }
   double last_ms() const { return last_ms_; }  ///< the time of the last charge
-  /// The start of the run, in ms on this host's clock, which its processes share.
+  /// Returns the start of the run, in ms on this host's clock, which its processes share.
   double began_ms() const { return ms_between({}, begin_); }
   const TimeShares& shares() const { return shares_; }
 

@@ -36,12 +36,12 @@ class StageOrder {
     }
   }
 
-  /// The device, stage and group of an operator.
+  /// Returns the device, stage and group of an operator.
   const AssignedTo& of(OpId op) const { return assignment_[op]; }
-  /// The length of the longest chain of stages that must start before this one.
+  /// Returns the length of the longest chain of stages that must start before this one.
   std::size_t level(std::size_t device, std::size_t stage) const { return levels_[device][stage]; }
-  /// The number of stages of device `other` that have started when stage `stage` of `device`
-  /// starts.
+  /// Returns the number of stages of device `other` that have started when stage `stage` of
+  /// `device` starts.
   std::size_t started(std::size_t device, std::size_t stage, std::size_t other) const {
     return clocks_[device][stage][other];
   }

@@ -72,8 +72,8 @@ class StepLoop {
   /// Ends the requests, and returns when all ranks have. Collective.
   void close();
 
-  /// The step that runs now, readable from any thread: "stage 4: conv_7, conv_9", "waiting for
-  /// conv_3 from rank 1 …".
+  /// Returns the step that runs now, readable from any thread: "stage 4: conv_7, conv_9", "waiting
+  /// for conv_3 from rank 1 …".
   std::string current_step() const;
 
   const RankContext& rank() const { return rank_; }

@@ -32,7 +32,7 @@ class StepProgress {
   void end_iteration();
   /// Numbers the next iterations in the record: `first`, `first + step` ...
   void number_iterations(std::uint64_t first, std::uint64_t step);
-  /// The number of the current iteration; readable from any thread.
+  /// Returns the number of the current iteration; readable from any thread.
   std::uint64_t iteration() const { return shown_iteration_.load(std::memory_order_relaxed); }
   /// Moves to the position between two iterations.
   void leave();

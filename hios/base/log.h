@@ -18,10 +18,11 @@ void verbose(std::string_view line);  ///< from kVerbose
 void warning(std::string_view line);  ///< from kNormal, prefixed "warning: "; names its remedy
 void error(std::string_view line);    ///< always, prefixed "error: "
 
-/// "measuring operators  42/119  3 s left", cut to fit a terminal. `seconds_left` < 0: unknown.
+/// Returns "measuring operators  42/119  3 s left", cut to fit a terminal. `seconds_left` < 0:
+/// unknown.
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,
                           double seconds_left);
-/// "best: 174.2 ms, gap 8.8 %", cut to fit a terminal.
+/// Returns "best: 174.2 ms, gap 8.8 %", cut to fit a terminal.
 std::string progress_line(std::string_view text);
 
 /// A progress_line that overwrites itself; the functions above wipe it before they print. Shows

@@ -6,7 +6,7 @@
 
 namespace hios {
 
-/// "rank 2", "ranks 0 and 2", "ranks 0, 1 and 3". REQUIRES: not empty.
+/// Returns "rank 2", "ranks 0 and 2", "ranks 0, 1 and 3". REQUIRES: not empty.
 std::string rank_list(const std::vector<std::size_t>& ranks);
 
 }  // namespace hios

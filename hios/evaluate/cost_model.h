@@ -91,8 +91,8 @@ class CostModel {
     return cost.by_pair ? std::nullopt : std::optional(cost.ms);
   }
 
-  /// Device-independent costs for priorities: the mean over the devices that can run the operator,
-  /// and the mean over ordered pairs of different devices (0 with one device).
+  /// Return device-independent costs for priorities: the mean over the devices that can run the
+  /// operator, and the mean over ordered pairs of different devices (0 with one device).
   double mean_operator_ms(OpId op) const { return mean_operator_ms_[op.index()]; }
   double mean_transfer_ms(EdgeId edge) const { return mean_transfer_ms_[edge.index()]; }
   /// Returns the mean of link_ms() over those pairs.

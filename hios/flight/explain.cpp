@@ -177,7 +177,7 @@ class Explanation {
            ", for " + seconds_text(standing_ms(flight)) + ending_text(flight) + "\n";
   }
 
-  /// "ranks 0 and 4 to 63"; empty where every rank left a record.
+  /// Returns "ranks 0 and 4 to 63"; empty where every rank left a record.
   std::string absent_text() const {
     std::string text;
     std::size_t next = 0;

@@ -33,7 +33,7 @@ inline InputRange common(const InputRange& a, const InputRange& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-/// "[0, 4)".
+/// Returns "[0, 4)".
 inline std::string to_string(const InputRange& inputs) {
   return "[" + std::to_string(inputs.begin) + ", " + std::to_string(inputs.end) + ")";
 }

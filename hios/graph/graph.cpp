@@ -71,7 +71,7 @@ std::vector<OpId> find_cycle(const Graph& graph, std::span<const OpId> ordered) 
   return walk;
 }
 
-/// "a -> b -> c -> a"; a long cycle loses its middle.
+/// Returns "a -> b -> c -> a"; a long cycle loses its middle.
 std::string cycle_text(const Graph& graph, const std::vector<OpId>& cycle) {
   constexpr std::size_t kShownAtEachEnd = 16;
   std::string text;

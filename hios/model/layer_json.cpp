@@ -18,7 +18,7 @@ Extent read_extent(const JsonView& view, std::int64_t least = 1) {
   return {values[0], values[1]};
 }
 
-/// ONNX order: top, left, bottom, right.
+/// Returns a padding written in the order of ONNX: top, left, bottom, right.
 Padding read_pads(const JsonView& view) {
   const auto values = read_integers(view, 4, 0);
   return {Extent{values[0], values[1]}, Extent{values[2], values[3]}};

@@ -80,7 +80,7 @@ class Model {
   std::span<const Tensor> tensors() const { return tensors_; }
   const Layer& layer(LayerId id) const { return layers_[id.index()]; }
   const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
-  /// Tensor 0 is the input.
+  /// Returns the input, which is tensor 0.
   TensorId input() const { return TensorId(0); }
   /// Returns the model's results, each once: the tensors named to build() (layers may consume them,
   /// too), or those that no layer consumes, in order.

@@ -27,7 +27,7 @@ struct Shape {
   Bytes size_bytes(Bytes element_bytes) const {
     return static_cast<Bytes>(elements()) * element_bytes;
   }
-  /// "1x64x35x35" (N, C, H, W).
+  /// Returns "1x64x35x35" (N, C, H, W).
   std::string to_string() const {
     return std::to_string(n) + 'x' + std::to_string(c) + 'x' + std::to_string(h) + 'x' +
            std::to_string(w);

@@ -9,7 +9,7 @@
 namespace hios {
 namespace {
 
-/// "a, b, c and 12 more".
+/// Returns "a, b, c and 12 more".
 std::string first_few(const std::set<std::string>& names) {
   constexpr std::size_t kShown = 3;
   std::string text;

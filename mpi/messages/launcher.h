@@ -7,7 +7,7 @@
 /// No other code of this floor reads the environment.
 namespace hios::mpi {
 
-/// True if a launcher started this process, even as the only rank.
+/// Returns true if a launcher started this process, even as the only rank.
 bool launched();
 
 /// Returns the number of ranks that the launcher started, if it gives that number.

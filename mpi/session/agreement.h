@@ -14,7 +14,7 @@
 /// collective unless they take the ranks' values.
 namespace hios::mpi {
 
-/// Every rank calls this with the result of its own fallible step: the text and need of its
+/// Ends a step that may fail on some ranks: every rank calls this with the text and need of its
 /// InputError, or empty. If any rank failed, all throw the same InputError: the first failing
 /// rank's text and need, with its rank unless all ranks failed alike. So bad input never leaves a
 /// rank waiting for another.

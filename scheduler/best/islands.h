@@ -21,9 +21,9 @@ class Islands {
   Annealing& operator[](std::size_t island) { return *islands_[island]; }
   const Annealing& leading() const { return *islands_[leader()]; }
 
-  /// Between two cycles: lets every other island continue from the best of all.
+  /// Lets every other island continue from the best of all, between two cycles.
   void exchange();
-  /// Between two cycles: lets the last island continue from this schedule if it is the shortest of
+  /// Lets the last island continue from this schedule, between two cycles, if it is the shortest of
   /// all. Does nothing if it uses a device that the costs exclude.
   void take(const Schedule& schedule, double latency_ms);
 

@@ -72,7 +72,7 @@ Row row_of(const Request& request, const Problem& problem, const Context& contex
   return row;
 }
 
-/// Data parallelism over inputs that can be divided; nothing where it is not possible.
+/// Returns data parallelism over inputs that can be divided; nothing where it is not possible.
 std::optional<Row> copies_of(const DivisibleProblem& divisible, const LowerBound& bound,
                              const Deadline& deadline) {
   const double start_s = deadline.now_s();
@@ -138,7 +138,7 @@ class Comparison {
   }
 
  private:
-  /// The bound is the problem's, found once and in no algorithm's time.
+  /// Finds the problem's bound, once and in no algorithm's time.
   void find_bound() {
     const bool needed = std::ranges::any_of(requests_, [&](const Request& each) {
       return objective_of(*each.algorithm, problem_.objective()) == Objective::kLatency;

@@ -38,7 +38,7 @@ class MappingTimes {
   /// `costs` outlives it. REQUIRES: the order is topological.
   MappingTimes(const Graph& graph, const CostModel& costs, std::vector<OpId> order);
 
-  /// O(V + E). REQUIRES: each operator's device can run it.
+  /// Returns the latency of a mapping in O(V + E). REQUIRES: each operator's device can run it.
   double latency_ms(const Mapping& mapping);
 
   const std::vector<OpId>& order() const { return order_; }

@@ -10,13 +10,13 @@
 /// promised without them.
 namespace hios::scheduler {
 
-/// For algorithms that place operators on several devices and honour their limits. Throws
-/// InputError with algorithm and operator if no device can run and hold an operator together with
-/// all others of its label. Whether all operators fit at once is known only when they are placed.
+/// Throws InputError with algorithm and operator if no device can run and hold an operator together
+/// with all others of its label. For algorithms that place operators on several devices and honour
+/// their limits. Whether all operators fit at once is known only when they are placed.
 void require_placeable(const Graph& graph, const CostModel& costs, std::string_view algorithm);
 
-/// For algorithms of one device: returns, of the devices that can run and hold all operators, the
-/// one with the least sum of operator times, the first among equals. If there is none, throws
+/// Returns the device with the least sum of operator times, of those that can run and hold all
+/// operators, the first among equals. For algorithms of one device. If there is none, throws
 /// InputError with the algorithm and, for the first device, the operator that it cannot run or
 /// hold.
 DeviceId single_device(const Graph& graph, const CostModel& costs, std::string_view algorithm);

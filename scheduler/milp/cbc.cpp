@@ -82,7 +82,8 @@ Handle make(const Program& program, const std::vector<double>& start, const Limi
   return model;
 }
 
-/// Cbc_solve() sets process-wide parameters: concurrent calls would read each other's.
+/// Returns the mutex of all calls of Cbc_solve(), which sets process-wide parameters: concurrent
+/// calls would read each other's.
 std::mutex& one_at_a_time() {
   static std::mutex mutex;
   return mutex;

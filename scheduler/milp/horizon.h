@@ -36,15 +36,16 @@ class Horizon {
   std::size_t leader(std::size_t v) const { return leader_[v]; }
   bool may_run(std::size_t v, std::size_t d) const { return may_run_[v * devices_ + d] != 0; }
   double time_ms(std::size_t v, std::size_t d) const;
-  /// Earliest start there, and least time from its end there to the end of the schedule.
+  /// Return the earliest start there, and the least time from its end there to the end of the
+  /// schedule.
   double head_ms(std::size_t v, std::size_t d) const { return head_[v * devices_ + d]; }
   double tail_ms(std::size_t v, std::size_t d) const { return tail_[v * devices_ + d]; }
-  /// The minima over the devices where it may run.
+  /// Return the minima over the devices where it may run.
   double head_ms(std::size_t v) const;
   double tail_ms(std::size_t v) const;
   double time_ms(std::size_t v) const;
 
-  /// precedes() returns true if a path leads from a to b.
+  /// Returns true if a path leads from a to b.
   bool precedes(std::size_t a, std::size_t b) const { return reach_[a * operators() + b]; }
   bool related(std::size_t a, std::size_t b) const { return precedes(a, b) || precedes(b, a); }
   /// Returns true if b can run after a on that device, a != b.

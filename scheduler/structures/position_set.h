@@ -58,7 +58,7 @@ class PositionSet {
     return *found * 64 + 63 - static_cast<std::size_t>(std::countl_zero(words_[*found]));
   }
 
-  /// Like next() and last_before(), but also erases the element: for a worklist in either
+  /// Do the same as next() and last_before(), and erase the element: for a worklist in either
   /// direction.
   std::optional<std::size_t> take_next(std::size_t from) {
     const auto found = next(from);

@@ -12,8 +12,8 @@ namespace hios::cli {
 /// profile: times on the platform's devices and the mean transfer between two of them. Stages of
 /// several groups follow the graph's own rule: a file holds no measured stages.
 Graph graph_with_costs(const CostModel& costs);
-/// The same with times for every number of inputs at a time. Transfers are of all inputs; a part of
-/// the inputs takes its share. Throws InputError where `costs_of` does.
+/// Returns the same with times for every number of inputs at a time. Transfers are of all inputs; a
+/// part of the inputs takes its share. Throws InputError where `costs_of` does.
 Graph graph_with_costs(const SizedGraphs& graphs,
                        const std::function<CostModel(const Graph&)>& costs_of);
 

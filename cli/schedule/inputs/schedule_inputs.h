@@ -40,10 +40,10 @@ class ScheduleInputs {
   ScheduleInputs& operator=(const ScheduleInputs&) = delete;
 
   const Graph& graph() const { return network_ ? network_->coarse.graph : graph_; }
-  /// The graph of its file, with the costs of every number of inputs at a time.
+  /// Returns the graph of its file, with the costs of every number of inputs at a time.
   const Graph& own_graph() const { return own_graph_ ? *own_graph_ : graph(); }
   const Platform& platform() const { return platform_; }
-  /// The network of --model; null where a graph was named.
+  /// Returns the network of --model; null where a graph was named.
   const Network* network() const { return network_ ? &*network_ : nullptr; }
   /// Returns the costs of graph(). Throws InputError where costs are missing.
   const CostModel& costs();
@@ -54,13 +54,13 @@ class ScheduleInputs {
   scheduler::Problem problem(Objective objective);
   /// Returns the number of inputs of an inference.
   std::int64_t inputs() const;
-  /// The numbers of inputs that operators may run at a time; null: all inputs only.
+  /// Returns the numbers of inputs that operators may run at a time; null: all inputs only.
   const SizedGraphs* sized() const { return sized_ ? &*sized_ : nullptr; }
   /// Returns the graph of a schedule's batches, of any size; `root`: the schedule's file. Null: the
   /// schedule divides no inputs, and is for graph().
   std::shared_ptr<const Graph> divided_as(const JsonView& root) const;
-  /// The number of ranks in the --profile whose measurements serve for another number of devices
-  /// (--extrapolate-ranks).
+  /// Returns the number of ranks in the --profile whose measurements serve for another number of
+  /// devices (--extrapolate-ranks).
   std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }
   /// Returns a schedule file without a schedule: graph, input sizes and devices.
   ScheduleFile blank_file() const;

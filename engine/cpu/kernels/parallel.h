@@ -33,7 +33,7 @@ inline Share share_of(std::size_t items, int worker, int workers) {
 /// throw.
 void run_team(int threads, void (*function)(void* context, int worker, int workers), void* context);
 
-/// The same for a callable body(worker, workers); with one thread a plain call.
+/// Does the same for a callable body(worker, workers); with one thread a plain call.
 template <class Body>
 void parallel(int threads, Body&& body) {
   if (threads <= 1) {

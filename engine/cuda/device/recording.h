@@ -12,7 +12,7 @@ namespace hios::cuda {
 /// as a CUDA graph, ready to launch there.
 std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void()>& queue);
 
-/// The same, but returns the graph alone.
+/// Does the same, but returns the graph alone.
 GraphExec capture(cudaStream_t stream, const std::function<void()>& queue);
 
 /// Makes events with timing on `stream`.

@@ -58,8 +58,8 @@ class ConvolutionAlgorithm {
   virtual ~ConvolutionAlgorithm() = default;
   /// Returns the workspace that queue() needs.
   virtual Bytes workspace_bytes() const = 0;
-  /// Only queues; allocates no device memory, and no memory at all for tensors that it has seen.
-  /// Throws RunError that begins with `doing`.
+  /// Queues the work and does not wait; allocates no device memory, and no memory at all for
+  /// tensors that it has seen. Throws RunError that begins with `doing`.
   virtual void queue(const ConvolutionOperands& operands, std::byte* workspace,
                      std::string_view doing) = 0;
 };

@@ -40,7 +40,7 @@ std::vector<Configuration> gather_likes(mpi::Transport& transport, const Backend
   return likes;
 }
 
-/// See Configuration::devices.
+/// Returns the devices in words by rank (Configuration::devices); empty where all are alike.
 std::vector<std::string> device_words(const std::vector<Configuration>& likes) {
   const auto all = [&](auto same) { return std::all_of(likes.begin(), likes.end(), same); };
   DeviceIdentity identity;

@@ -21,7 +21,7 @@ struct HostRank {
   static auto fields(auto& self) { return std::tie(self.host, self.local_rank); }
 };
 
-/// The cores that the ranks of this host want, by local rank.
+/// Returns the cores that the ranks of this host want, by local rank.
 std::vector<int> local_cores(const mpi::Transport& transport,
                              const std::vector<HostRank>& host_ranks,
                              const std::vector<RankDevice>& devices) {

@@ -27,7 +27,7 @@ class Watch {
 
   static constexpr double kDefaultTimeoutSeconds = 60;
 
-  /// The transport to be used, so that its calls count as progress.
+  /// Returns the transport to be used, so that its calls count as progress.
   mpi::Transport& transport() { return transport_; }
 
   void set_timeout(double timeout_s) { timeout_s_ = timeout_s; }

@@ -90,7 +90,7 @@ class StageMeasuring {
   Stopwatch stopwatch_;
 };
 
-/// The known times of a batch that took `made_s` to make.
+/// Returns the known times of a batch that took `made_s` to make.
 BatchTime StageMeasuring::time_of(double sweep_s, double made_s, std::size_t batches_left) const {
   BatchTime time{.left_s = time_limit_s_ - stopwatch_.seconds(),
                  .sweep_s = sweep_s,

@@ -9,7 +9,7 @@
 
 namespace hios {
 
-/// See Profiler::measure_stages.
+/// Does the work of Profiler::measure_stages.
 Measured measure_stages(const ProfilerContext& context, const std::vector<Stage>& stages,
                         Configuration& into, double time_limit_s, std::size_t team);
 

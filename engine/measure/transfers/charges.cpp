@@ -23,8 +23,8 @@ namespace {
 constexpr double kWorkMs = 5;
 constexpr std::size_t kMostOperators = 24;
 
-/// Three sizes, such that tensors of about each size have a third of the bytes of all tensors.
-/// Larger tensors than those of measured transfers count as the largest.
+/// Returns three sizes, such that tensors of about each size have a third of the bytes of all
+/// tensors. Larger tensors than those of measured transfers count as the largest.
 std::vector<Bytes> typical_sizes(const Graph& graph) {
   std::vector<Bytes> sizes;
   double all = 0;
@@ -67,7 +67,8 @@ Work choose_work(const Graph& graph, const Configuration& configuration) {
   return {{first, end - first}, sum_ms / static_cast<double>(end - first)};
 }
 
-/// The profile's time of a tensor from one rank to another; empty where it has no such curve.
+/// Returns the profile's time of a tensor from one rank to another; empty where it has no such
+/// curve.
 std::optional<double> transfer_ms(const ProfilerContext& context,
                                   std::span<Configuration* const> into, Rank from, Rank to,
                                   Bytes size_bytes) {
@@ -78,7 +79,7 @@ std::optional<double> transfer_ms(const ProfilerContext& context,
   return {};
 }
 
-/// The transfers to be measured.
+/// Returns the transfers to be measured.
 std::vector<TransferToCharge> transfers_to_charge(const ProfilerContext& context,
                                                   std::span<Configuration* const> into,
                                                   double operator_ms) {

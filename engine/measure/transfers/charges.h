@@ -7,7 +7,7 @@
 
 namespace hios {
 
-/// See Profiler::measure_charges.
+/// Does the work of Profiler::measure_charges.
 Measured measure_charges(const ProfilerContext& context, std::span<Configuration* const> into);
 
 }  // namespace hios

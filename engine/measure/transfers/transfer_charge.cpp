@@ -62,7 +62,7 @@ class ChargedRuns {
   const Traffic& traffic() const { return traffic_; }
   /// Returns this end's time in ms; 0 on ranks that take no part.
   double run(bool with_messages);
-  /// The time of the last run in calls for messages.
+  /// Returns the time of the last run in calls for messages.
   double message_ms() const { return message_ms_; }
 
  private:
@@ -170,7 +170,8 @@ double ChargedRuns::run(bool with_messages) {
   return stopwatch.ms();
 }
 
-/// The median over the runs that were not disturbed, if these are at least half; else over all.
+/// Returns the median over the runs that were not disturbed, if these are at least half; else over
+/// all.
 double median_of(const std::vector<double>& extra_ms, const std::vector<bool>& disturbed) {
   std::vector<double> quiet;
   for (std::size_t i = 0; i < extra_ms.size(); ++i) {

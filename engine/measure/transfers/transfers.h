@@ -7,7 +7,7 @@
 
 namespace hios {
 
-/// See Profiler::measure_transfers.
+/// Does the work of Profiler::measure_transfers.
 Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
                            Bytes largest);
 

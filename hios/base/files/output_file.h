@@ -10,9 +10,9 @@
 /// The steps by which a file is written whole or not at all; write_text and update_json use them.
 namespace hios {
 
-/// The file's name for messages, as the user wrote it.
+/// Returns the file's name for messages, as the user wrote it.
 std::string shown(const std::filesystem::path& file);
-/// The text of the system's last error (errno).
+/// Returns the text of the system's last error (errno).
 std::string system_error();
 
 std::filesystem::path folder_of(const std::filesystem::path& file);

@@ -7,7 +7,7 @@
 /// Paths that locate a value in a JSON document, for messages: "$.devices[0].stages[2]".
 namespace hios::json_path {
 
-/// "$.a" and "b" give "$.a.b"; a key that is no identifier gives `$.a["Conv 64 k3x3"]`.
+/// Returns "$.a.b" of "$.a" and "b"; of a key that is no identifier, `$.a["Conv 64 k3x3"]`.
 std::string member(std::string path, std::string_view key);
 std::string element(std::string path, std::size_t index);
 

@@ -25,7 +25,7 @@ struct ToText {
 
 std::string text_of(const OptionValue& value) { return std::visit(ToText{}, value); }
 
-/// "a whole number from 1 to 64".
+/// Returns "a whole number from 1 to 64".
 std::string domain(const OptionSpec& spec) {
   if (std::holds_alternative<bool>(spec.default_value)) return "true or false";
   if (std::holds_alternative<std::string>(spec.default_value)) return "text";

@@ -19,7 +19,7 @@ enum class Precision {
 
 inline constexpr std::array kPrecisions = {Precision::kFp32, Precision::kTf32, Precision::kFp16};
 
-/// "fp32", "tf32", "fp16".
+/// Returns "fp32", "tf32", "fp16".
 std::string_view to_string(Precision precision);
 /// Returns the precision of that name. Throws an InputError that lists the names.
 Precision parse_precision(std::string_view text);

@@ -18,10 +18,10 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
-  /// Uniform in [0, 1), 53 bits.
+  /// Returns a uniform number in [0, 1), with 53 random bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Uniform in [0, bound), without modulo bias. REQUIRES: bound > 0.
+  /// Returns a uniform number in [0, bound), without modulo bias. REQUIRES: bound > 0.
   std::uint64_t below(std::uint64_t bound);
 
  private:

@@ -105,13 +105,13 @@ class Coarsener {
     return {};
   }
 
-  /// conv [activation]
+  /// Returns the layers of: conv [activation]
   std::vector<LayerId> convolution(LayerId conv) const {
     if (const auto activation = activation_after(conv)) return {conv, *activation};
     return {conv};
   }
 
-  /// conv [+ addend] [activation]
+  /// Returns the layers of: conv [+ addend] [activation]
   std::vector<LayerId> convolution_and_addend(LayerId conv) const {
     const auto sum = addition_after(conv);
     if (!sum) return convolution(conv);
@@ -119,7 +119,7 @@ class Coarsener {
     return {conv, *sum};
   }
 
-  /// relu conv · relu depthwise pointwise [relu] · relu
+  /// Returns the layers of: relu conv · relu depthwise pointwise [relu] · relu
   std::vector<LayerId> pre_activated(LayerId relu) const {
     const auto conv = then<Conv>(relu);
     // Merged siblings keep the activation after them, as each of them had it.

@@ -98,7 +98,7 @@ class Cursor {
   std::size_t next_ = 0;
 };
 
-/// sum? relu? (depthwise pointwise | conv) (+ addend)? activation?
+/// Returns the layers of: sum? relu? (depthwise pointwise | conv) (+ addend)? activation?
 std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
   if (!layers.front().reads_only_inputs()) return {};
   ConvolutionChain chain{.terms = layers.front().inputs()};
@@ -118,7 +118,7 @@ std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> lay
   return chain;
 }
 
-/// sum | relu | sum relu
+/// Returns the layers of: sum | relu | sum relu
 std::optional<CombineForm> combine_chain(std::span<const ReadLayer> layers) {
   if (!is_linear(layers) || layers.size() > 2) return {};
   const bool relu = layers.back().as<Relu>() != nullptr;

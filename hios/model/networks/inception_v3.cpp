@@ -22,7 +22,7 @@ TensorId stem(ModelBuilder& model) {
   return block.max_pool("pool_2", x, 2);
 }
 
-/// 35x35: 1x1; 5x5; two 3x3; pool.
+/// Adds a block at 35x35: 1x1; 5x5; two 3x3; pool.
 TensorId inception_a(ModelBuilder& model, const std::string& name, TensorId x,
                      std::int64_t pool_channels) {
   Block block(model, name);
@@ -40,7 +40,7 @@ TensorId inception_a(ModelBuilder& model, const std::string& name, TensorId x,
   return block.concat("concat", {one, five, three, pooled});
 }
 
-/// 35x35 to 17x17.
+/// Adds the reduction from 35x35 to 17x17.
 TensorId reduction_b(ModelBuilder& model, const std::string& name, TensorId x) {
   Block block(model, name);
   const TensorId three = block.conv_relu("branch3x3", x, valid(384, {3, 3}, 2));
@@ -53,7 +53,7 @@ TensorId reduction_b(ModelBuilder& model, const std::string& name, TensorId x) {
   return block.concat("concat", {three, twice, pooled});
 }
 
-/// 17x17: a 7x7 factorised into 1x7 and 7x1, once and twice.
+/// Adds a block at 17x17: a 7x7 factorised into 1x7 and 7x1, once and twice.
 TensorId inception_c(ModelBuilder& model, const std::string& name, TensorId x,
                      std::int64_t channels) {
   Block block(model, name);
@@ -74,7 +74,7 @@ TensorId inception_c(ModelBuilder& model, const std::string& name, TensorId x,
   return block.concat("concat", {one, seven, twice, pooled});
 }
 
-/// 17x17 to 8x8.
+/// Adds the reduction from 17x17 to 8x8.
 TensorId reduction_d(ModelBuilder& model, const std::string& name, TensorId x) {
   Block block(model, name);
   TensorId three = block.conv_relu("branch3x3_1", x, same(192, {1, 1}));
@@ -89,7 +89,7 @@ TensorId reduction_d(ModelBuilder& model, const std::string& name, TensorId x) {
   return block.concat("concat", {three, seven, pooled});
 }
 
-/// 8x8: the 3x3 split into parallel 1x3 and 3x1.
+/// Adds a block at 8x8: the 3x3 split into parallel 1x3 and 3x1.
 TensorId inception_e(ModelBuilder& model, const std::string& name, TensorId x) {
   Block block(model, name);
   const TensorId one = block.conv_relu("branch1x1", x, same(320, {1, 1}));

@@ -21,7 +21,7 @@
 namespace hios::models {
 namespace {
 
-/// Two separable convolutions in a row; the first has the stride and `middle` channels.
+/// Adds two separable convolutions in a row; the first has the stride and `middle` channels.
 TensorId branch(Block& block, const std::string& name, TensorId x, std::int64_t middle,
                 std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
   x = block.relu_sepconv(name + "_1", x, middle, kernel, stride);

@@ -10,7 +10,7 @@
 namespace hios::models {
 namespace {
 
-/// squeeze 1x1, then expand by parallel 3x3 and 1x1, plus the bypass.
+/// Adds a fire module: squeeze 1x1, then expand by parallel 3x3 and 1x1, plus the bypass.
 TensorId fire(ModelBuilder& model, const std::string& name, TensorId x, std::int64_t squeeze,
               std::int64_t expand) {
   Block block(model, name);

@@ -7,19 +7,19 @@
 /// resizes.cpp). Elementwise operators have a header of their own (elementwise.h).
 namespace hios::onnx {
 
-/// Conv, ConvTranspose, and operators that become one: Gemm, MatMul, BatchNormalization.
+/// Adds Conv, ConvTranspose, and operators that become one: Gemm, MatMul, BatchNormalization.
 void add_convolutions(Operators& operators);
-/// MaxPool, AveragePool and the global pools.
+/// Adds MaxPool, AveragePool and the global pools.
 void add_pools(Operators& operators);
-/// InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.
+/// Adds InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.
 void add_normalizations(Operators& operators);
-/// ReduceMean, ReduceSum, … (normalizations.cpp).
+/// Adds ReduceMean, ReduceSum, … (normalizations.cpp).
 void add_reductions(Operators& operators);
 /// Operators that rearrange values: Transpose, Reshape, Slice, Gather, …
 void add_moves(Operators& operators);
-/// Concat and Pad.
+/// Adds Concat and Pad.
 void add_joins(Operators& operators);
-/// Resize, and Upsample of old opsets.
+/// Adds Resize, and Upsample of old opsets.
 void add_resizes(Operators& operators);
 
 }  // namespace hios::onnx

@@ -24,7 +24,7 @@ class Node {
         inputs_(std::move(inputs)) {}
 
   const std::string& type() const { return node_.op_type(); }
-  /// The node's name, made unique: the name of its layer.
+  /// Returns the node's name, made unique: the name of its layer.
   const std::string& name() const { return name_; }
   std::int64_t opset() const { return opset_; }
   bool widens_halves() const { return file_.widens_halves(); }

@@ -31,7 +31,7 @@ std::vector<std::size_t> channels_last(std::size_t rank) {
   return order;
 }
 
-/// The Shape of one value per channel.
+/// Returns the shape of one value per channel.
 Shape channel_shape(std::int64_t channels) { return {1, channels, 1, 1}; }
 
 /// Normalizes (N, C, …) over all axes after the channels.

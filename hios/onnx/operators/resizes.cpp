@@ -100,7 +100,8 @@ View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize 
   return as_rank(emitter.emit(layer, {emitter.image(x)}, dims), given.rank());
 }
 
-/// Opset 10 left the rounding of coordinates open; ONNX Runtime rounds up where it shrinks.
+/// Returns the rounding of coordinates, which opset 10 left open: ONNX Runtime rounds up where it
+/// shrinks.
 Resize::Nearest opset_10_rounding(const Node& node) {
   const std::vector<float> scales = node.floats(1);
   const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });

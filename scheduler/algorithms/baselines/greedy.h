@@ -7,7 +7,7 @@
 
 namespace hios::scheduler {
 
-/// Greedy list scheduling: operators in breadth_first_order(), each appended to the device where
+/// Schedules greedily: operators in breadth_first_order(), each appended to the device where
 /// the latency of all scheduled operators is least (Ghannane and Abdelfattah, "DiviML: A
 /// Module-based Heuristic for Mapping Neural Networks onto Heterogeneous Platforms", section V-A).
 /// Among equals, the device where the operator ends first, then the lowest. One operator a stage.

@@ -7,10 +7,10 @@
 
 namespace hios::scheduler {
 
-/// MET, minimum execution time: each operator goes to its fastest device, whatever its load
-/// (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks onto
-/// Heterogeneous Platforms", section V-A). Each device runs in breadth_first_order(), one operator
-/// a stage. Respects labels and memory as fastest_mapping() does, and throws as that.
+/// Schedules by MET, minimum execution time: each operator goes to its fastest device, whatever its
+/// load (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks
+/// onto Heterogeneous Platforms", section V-A). Each device runs in breadth_first_order(), one
+/// operator a stage. Respects labels and memory as fastest_mapping() does, and throws as that.
 TimedSchedule schedule_met(const Graph& graph, const CostModel& costs,
                            const Deadline& deadline = {});
 

@@ -8,7 +8,7 @@
 
 namespace hios::scheduler {
 
-/// Alg. 2 of Kundu and Shu, HIOS, parallelize(): slides a window of up to `window` consecutive
+/// Runs Alg. 2 of Kundu and Shu, HIOS, parallelize(): slides a window of up to `window` consecutive
 /// operators along each device and merges them into one stage, each operator a group, if the
 /// latency falls. Never worse than `schedule`. A device's `streams` limits the groups of a stage;
 /// with one stream nothing merges.

@@ -27,7 +27,7 @@ struct PathTrial {
   DeviceId chosen;
 };
 
-/// Alg. 1 without its last line: maps path after path to the device where the latency of all
+/// Runs Alg. 1 without its last line: maps path after path to the device where the latency of all
 /// scheduled operators is least. One operator a stage. After the deadline, list_schedule() places
 /// the rest. `observe` (optional) is called with every round, whose trials then all run to their
 /// end.

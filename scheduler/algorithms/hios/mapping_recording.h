@@ -7,8 +7,8 @@
 
 namespace hios::scheduler {
 
-/// Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. After the deadline,
-/// list_schedule() places the rest.
+/// Runs Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. After the
+/// deadline, list_schedule() places the rest.
 ///
 /// Honours times by device, `allowed`, `colocate` and memory: an operator is tried after a history
 /// only on devices that can take it there. If no history has such a device, pack_operators() places

@@ -25,12 +25,13 @@ std::vector<std::optional<std::size_t>> group_assignment(
     const Graph& graph, const CostModel& costs, const std::vector<std::vector<DeviceId>>& groups,
     const Deadline& deadline = {});
 
-/// GETF, generalised earliest time first (Su, Ren, Vardi and Wierman, "Communication-Aware
-/// Scheduling of Precedence-Constrained Tasks on Related Machines", section 3): earliest time first
-/// (EarliestStart), each operator on a device of its group. One operator a stage. The groups are
-/// those of group_assignment(), not a linear program's: schedules may differ from the authors', and
-/// their guarantee does not hold. Alike devices form one group, which gives plain earliest time
-/// first. After the deadline, and where labels and memory exclude all devices: as schedule_heft().
+/// Schedules by GETF, generalised earliest time first (Su, Ren, Vardi and Wierman,
+/// "Communication-Aware Scheduling of Precedence-Constrained Tasks on Related Machines", section
+/// 3): earliest time first (EarliestStart), each operator on a device of its group. One operator a
+/// stage. The groups are those of group_assignment(), not a linear program's: schedules may differ
+/// from the authors', and their guarantee does not hold. Alike devices form one group, which gives
+/// plain earliest time first. After the deadline, and where labels and memory exclude all devices:
+/// as schedule_heft().
 TimedSchedule schedule_getf(const Graph& graph, const CostModel& costs,
                             const Deadline& deadline = {});
 

@@ -13,11 +13,11 @@ struct HeftOptions {
   bool least_ranks = true;
 };
 
-/// HEFT of Topcuoglu, Hariri and Wu, "Performance-Effective and Low-Complexity Task Scheduling for
-/// Heterogeneous Computing", section 4.1: operators by descending upward rank, each on the device
-/// where it ends first, also in a gap. One operator a stage; equal ranks in topological order.
-/// After the deadline, list_schedule() places the rest. Throws InputError where no placement
-/// respects labels and memory.
+/// Schedules by HEFT of Topcuoglu, Hariri and Wu, "Performance-Effective and Low-Complexity Task
+/// Scheduling for Heterogeneous Computing", section 4.1: operators by descending upward rank, each
+/// on the device where it ends first, also in a gap. One operator a stage; equal ranks in
+/// topological order. After the deadline, list_schedule() places the rest. Throws InputError where
+/// no placement respects labels and memory.
 TimedSchedule schedule_heft(const Graph& graph, const CostModel& costs, const HeftOptions& options,
                             const Deadline& deadline = {});
 

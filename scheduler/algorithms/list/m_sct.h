@@ -20,7 +20,7 @@ namespace hios::scheduler {
 std::vector<std::optional<OpId>> favourite_children(const Graph& graph, const CostModel& costs,
                                                     const Deadline& deadline = {});
 
-/// m-SCT: scheduling by small communication times, with memory (Jeon et al., "Baechi: Fast Device
+/// Schedules by m-SCT: by small communication times, with memory (Jeon et al., "Baechi: Fast Device
 /// Placement of Machine Learning Graphs", section 3). It is earliest time first (EarliestStart),
 /// except that a device waits for the favourite child of its last operator as long as their
 /// transfer would take; only operators whose inputs are already there go first. One operator a

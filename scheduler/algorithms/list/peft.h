@@ -16,10 +16,10 @@ namespace hios::scheduler {
 /// Infinity where the device cannot run the operator.
 std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs);
 
-/// PEFT (same paper, section 4.2): of the operators whose producers are placed, the one with the
-/// highest mean optimistic cost goes where its end plus its optimistic cost is least, also in a
-/// gap. Unlike HEFT it looks ahead: a device that ends an operator first may be wrong for its
-/// consumers. One operator a stage; among equals the first in topological order. After the
+/// Schedules by PEFT (same paper, section 4.2): of the operators whose producers are placed, the
+/// one with the highest mean optimistic cost goes where its end plus its optimistic cost is least,
+/// also in a gap. Unlike HEFT it looks ahead: a device that ends an operator first may be wrong for
+/// its consumers. One operator a stage; among equals the first in topological order. After the
 /// deadline, and where labels and memory exclude all devices: as schedule_heft().
 TimedSchedule schedule_peft(const Graph& graph, const CostModel& costs,
                             const Deadline& deadline = {});

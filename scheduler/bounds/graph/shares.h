@@ -13,16 +13,16 @@ class Shares {
  public:
   Shares(const Graph& graph, const CostModel& costs);
 
-  /// e − s >= the sum over any subset of one group.
+  /// Returns the share whose sum over any subset of one group is at most e − s.
   double path_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].path[op.index()];
   }
-  /// e − s >= the sum over S.
+  /// Returns the share whose sum over S is at most e − s.
   double work_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].work[op.index()];
   }
-  /// The length of [s, e] inside a window [a, b] is at least the sum over those operators of S that
-  /// cannot start before a nor end after b. At most work_ms.
+  /// Returns the share inside a window [a, b], at most work_ms: the length of [s, e] in the window
+  /// is at least the sum over those operators of S that cannot start before a nor end after b.
   double window_ms(OpId op, DeviceId device) const {
     return costs_->operator_ms(op, device) * factors_[kind_[device.index()]].window[op.index()];
   }

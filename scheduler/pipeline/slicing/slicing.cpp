@@ -128,9 +128,9 @@ class SlicingTable {
   }
 
  private:
-  /// With alike devices, a state is the largest number of used devices. Only states count that
-  /// suffice for the work so far within the limit and leave enough devices for the rest. Returns
-  /// false if there is none.
+  /// Finds the states that suffice for the work so far within the limit and leave enough devices
+  /// for the rest; returns false if there is none. With alike devices, a state is the largest
+  /// number of used devices; with others, all states count.
   bool find_useful_states(std::size_t end, double limit_ms) {
     if (costs_.size() > 1) return true;
     const double each_ms = limit_ms * kForRoundings;
