@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -18,6 +17,8 @@
 namespace {
 
 namespace fs = std::filesystem;
+using hios::test::for_each_match;
+using hios::test::sources;
 using hios::test::text_of;
 using hios::test::tree;
 using Source = hios::test::TreeFile;
@@ -131,25 +132,6 @@ bool may_include(const Location& from, const Location& to) {
   if (!backend.empty() && !sees_backend(from, backend)) return false;
   if (from.floor != to.floor) return kFloors.at(from.floor).below.count(to.floor) > 0;
   return to.storey < from.storey;
-}
-
-/// All code of the floors.
-const std::vector<Source>& sources() {
-  static const std::vector<Source> found = [] {
-    std::vector<Source> list;
-    std::ranges::copy_if(tree(), std::back_inserter(list), [](const Source& file) {
-      return file.is_code() && kFloors.contains(file.name.substr(0, file.name.find('/')));
-    });
-    return list;
-  }();
-  return found;
-}
-
-void for_each_match(const std::string& text, const std::regex& pattern,
-                    const std::function<void(const std::smatch&)>& visit) {
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
-       it != std::sregex_iterator(); ++it)
-    visit(*it);
 }
 
 // The texts of a source for people: its comments, and its string literals without their quotes.

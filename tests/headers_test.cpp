@@ -7,7 +7,6 @@
 #include <cctype>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -21,31 +20,10 @@
 namespace {
 
 namespace fs = std::filesystem;
+using hios::test::for_each_match;
+using hios::test::sources;
 using hios::test::text_of;
-using hios::test::tree;
 using hios::test::TreeFile;
-
-const std::vector<std::string> kFloors = {"hios", "scheduler", "mpi", "engine", "cli"};
-
-/// All code of the floors.
-const std::vector<TreeFile>& sources() {
-  static const std::vector<TreeFile> found = [] {
-    std::vector<TreeFile> list;
-    std::ranges::copy_if(tree(), std::back_inserter(list), [](const TreeFile& file) {
-      return file.is_code() &&
-             std::ranges::count(kFloors, file.name.substr(0, file.name.find('/'))) > 0;
-    });
-    return list;
-  }();
-  return found;
-}
-
-void for_each_match(const std::string& text, const std::regex& pattern,
-                    const std::function<void(const std::smatch&)>& visit) {
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
-       it != std::sregex_iterator(); ++it)
-    visit(*it);
-}
 
 TEST(Headers, FormNoCycle) {
   std::map<std::string, std::vector<std::string>> below;
@@ -141,7 +119,7 @@ TEST(Headers, IncludeTheStandardHeadersThatTheyUse) {
 TEST(Headers, PublicOnesIncludePublicOnes) {
   const fs::path root = HIOS_SOURCE_DIR;
   std::set<std::string> installed;
-  for (const std::string& floor : kFloors) {
+  for (const std::string floor : hios::test::kFloors) {
     const std::string list = text_of(floor + "/CMakeLists.txt");
     std::smatch headers;
     ASSERT_TRUE(std::regex_search(list, headers, std::regex("HEADERS\\s([^)]*?)\\sSOURCES\\s")))

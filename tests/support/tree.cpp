@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 namespace hios::test {
@@ -65,6 +67,25 @@ const std::vector<TreeFile>& tree() {
     return list;
   }();
   return found;
+}
+
+const std::vector<TreeFile>& sources() {
+  static const std::vector<TreeFile> found = [] {
+    std::vector<TreeFile> list;
+    std::ranges::copy_if(tree(), std::back_inserter(list), [](const TreeFile& file) {
+      const std::string floor = file.name.substr(0, file.name.find('/'));
+      return file.is_code() && std::ranges::find(kFloors, floor) != std::end(kFloors);
+    });
+    return list;
+  }();
+  return found;
+}
+
+void for_each_match(const std::string& text, const std::regex& pattern,
+                    const std::function<void(const std::smatch&)>& visit) {
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
+       it != std::sregex_iterator(); ++it)
+    visit(*it);
 }
 
 }  // namespace hios::test

@@ -1,7 +1,8 @@
 // The files of this repository that people read: for tests of the house's rules.
 #pragma once
 
-#include <set>
+#include <functional>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,16 @@ struct TreeFile {
 
 /// All sources, scripts, pages and CMake files by name, read once.
 const std::vector<TreeFile>& tree();
+
+/// The folders of the floors, from the ground up.
+inline constexpr const char* kFloors[] = {"hios", "scheduler", "mpi", "engine", "cli"};
+
+/// All code of the floors, by name.
+const std::vector<TreeFile>& sources();
+
+/// Calls `visit` for each match of the pattern, in their order.
+void for_each_match(const std::string& text, const std::regex& pattern,
+                    const std::function<void(const std::smatch&)>& visit);
 
 /// The text of one file by its name relative to the root; "" if it cannot be read.
 std::string text_of(const std::string& name);
