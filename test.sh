@@ -25,7 +25,7 @@ if [ "$cuda_only" = yes ]; then
   printf '\n== cuda: build ==\n'
   # In a tree of its own: nothing is timed here and no GPU runs the kernels, so there are few optimisations, and no
   # code for GPUs after the H100.
-  cmake --preset cuda -B build/cuda-test -DHIOS_WERROR=ON "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
+  cmake --preset cuda -B build/cuda-test -DHIOS_WERROR=ON -DHIOS_UNITY=ALL "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real"
   cmake --build build/cuda-test --target hios-profile hios-schedule hios-run hios_cuda_tests hios_gpu_tests hios_gpu_rank_tests
   printf '\n== cuda: tests that need no GPU ==\n'
   ctest --test-dir build/cuda-test --output-on-failure -L '^cuda$'

@@ -40,7 +40,7 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr double kRounding = 1e-10;           // sums of the same times in another order
+constexpr double kSumRounding = 1e-10;        // sums of the same times in another order
 constexpr std::int64_t kFirstCycle = 20'000;  // moves, at least
 constexpr std::int64_t kFirstMoves = 20;  // moves an operator in the first cycle, if that is more
 constexpr std::int64_t kLongFirstCycle = 400'000;     // moves, at most
@@ -59,7 +59,7 @@ class Search {
       : graph_(graph),
         costs_(costs),
         options_(options),
-        good_enough_ms_(bound_ms * (1 + kRounding)),
+        good_enough_ms_(bound_ms * (1 + kSumRounding)),
         bound_ms_(bound_ms),
         context_(context),
         preparing_(options.starts_take_half ? context.deadline.half() : context.deadline),

@@ -13,7 +13,7 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kRounding = 1e-12;  // sums of the same times in another order
+constexpr double kBoundRounding = 1e-12;  // sums of the same times in another order
 
 bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
@@ -54,13 +54,13 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
 LowerBound lower_bound(const Graph& graph, const CostModel& costs, const Deadline& deadline) {
   LowerBound best;
   for (LowerBound& bound : all_bounds(graph, costs, deadline)) {
-    if (best.name.empty() || bound.ms > best.ms * (1 + kRounding)) best = std::move(bound);
+    if (best.name.empty() || bound.ms > best.ms * (1 + kBoundRounding)) best = std::move(bound);
   }
   return best;
 }
 
 LowerBound snap_to_latency(LowerBound bound, double latency_ms) {
-  if (bound.ms > latency_ms && bound.ms <= latency_ms * (1 + kRounding)) bound.ms = latency_ms;
+  if (bound.ms > latency_ms && bound.ms <= latency_ms * (1 + kBoundRounding)) bound.ms = latency_ms;
   return bound;
 }
 

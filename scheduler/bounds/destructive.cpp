@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "scheduler/bounds/intervals.h"
 #include "scheduler/bounds/relaxations/candidate_devices.h"
 #include "scheduler/bounds/relaxations/one_device.h"
+#include "scheduler/structures/numbers.h"
 
 // A destructive bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
 // improvement"): suppose that some schedule has a latency of at most T, and draw conclusions until
@@ -33,7 +33,6 @@ namespace hios::scheduler {
 namespace {
 
 constexpr std::size_t kMostOperators = 700;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Refutation {
  public:
@@ -68,8 +67,6 @@ class Refutation {
   }
 
  private:
-  static constexpr double kRounding = 1e-9;
-
   bool connect_components() {
     bool changed = false;
     graph_.edges.change_inputs([&](const Arc& arc, std::size_t v) {

@@ -1,8 +1,9 @@
 #include "scheduler/bounds/lagrangian.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -68,8 +69,6 @@ class LagrangianDual {
   }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
   double work_ms(OpId op, DeviceId device) const {
     const auto& able = context_.allowed.devices(op);
     if (!std::binary_search(able.begin(), able.end(), device)) return kInfinity;

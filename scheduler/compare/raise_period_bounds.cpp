@@ -6,14 +6,13 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler {
 namespace {
 
 using pipeline::PeriodBound;
 using pipeline::proves;
-
-constexpr double kRounding = 1e-9;  ///< sums of the same times in another order
 
 /// Returns true if the row has blocks that form no cycle: only those have bounds.
 bool is_bounded(const Row& row) {

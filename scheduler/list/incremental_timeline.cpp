@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 
 // An operator starts at the latest of: the end of the previous one on its device, and each placed
 // input's end plus its transfer. Adding an operator adds terms and, since no time is negative and
@@ -68,7 +69,6 @@ double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceI
 
 double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, DeviceId device,
                                        double limit) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (latency_ms_ >= limit) return kInfinity;
   end_trial();
   trial_in_place_ = true;

@@ -1,18 +1,13 @@
 #include "scheduler/milp/horizon.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 
 namespace hios::scheduler::milp {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// relative to a latency: sums of the same times in another order
-constexpr double kRounding = 1e-9;
-
-}  // namespace
+namespace {}  // namespace
 
 Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms,
                  const Surroundings* around)

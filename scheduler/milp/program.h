@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace hios::scheduler::milp {
+#include "scheduler/structures/numbers.h"
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+namespace hios::scheduler::milp {
 
 /// A mixed integer linear program: minimize the sum of cost × value such that every column's value
 /// and every row's sum is within its bounds. Bounds may be infinite.

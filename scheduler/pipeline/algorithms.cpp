@@ -13,12 +13,12 @@
 #include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/pipeline/search/grouped_search.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
 
 constexpr double kShareOfProof = 0.25;  // share of the time
-constexpr double kRounding = 1e-9;      // sums of the same times in another order
 
 Outcome outcome_of(bool timed_out) { return timed_out ? Outcome::kTimeLimit : Outcome::kFeasible; }
 

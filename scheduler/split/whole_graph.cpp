@@ -14,15 +14,15 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kMaxOperators = 400;  // above, separating cuts takes long
-constexpr std::int64_t kNodes = 200;        // without a limit of time or nodes
+constexpr std::size_t kMaxOperatorsOfCuts = 400;  // above, separating cuts takes long
+constexpr std::int64_t kNodes = 200;              // without a limit of time or nodes
 
 }  // namespace
 
 WholeGraphResult solve_whole_graph(const CostModel& costs, const Schedule& known,
                                    const milp::MilpOptions& options, const Context& context) {
   WholeGraphResult result;
-  if (costs.graph().size() > kMaxOperators) return result;
+  if (costs.graph().size() > kMaxOperatorsOfCuts) return result;
   const double known_ms = simulate(costs.graph(), known, costs).latency_ms;
   const milp::Horizon horizon(costs.graph(), costs, known_ms);
   if (horizon.infeasible()) return result;

@@ -78,7 +78,7 @@ quietly "run_network on two ranks" "${mpirun[@]}" -np 2 "$work/build-run_network
 says 'on 2 ranks.*verified: yes'
 
 build_project subdirectory "$source_folder/tests/package/subdirectory" -DHIOS_SOURCE="$source_folder" \
-  -DHIOS_UNITY=ON -DCMAKE_BUILD_TYPE=None
+  -DHIOS_UNITY=ALL -DCMAKE_BUILD_TYPE=None
 quietly "subdirectory: run" "$work/build-subdirectory/digest"
 says operators
 quietly "subdirectory: install" cmake --install "$work/build-subdirectory" --prefix "$work/other"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/mapping.h"
 #include "scheduler/structures/exponential.h"
 
@@ -19,8 +20,7 @@ namespace hios::scheduler {
 namespace {
 
 constexpr std::int64_t kLevels = 100;
-constexpr double kCooling = 0.93;                // ^100 = 0.0007
-constexpr std::int64_t kWorkPerCheck = 100'000;  ///< steps · operators between looks at the clock
+constexpr double kCooling = 0.93;  // ^100 = 0.0007
 
 /// Returns the mean of operators' least times.
 double mean_least_ms(const Graph& graph, const CostModel& costs) {

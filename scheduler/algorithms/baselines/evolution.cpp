@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/mapping.h"
 
 // O(V + E) a child; one in three equals its parent and costs O(V). Tests: baselines_test,
@@ -11,8 +12,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr std::int64_t kWorkPerCheck = 100'000;  ///< children · operators between two looks
 
 /// Collects the genes that mutate, each with another of its devices.
 void mutate(const Genes& genes, Random& random, std::vector<Genes::Move>& moves) {

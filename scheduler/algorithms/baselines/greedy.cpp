@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/list/mapping.h"
 #include "scheduler/list/placement.h"
 
@@ -12,8 +13,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 /// Returns the device where the operator ends first; nothing if labels and memory exclude all.
 std::optional<DeviceId> first_to_end(OpId op, const CostModel& costs, const ListTimeline& timeline,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "scheduler/list/incremental_timeline.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 
 // Alg. 1 of Kundu and Shu, HIOS (HIOS-LP without its intra-GPU part): the longest path among the
 // unscheduled operators goes to one device as a whole, so that its transfers vanish. A trial on
@@ -34,8 +34,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Trials of a path on a device: the latency of all scheduled operators with it.
 class Trials {

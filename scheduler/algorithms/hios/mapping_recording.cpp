@@ -1,7 +1,6 @@
 #include "scheduler/algorithms/hios/mapping_recording.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
 #include "scheduler/structures/history_tree.h"
+#include "scheduler/structures/numbers.h"
 
 // Alg. 3 of Kundu and Shu, HIOS (HIOS-MR without its intra-GPU part). Row i of a table has for each
 // device j the earliest finish t(i, j) of v_i there and g(i, j), the device of v_{i-1} that gives
@@ -39,8 +39,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The state of devices at the end of a history.
 struct History {

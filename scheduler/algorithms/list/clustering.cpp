@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "hios/evaluate/simulate.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/earliest_finish.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -18,8 +19,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 class Clustering {
  public:

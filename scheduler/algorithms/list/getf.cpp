@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "hios/base/numbers/random.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/earliest_start.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 
 // The authors prove GETF's bound for any assignment of operators to groups: longest path, plus
 // work, plus communication on a chain. The linear program only makes the first two small, so a rule
@@ -22,9 +23,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 /// Returns the speed of each device; 0 where it can run no operator.
 std::vector<double> speeds(const Graph& graph, const CostModel& costs) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hios/evaluate/simulate.h"
+#include "scheduler/deadline.h"
 #include "scheduler/list/earliest_finish.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -15,8 +16,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 TimedSchedule in_order(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order,
                        const Deadline& deadline) {

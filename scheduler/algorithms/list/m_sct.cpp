@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/deadline.h"
 #include "scheduler/list/earliest_start.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -16,8 +17,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 class Favourites {
  public:

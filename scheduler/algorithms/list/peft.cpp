@@ -1,12 +1,13 @@
 #include "scheduler/algorithms/list/peft.h"
 
 #include <algorithm>
-#include <limits>
 #include <queue>
 
+#include "scheduler/deadline.h"
 #include "scheduler/list/earliest_finish.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 
 // The table costs O(M·E): for a consumer w on another device only the least time counts, which is
 // one number an operator: min over q of OCT(w, q) + t(w, q).
@@ -15,9 +16,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kOperatorsPerCheck = 64;  ///< placed between two looks at the clock
 
 /// Returns, by operator, the mean over the devices that can run it.
 std::vector<double> mean_costs(const std::vector<double>& table, std::size_t operators,

@@ -1,14 +1,14 @@
 #include "scheduler/bounds/graph/bound_graph.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
 namespace hios::scheduler {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kOutside = ~std::uint32_t{0};
 
 void add_least_shares(const Shares& shares, BoundGraph& into) {

@@ -1,13 +1,13 @@
 #include "scheduler/bounds/graph/heads.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <queue>
 
 #include "scheduler/bounds/graph/dominators.h"
 #include "scheduler/bounds/relaxations/best_threshold.h"
 #include "scheduler/bounds/relaxations/preemptive.h"
+#include "scheduler/structures/numbers.h"
 
 // A head r(v) is a lower bound on σ(v), the virtual time at which v starts (shares.cpp, 3; f and h
 // are the path and the window share). An edge is cut if its ends are on different devices. For
@@ -51,8 +51,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class HeadFinder {
  public:

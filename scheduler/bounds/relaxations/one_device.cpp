@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "scheduler/bounds/relaxations/preemptive.h"
+#include "scheduler/structures/numbers.h"
 
 // All of a device's work on the operators lies between their heads and tails, so the latency is at
 // least that of the preemptive schedule on one machine (shares.cpp, 3, for every set of them).
@@ -64,7 +65,6 @@ bool OneDevice::has_a_device(std::span<const std::uint32_t> operators) const {
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
   const auto& first = graph_.allowed->set(sets.front());
   return std::any_of(first.begin(), first.end(), [&](DeviceId device) {
-    constexpr double kRounding = 1e-9;
     const auto limit = static_cast<double>(context_.costs.platform().device(device).memory_bytes);
     if (limit > 0 && bytes * (1 - kRounding) > limit) return false;
     return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "scheduler/pipeline/bounds/block_scan.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
 
 using Id = DownSets::Id;
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-12;
+constexpr double kChainRounding = 1e-12;
 constexpr double kFirstGrowth = 0.01;         ///< the limit's first step over the lower bound
 constexpr double kMaxValues = 3e7;            ///< sets times combinations of used devices
 constexpr std::size_t kStepsPerCheck = 4096;  ///< between looks at the clock
@@ -75,7 +75,7 @@ class Chains {
   /// Finds all chains that cost at most `limit_ms`; returns false if the deadline expired.
   bool fill(double limit_ms) {
     limit_ms_ = limit_ms;
-    std::fill(values_.begin(), values_.end(), kInfinite);
+    std::fill(values_.begin(), values_.end(), kInfinity);
     values_[0] = 0;
     for (Id id = 0; id < sets_.full(); ++id) {
       for (std::size_t c = 0; c < scans_.size(); ++c) {
@@ -147,7 +147,7 @@ class Chains {
     for (const std::size_t state : open_) {
       const std::size_t next = used_.with(state, class_);
       // The remaining work is too much for the remaining devices.
-      if (left_ms_[to] > left_[next] * limit_ms_ + kRounding * left_ms_[0]) continue;
+      if (left_ms_[to] > left_[next] * limit_ms_ + kChainRounding * left_ms_[0]) continue;
       const double largest = std::max(values_[from_ * used_.states() + state], ms);
       double& value = values_[to * used_.states() + next];
       if (largest >= value) continue;
@@ -214,17 +214,17 @@ ChainResult cheapest_chain(const LeastCosts& costs, const DownSets& sets, double
   if (static_cast<double>(sets.size()) * static_cast<double>(used.states()) > kMaxValues)
     return result;
   if (costs.size() == 0) return {0, true, SlicedOrder{{}, {{}, 0}}};
-  if (costs.total_work_ms() == kInfinite) return {kInfinite, true, {}};
+  if (costs.total_work_ms() == kInfinity) return {kInfinity, true, {}};
   Chains chains(costs, sets, used, deadline);
   double all_ms = 0;  // no block costs more, but for overflow
   for (const PipelineTensor& tensor : costs.problem().tensors()) all_ms += 2 * tensor.ms;
   for (double growth = kFirstGrowth;; growth *= 2) {
-    const double wide_ms = at_least_ms > 0 ? at_least_ms * (1 + growth) : kInfinite;
+    const double wide_ms = at_least_ms > 0 ? at_least_ms * (1 + growth) : kInfinity;
     const bool all = wide_ms > at_least_ms * 1e3 + all_ms;
-    double limit_ms = all ? kInfinite : wide_ms;
-    const bool last = limit_ms >= below_ms * (1 - kRounding);
-    if (last) limit_ms = below_ms * (1 - kRounding);
-    if (limit_ms == kInfinite) limit_ms = std::numeric_limits<double>::max();
+    double limit_ms = all ? kInfinity : wide_ms;
+    const bool last = limit_ms >= below_ms * (1 - kChainRounding);
+    if (last) limit_ms = below_ms * (1 - kChainRounding);
+    if (limit_ms == kInfinity) limit_ms = std::numeric_limits<double>::max();
     if (!chains.fill(limit_ms)) return result;
     const double period_ms = chains.period_ms();
     if (period_ms <= limit_ms) {

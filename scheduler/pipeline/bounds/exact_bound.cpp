@@ -1,16 +1,16 @@
 #include "scheduler/pipeline/bounds/exact_bound.h"
 
+#include "scheduler/structures/numbers.h"
+
 namespace hios::scheduler::pipeline {
 namespace {
-
-constexpr double kRounding = 1e-9;
 
 /// Returns the block's members if it is of the class, else zeros.
 std::vector<Linear> members_of_class(BlockProgram& made, const std::vector<Linear>& members,
                                      const PipelineClass& device, const Linear& choice) {
   std::vector<Linear> own;
   for (std::size_t v = 0; v < members.size(); ++v) {
-    const bool never = members[v].is(0) || device.work_ms[v] == milp::kInfinity;
+    const bool never = members[v].is(0) || device.work_ms[v] == kInfinity;
     own.push_back(never ? Linear{} : made.both(members[v], choice));
   }
   return own;

@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "scheduler/bounds/graph/shares.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kMsPerByteAtOneGb = 1e-6;
 
 double least_work_ms(const PipelineVertex& vertex, const std::vector<DeviceId>& devices,
                      const CostModel& costs, const Shares& shares) {
-  double least = kInfinite;
+  double least = kInfinity;
   for (const DeviceId device : devices) {
     double ms = 0;
     for (const OpId op : vertex.ops)
-      ms += costs.can_run(op, device) ? shares.work_ms(op, device) : kInfinite;
+      ms += costs.can_run(op, device) ? shares.work_ms(op, device) : kInfinity;
     least = std::min(least, ms);
   }
   return least;
@@ -27,7 +26,7 @@ double least_work_ms(const PipelineVertex& vertex, const std::vector<DeviceId>& 
 }  // namespace
 
 LeastCosts::LeastCosts(const PipelineProblem& problem)
-    : problem_(&problem), classes_(problem.classes()), work_ms_(problem.size(), kInfinite) {
+    : problem_(&problem), classes_(problem.classes()), work_ms_(problem.size(), kInfinity) {
   const Shares shares(problem.graph(), problem.costs());
   for (PipelineClass& each : classes_) {
     charge_.send = std::min(charge_.send, each.charge.send);
@@ -41,7 +40,7 @@ LeastCosts::LeastCosts(const PipelineProblem& problem)
 }
 
 LeastCosts::Overflow LeastCosts::overflow_of(std::size_t blocks) const {
-  Overflow line{0, kInfinite};
+  Overflow line{0, kInfinity};
   std::vector<double> bytes;  // by device
   for (const PipelineClass& each : classes_) {
     const Overflow own = overflow_line(each.fast_memory);

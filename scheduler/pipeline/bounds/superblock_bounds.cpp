@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "scheduler/pipeline/bounds/programs/dual_prices.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-constexpr double kRounding = 1e-9;
 
 Linear weighted(const std::vector<Linear>& members, const std::vector<double>& weights) {
   Linear sum;
@@ -41,7 +40,7 @@ class Superblocks {
     Linear row;
     const double needed_ms = needed(device_class);
     row.add(prices, 1 / made.unit_ms());
-    made.require(needed_ms / made.unit_ms() * (1 - kRounding), row, milp::kInfinity);
+    made.require(needed_ms / made.unit_ms() * (1 - kRounding), row, kInfinity);
     return made;
   }
 
@@ -95,7 +94,7 @@ ProgramBound solve_bottleneck(const LeastCosts& costs, const milp::Solver& solve
   const Superblocks superblocks(costs, solver, options);
   const std::vector<std::size_t> classes = superblocks.classes();
   const std::vector<std::vector<Side>> open(2, all_on(costs, Side::kOpen));
-  ProgramBound all{milp::kInfinity, true};
+  ProgramBound all{kInfinity, true};
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const BlockProgram made =
         superblocks.program(open, classes[i], std::min(all.ms, options.known_ms) * (1 + kRounding));
@@ -110,7 +109,7 @@ ProgramBound solve_bottleneck_guess(const LeastCosts& costs, const milp::Solver&
   const std::size_t blocks = costs.devices();
   const BoundaryWindows windows = boundary_windows(costs, options.known_ms);
   if (windows.impossible) return between({options.known_ms, true}, options);
-  ProgramBound all{milp::kInfinity, true};
+  ProgramBound all{kInfinity, true};
   const std::vector<std::size_t> classes = superblocks.classes();
   std::size_t left = blocks * classes.size();
   for (std::size_t before = 0; before < blocks; ++before) {

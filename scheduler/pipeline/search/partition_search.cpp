@@ -9,6 +9,7 @@
 #include "hios/base/numbers/random.h"
 #include "scheduler/pipeline/search/partition.h"
 #include "scheduler/pipeline/search/partition_moves.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
@@ -17,7 +18,6 @@ constexpr double kStartPopulation = 20;
 constexpr std::size_t kStartGenerations = 10;
 constexpr double kStartSteps = 1e8;       ///< segments of all orders together: about a second
 constexpr std::int64_t kFirstRound = 64;  ///< moves a vertex
-constexpr double kRounding = 1 + 1e-9;    ///< sums of the same times in another order
 
 /// Returns true if a partition's costs equal those of its slicing: no device can overflow.
 bool moves_are_exact(const PipelineProblem& problem) {
@@ -58,7 +58,7 @@ SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchO
   if (problem.size() < 2 || problem.devices() < 2) return best;
   // With inexact moves, a partition may only seem to reach the bound.
   const bool exact = moves_are_exact(problem);
-  while (left > 0 && best.slicing.period_ms > bound_ms * kRounding && !deadline.expired()) {
+  while (left > 0 && best.slicing.period_ms > bound_ms * (1 + kRounding) && !deadline.expired()) {
     Partition partition(problem, best.order, best.slicing);
     annealing.run(partition, std::min(round, left), exact ? bound_ms : 0, deadline);
     left -= std::min(round, left);
@@ -83,7 +83,7 @@ PartitionSearchResult search_partitions(const Graph& graph, const CostModel& cos
   const SlicedOrder best = search_orders(problem, options, bound_ms, seed, deadline, progress);
   bound_ms = std::max(bound_ms, Slicer(problem).simple_bound_ms());
   return {{schedule_of(problem, best.order, best.slicing), deadline.expired()},
-          best.slicing.period_ms <= bound_ms * kRounding};
+          best.slicing.period_ms <= bound_ms * (1 + kRounding)};
 }
 
 }  // namespace hios::scheduler::pipeline

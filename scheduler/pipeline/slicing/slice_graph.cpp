@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -16,11 +15,10 @@
 #include "scheduler/pipeline/pipeline_problem.h"
 #include "scheduler/pipeline/slicing/genetic_keys.h"
 #include "scheduler/pipeline/slicing/slicing.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 constexpr std::array<std::pair<std::string_view, OrderSearch>, 5> kSearches{{
     {"given", OrderSearch::kGiven},
@@ -46,8 +44,8 @@ class BestSlicing {
   /// Returns the period of the order's slicing; infinite if there is none below the limit or the
   /// deadline expires.
   double judge(std::vector<Vertex> order, const Deadline& deadline = {},
-               double below_ms = kInfinite) {
-    const auto [seen, added] = periods_ms_.try_emplace(fingerprint(order), kInfinite);
+               double below_ms = kInfinity) {
+    const auto [seen, added] = periods_ms_.try_emplace(fingerprint(order), kInfinity);
     if (!added) return seen->second;
     Slicing slicing = slicer_.slice(order, below_ms, deadline);
     seen->second = slicing.period_ms;
@@ -97,7 +95,7 @@ void search_random(const PipelineProblem& problem, std::size_t orders, std::uint
 void search_arrangement(const PipelineProblem& problem, const GeneticOptions& genetic,
                         std::uint64_t seed, bool weighted, const Deadline& deadline,
                         BestSlicing& best) {
-  double shortest = kInfinite;
+  double shortest = kInfinity;
   evolve_keys(
       problem.size(), genetic, seed, {},
       [&](std::span<const double> priorities) {
@@ -137,7 +135,7 @@ SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions
                          std::uint64_t seed, std::string_view algorithm, const Deadline& deadline) {
   BestSlicing best(problem);
   best.judge_coarsely(problem.given_order());  // gives a schedule under any deadline
-  best.judge(problem.given_order(), best.period_ms() < kInfinite ? deadline : Deadline());
+  best.judge(problem.given_order(), best.period_ms() < kInfinity ? deadline : Deadline());
   const GeneticOptions genetic{.population = options.population,
                                .generations = options.generations};
   switch (options.order) {
@@ -160,7 +158,7 @@ SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions
                          deadline, best);
       break;
   }
-  if (best.period_ms() == kInfinite) refuse(problem, algorithm, deadline);
+  if (best.period_ms() == kInfinity) refuse(problem, algorithm, deadline);
   return best.take();
 }
 

@@ -7,11 +7,11 @@
 
 #include "scheduler/pipeline/slicing/peak_scan.h"
 #include "scheduler/pipeline/slicing/segment_scan.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kFirstLimit = 1.25;  ///< ratio to the simple bound
 constexpr double kNextLimit = 1.5;    ///< ratio to the previous limit
 
@@ -37,7 +37,7 @@ class ClassCost {
   /// Returns a lower bound of this segment and all that contain it; infinite where memory does not
   /// hold it.
   double least_ms() const {
-    if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinite;
+    if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinity;
     return work_ms_ + overflow(0);
   }
   double ms(const SegmentTraffic& traffic, Bytes peak) const {
@@ -92,7 +92,7 @@ class SlicingTable {
 
   /// Finds slicings that cost at most `limit_ms`; returns false if the deadline expired.
   bool fill(double limit_ms, const Deadline& deadline) {
-    std::fill(value_.begin(), value_.end(), kInfinite);
+    std::fill(value_.begin(), value_.end(), kInfinity);
     std::fill_n(value_.begin(), states_, 0.0);
     SegmentScan scan(problem_, order_);
     while (scan.advance()) {
@@ -202,7 +202,7 @@ class SlicingTable {
 double simple_bound(const PipelineProblem& problem) {
   double largest = 0, sum = 0;
   for (Vertex v = 0; v < problem.size(); ++v) {
-    double least = kInfinite;
+    double least = kInfinity;
     for (const PipelineClass& each : problem.classes()) least = std::min(least, each.work_ms[v]);
     largest = std::max(largest, least);
     sum += least;

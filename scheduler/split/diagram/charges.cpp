@@ -1,9 +1,10 @@
 #include "scheduler/split/diagram/charges.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 // Let Q be some remaining operators, θ their least tail on any device, and X the latest end of one
@@ -21,8 +22,6 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 constexpr int kSteps = 150;
 constexpr double kFirstStep = 0.3, kShrink = 0.97;
 constexpr double kPriceFactors[] = {0.7, 1.4};  // a device's dual price, relative to the best ones

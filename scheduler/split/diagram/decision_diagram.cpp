@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "scheduler/split/diagram/charges.h"
 #include "scheduler/split/diagram/state_set.h"
+#include "scheduler/structures/numbers.h"
 
 // Take a schedule of one operator after the other on every device, its operators in the order of
 // their starts. (At equal starts, a producer and the one before on the device come first.) Its
@@ -39,8 +39,6 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 constexpr std::size_t kMinStatesOfSet = 2, kMaxStatesOfSet = 1000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 

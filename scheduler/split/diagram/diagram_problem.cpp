@@ -1,15 +1,14 @@
 #include "scheduler/split/diagram/diagram_problem.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
 namespace hios::scheduler::split {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void add_arcs(DiagramProblem& problem, const CostModel& costs,
               std::span<const std::size_t> positions) {

@@ -1,5 +1,7 @@
 #include "scheduler/split/diagram/state_set.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +12,7 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kRounding = 1e-9;
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoDecision = static_cast<std::size_t>(-1);
 
 struct Comparison {
   bool new_dominated = true, old_dominated = true;
@@ -42,7 +43,7 @@ void merge(double* into, const double* state, std::size_t size) {
 
 void StateSet::insert(std::vector<double>& state, const Decision& decision, std::size_t max_states,
                       double cutoff_ms) {
-  std::size_t nearest = kNone;
+  std::size_t nearest = kNoDecision;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < decisions.size();) {
     double* old = &states[i * stride];
@@ -54,7 +55,7 @@ void StateSet::insert(std::vector<double>& state, const Decision& decision, std:
     if (found.old_dominated) {
       merge(state.data(), old, stride);
       remove(i);
-      if (nearest == decisions.size()) nearest = kNone;
+      if (nearest == decisions.size()) nearest = kNoDecision;
       continue;
     }
     if (found.distance < least) {
@@ -63,7 +64,7 @@ void StateSet::insert(std::vector<double>& state, const Decision& decision, std:
     }
     ++i;
   }
-  if (decisions.size() >= max_states && nearest != kNone) {
+  if (decisions.size() >= max_states && nearest != kNoDecision) {
     double* old = &states[nearest * stride];
     if (state[0] < old[0]) decisions[nearest] = decision;
     merge(old, state.data(), stride);

@@ -1,11 +1,11 @@
 #include "scheduler/split/diagram/tails.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <vector>
 
 #include "scheduler/split/diagram/decision_diagram.h"
+#include "scheduler/structures/numbers.h"
 
 // The tail of operator v on device d is bounded by a local problem: v on d at time 0 with no
 // duration, and some of the operators that it leads to. They start after v, and their own tails
@@ -22,7 +22,6 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFirstStep = 0.04, kGrowth = 1.6;  // times the local problem's length
 
 class Tails {

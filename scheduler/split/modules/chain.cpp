@@ -1,7 +1,6 @@
 #include "scheduler/split/modules/chain.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/milp/solver.h"
+#include "scheduler/structures/numbers.h"
 
 // An operator comparable with all others separates a schedule: everything before it has ended when
 // it begins, and everything after it begins when it has ended. So the time of a module, from the
@@ -27,8 +27,6 @@
 
 namespace hios::scheduler::split {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// An arc of the path: a module with devices for its entry and exit.
 struct Pair {

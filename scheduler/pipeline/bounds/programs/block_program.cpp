@@ -1,11 +1,11 @@
 #include "scheduler/pipeline/bounds/programs/block_program.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-using milp::kInfinity;
 
 double value_of(const Linear& sum, const std::vector<double>& values) {
   double value = sum.constant;

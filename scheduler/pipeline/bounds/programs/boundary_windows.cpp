@@ -1,12 +1,12 @@
 #include "scheduler/pipeline/bounds/programs/boundary_windows.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-constexpr double kRounding = 1e-9;
 
 /// Returns, by vertex, all its predecessors (or successors) and itself.
 std::vector<std::vector<Vertex>> closures(const PipelineProblem& problem, bool before) {

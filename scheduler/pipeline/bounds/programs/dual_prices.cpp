@@ -1,5 +1,7 @@
 #include "scheduler/pipeline/bounds/programs/dual_prices.h"
 
+#include "scheduler/structures/numbers.h"
+
 #include <algorithm>
 
 namespace hios::scheduler::pipeline {
@@ -15,10 +17,10 @@ DualPrices dual_prices_of(const LeastCosts& costs, std::vector<double> shares) {
   DualPrices prices;
   for (double& share : shares) share /= sum;
   for (Vertex v = 0; v < costs.size(); ++v) {
-    double least = milp::kInfinity;
+    double least = kInfinity;
     for (std::size_t c = 0; c < shares.size(); ++c) {
       const double work_ms = costs.classes()[c].work_ms[v];
-      if (work_ms < milp::kInfinity) least = std::min(least, shares[c] * work_ms);
+      if (work_ms < kInfinity) least = std::min(least, shares[c] * work_ms);
     }
     prices.by_vertex_ms.push_back(least);
     prices.all_ms += least;
@@ -41,10 +43,10 @@ std::vector<double> best_shares(const LeastCosts& costs, const milp::Solver& sol
   for (Vertex v = 0; v < costs.size(); ++v) {
     const std::uint32_t price = program.add(milp::Program::Column{.cost = -1});
     for (std::size_t c = 0; c < classes.size(); ++c) {
-      if (classes[c].work_ms[v] == milp::kInfinity) continue;
+      if (classes[c].work_ms[v] == kInfinity) continue;
       program.add(milp::Program::Row{
           0,
-          milp::kInfinity,
+          kInfinity,
           {{static_cast<std::uint32_t>(c), classes[c].work_ms[v] / unit_ms}, {price, -1}}});
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/milp/milp.h"
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
@@ -96,7 +97,7 @@ ProgramBound solve_program(const BlockProgram& made, const milp::Solver& solver,
   milp::Answer answer = solver.solve(made.program(), start, limits);
   milp::check_answer(answer, made.program(), start);
   if (answer.status == milp::Status::kFailed) return {0, false, answer.message};
-  if (answer.status == milp::Status::kInfeasible) return {milp::kInfinity, true};
+  if (answer.status == milp::Status::kInfeasible) return {kInfinity, true};
   const double ms = answer.bound * made.unit_ms() * (1 - milp::kTolerance);
   return {std::max(0.0, ms), answer.status == milp::Status::kOptimal};
 }
