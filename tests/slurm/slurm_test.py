@@ -65,9 +65,19 @@ class SlurmTest(unittest.TestCase):
     def long_run(self, *arguments):
         """A job that runs until it is ended, and is measuring by now."""
         number = self.submit(*arguments, "run.sbatch", *NETWORK, "--schedule", self.schedule(), "--duration", "600")
-        self.cluster.wait_until(lambda: len(self.cluster.processes(number, "hios-run")) == 2, 60, "two ranks run")
+        self.cluster.wait_until(lambda: self.measuring_ranks(number) == 2, 60, "two ranks measure")
         time.sleep(2)
         return number
+
+    def measuring_ranks(self, number):
+        """Counts the job's ranks that measure: they have a thread for requests to stop."""
+        def measures(rank):
+            try:
+                return any(name.read_text() == "stop-request\n" for name in Path(f"/proc/{rank}/task").glob("*/comm"))
+            except OSError:  # the thread ended meanwhile
+                return False
+
+        return sum(map(measures, self.cluster.processes(number, "hios-run")))
 
     def measured(self, name):
         report = read_json(self.folder / "results" / name)
@@ -151,8 +161,8 @@ class Endings(SlurmTest):
 
     def time_limit(self, launcher):
         self.site(launcher)
-        # Slurm counts in minutes, and tells the script 50 s before.
-        number = self.long_run("--time=1", "--signal=B:TERM@50")
+        # Slurm counts in minutes, and tells the script 95 s before: on a busy machine, ranks measure by then.
+        number = self.long_run("--time=2", "--signal=B:TERM@95")
         self.assertIn(self.cluster.wait(number), ("FAILED", "TIMEOUT"))
         self.expect_kept(number, f"run-{number}.json")
 

@@ -39,9 +39,9 @@ TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {
   const test::Workplace place;
   test::ProcessOptions options;
   options.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
-  const auto result = test::hios_profile(
-      1, {"--model", "squeezenet", "--backend", "cuda", "--output", place.file("profile.json")},
-      options);
+  const auto result = test::run_process({HIOS_CUDA_PROFILE, "--model", "squeezenet", "--backend",
+                                         "cuda", "--output", place.file("profile.json")},
+                                        options);
   EXPECT_EQ(result.exit_status, 2) << result.err;
   EXPECT_EQ(test::lines_with(result.err, "backend cuda").size(), 1u) << result.err;
   EXPECT_TRUE(place.files().empty());
