@@ -47,7 +47,7 @@ TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {
   EXPECT_TRUE(place.files().empty());
 }
 
-TEST(WithoutAGpu, NvmlSaysThatItIsNotThere) {
+TEST(WithoutAGpu, NvmlReportsThatItIsMissing) {
   // No GPU has this address: either the library is missing or it does not know it.
   EXPECT_TRUE(cuda::nvml_readings("ffff:ff:1f.7").contains("unavailable"));
 }

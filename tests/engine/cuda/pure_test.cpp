@@ -45,7 +45,7 @@ TEST(ConvolutionKey, NamesDistancesBetweenTapsWhereTheyAreNotNext) {
 }
 
 /// The padding after the input, as given to a library's graph.
-TEST(EndPadding, IsThatInFrontWhereTheOutputFits) {
+TEST(EndPadding, EqualsTheBeginPaddingWhereTheOutputFits) {
   const auto padded = [](const Shape& input, const Conv& conv) {
     return *problem(test::make_operation(
         "padded", input, {},
@@ -90,7 +90,7 @@ TEST(TrialSets, AreLargerThanTheCacheWhereMemoryAllows) {
   EXPECT_EQ(cuda::trial_sets(256, 50 * kMiB, 10000 * kMiB), 512u);
 }
 
-TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {
+TEST(ConvolutionKey, TakesThePointwiseHalfOfASeparableOne) {
   const auto separable = test::make_operation(
       "separable", {1, 8, 6, 6}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
         const Conv depthwise{8, {3, 3}, {2, 2}, {1, 1}, 8};

@@ -119,7 +119,7 @@ Schedule chain(const Graph& graph, std::size_t ranks) {
 }
 
 // The first rank of a chain waits only for the ranks that it sends to.
-TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
+TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsBuffers) {
   HangGuard guard;
   const RandomNetwork network = random_network(12, 5);
   const Schedule schedule = chain(network.coarse.graph, 3);
@@ -208,7 +208,7 @@ TEST(Pipeline, TakesEveryStepThInference) {
   });
 }
 
-TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
+TEST(Pipeline, ReportsTheWaitsOfARank) {
   const RandomNetwork network = random_network(12, 5);
   const Schedule schedule = chain(network.coarse.graph, 2);
   run_ranks(2, [&](mpi::Transport& transport) {

@@ -78,7 +78,7 @@ TEST(Contention, ADeviceSendsAndReceivesAtTheSameTime) {
 }
 
 // v1 is ready first and waits for the port of gpu2 until 11; v2 could go to gpu1 at once.
-TEST(Contention, WhatIsReadyFirstGoesFirst) {
+TEST(Contention, TheFirstReadyTensorGoesFirst) {
   const Graph graph = test::small_graph({2, 1, 1, 1, 1}, {{1, 4, 5}, {2, 5, 4}, {3, 4, 10}});
   const Schedule schedule{
       {{stage({{1}}), stage({{2}})}, {stage({{5}})}, {stage({{4}})}, {stage({{3}})}}};

@@ -240,7 +240,7 @@ TEST(CostModelFromProfile, GroupsBeyondTheStreamsOrCoresQueue) {
   EXPECT_DOUBLE_EQ(costs.stage_ms(stage({{1}, {3}, {2}}), d0), 1 + 4 + 2);
 }
 
-TEST(CostModelFromProfile, TellsWhichStagesWereNotMeasured) {
+TEST(CostModelFromProfile, MarksStagesThatWereNotMeasured) {
   const Profiled given(1);
   const Platform platform = test::devices(1, 8);
   CostModel costs = CostModel::from_profile(given.graph, platform, given.profile);

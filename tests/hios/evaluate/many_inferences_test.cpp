@@ -57,7 +57,7 @@ TEST_F(Chain, ThatKeepDevicesBusyAreTheirTime) {
   EXPECT_DOUBLE_EQ(run({0.5, 0.25}, 1, 9).period_ms, 9);
 }
 
-TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
+TEST(ManyInferencesWithLaunches, BeginSeparatelyWhereNothingElseIsUnderWay) {
   Random random(3, "told");
   Graph graph("one", {timed("a", 2)}, {});
   const Platform platform = test::devices(1, 1);
@@ -71,13 +71,13 @@ TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
       << "launched while it is busy";
 }
 
-TEST_F(Chain, WithOnePlaceATensorWaitsUntilTheLastWasRead) {
+TEST_F(Chain, WithOneBufferATensorWaitsUntilThePreviousWasRead) {
   // The second leaves when b has ended with the first, at 9, and so on: 4 + 3 a time.
   EXPECT_EQ(run({0, 0}, 3, 1).end_ms, (std::vector<double>{9, 16, 23}));
   EXPECT_EQ(run({0, 0}, 4, 2).end_ms, (std::vector<double>{9, 12, 16, 19}));
 }
 
-TEST_F(Chain, TheFewestPlacesThatThePeriodNeeds) {
+TEST_F(Chain, TheFewestBuffersThatThePeriodNeeds) {
   const Platform platform = charged(2, {0, 0});
   const InFlight found =
       least_in_flight(graph_, schedule_, CostModel::from_graph(graph_, platform));

@@ -63,7 +63,7 @@ TEST(Layer, InfersTheOtherShapes) {
   EXPECT_EQ(infer(Concat{}, {{1, 2, 3, 4}, {1, 5, 3, 4}}), (Shape{1, 7, 3, 4}));
 }
 
-TEST(Layer, RefusesWhatCannotBe) {
+TEST(Layer, RefusesImpossibleAttributes) {
   const Shape in{1, 6, 8, 8};
   expect_refused(conv(4, {9, 3}), {in}, "kernel 9x3 does not fit into its padded input 8x8");
   expect_refused(conv(4, {3, 3}, {1, 1}, {0, 0}, 4), {in},
@@ -212,7 +212,7 @@ TEST(Layer, CountsWeightsAndBiases) {
   EXPECT_EQ(counts.bias, 30);
 }
 
-TEST(Layer, SaysItsTypeAndAttributes) {
+TEST(Layer, DescribesItsTypeAndAttributes) {
   EXPECT_EQ(attributes_text(conv(64, {3, 1}, {2, 1}, {1, 0}, 2)), "Conv 64 k3x1 s2x1 p1x0 g2 b");
   Conv plain = conv(64, {3, 1});
   plain.bias = false;

@@ -16,7 +16,7 @@ Conv conv1x1(std::int64_t channels) {
   return conv;
 }
 
-TEST(Model, KnowsItsLayersTensorsAndReaders) {
+TEST(Model, KnowsItsLayersTensorsAndConsumers) {
   ModelBuilder builder("two_branches", {2, 3, 8, 6});
   builder.begin_block("left");
   const TensorId left = builder.conv("a", builder.input(), conv1x1(4));

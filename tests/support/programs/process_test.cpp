@@ -20,7 +20,7 @@ TEST(Process, KeepsOutputsApart) {
   EXPECT_EQ(result.err, "err\n");
 }
 
-TEST(Process, TellsHowItEnded) {
+TEST(Process, ReportsHowItEnded) {
   EXPECT_EQ(shell("exit 7").exit_status, 7);
   EXPECT_EQ(shell("kill -TERM $$").exit_status, 128 + SIGTERM);
 }
@@ -50,9 +50,7 @@ TEST(Process, IsKilledWithItsChildrenWhenTimeIsUp) {
   EXPECT_GT(result.exit_status, 128);
 }
 
-TEST(Process, ThatIsNotThereIsAnError) {
-  EXPECT_THROW(run_process({"/no/such/program"}), RunError);
-}
+TEST(Process, FailsWithoutItsProgram) { EXPECT_THROW(run_process({"/no/such/program"}), RunError); }
 
 TEST(LinesWith, FindsThem) {
   EXPECT_EQ(lines_with("a1\nb\nca\n", "a"), (std::vector<std::string>{"a1", "ca"}));

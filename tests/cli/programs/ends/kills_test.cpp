@@ -203,7 +203,7 @@ TEST_F(KilledRank, LeavesItsRecordAndTheOthersTheirs) {
       << explained.out;
 }
 
-TEST_F(KilledRank, IsNamedWithTheFaultThatEndedIt) {
+TEST_F(KilledRank, IsNamedWithTheSignalThatEndedIt) {
   Blow blow;
   blow.delay_s = 1;
   blow.signal = "SEGV";
@@ -227,7 +227,7 @@ TEST_F(KilledRank, AStoppedOneIsNamedByThatWhichWaitsForIt) {
   EXPECT_NE(explained.out.find("rank 1 is stopped"), std::string::npos) << explained.out;
 }
 
-TEST_F(KilledRank, SaysWhereItIsWhenAsked) {
+TEST_F(KilledRank, WritesItsRecordOnSigusr1) {
   Blow blow;
   blow.delay_s = 0.5;
   blow.signal = "USR1";
@@ -247,7 +247,7 @@ TEST_F(KilledRank, LeavesNothingWhereNothingIsWanted) {
   EXPECT_EQ(lines_with(done.err, "error: rank 1 on ").size(), 1u) << done.err;
 }
 
-TEST(FlightFlags, RefuseWhatIsNoFolderAndNoRecord) {
+TEST(FlightFlags, RefusePathsThatAreNoFolderAndNoRecord) {
   const ProcessResult folder =
       run_process({HIOS_BIN_DIR "/hios-run", "--flight-record", "/none/such"});
   EXPECT_EQ(folder.exit_status, 2);

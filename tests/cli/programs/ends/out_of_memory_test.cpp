@@ -199,7 +199,7 @@ TEST_F(OutOfMemory, EndsAProfileInOneLine) {
 }
 
 #ifdef HIOS_MPIEXEC
-TEST_F(OutOfMemory, OfOneRankEndsTheJob) {
+TEST_F(OutOfMemory, OnOneRankEndsTheJob) {
   refuse(2, run(2), 10, "0");
   refuse(2, run(2), 10, "1");
 }

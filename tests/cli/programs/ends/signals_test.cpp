@@ -153,7 +153,7 @@ TEST_F(Signals, AProfileKeepsWhatItMeasured) {
     EXPECT_NE(times["samples"], stopped["operators"][signature]["samples"]) << "measured again";
 }
 
-TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
+TEST_F(Signals, MissingSweepsOfAnotherNetworkStayMarked) {
   const std::string file = place_.file("profile.json");
   const Signalled how{"TERM", 1};
   expect_gone(

@@ -41,7 +41,7 @@ TEST(StopRequestDeathTest, FurtherTermsSayNoMoreThanTheFirst) {
       testing::ExitedWithCode(143), "");
 }
 
-TEST(StopRequestDeathTest, OutsideOfTheWorkOneIsEnough) {
+TEST(StopRequestDeathTest, OneSignalOutsideOfTheBodyEndsTheProgram) {
   for (const int each : {SIGINT, SIGTERM}) {
     EXPECT_EXIT(
         {
@@ -68,7 +68,7 @@ TEST(StopRequestDeathTest, WhereItIsIgnoredItStaysIgnored) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(StopRequestDeathTest, WorkThatDoesNotEndIsEndedAfterTheGrace) {
+TEST(StopRequestDeathTest, ABodyThatDoesNotEndIsEndedAfterTheGrace) {
   EXPECT_EXIT(
       {
         const cli::StopRequest stop({{.seconds = 0.05, .line = "rank 1: too slow"}});
@@ -78,7 +78,7 @@ TEST(StopRequestDeathTest, WorkThatDoesNotEndIsEndedAfterTheGrace) {
       testing::ExitedWithCode(143), "^error: rank 1: too slow\n$");
 }
 
-TEST(StopRequestDeathTest, WorkThatEndsInTimeIsNotEnded) {
+TEST(StopRequestDeathTest, ABodyThatEndsInTimeIsNotEnded) {
   EXPECT_EXIT(
       {
         {
@@ -134,7 +134,7 @@ TEST_F(Interrupted, TheBestSoFarIsWritten) {
   EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
 }
 
-TEST_F(Interrupted, WhatWasNotStartedIsLeftOut) {
+TEST_F(Interrupted, AlgorithmsThatHaveNotStartedAreLeftOut) {
   const auto done = interrupt({"--algorithm", "ios,sequential", "--json", place_.file("r.json")});
   EXPECT_EQ(done.exit_status, 130) << done.err;
   EXPECT_NE(done.err.find("not started: 1 of the algorithms"), std::string::npos) << done.err;
@@ -142,7 +142,7 @@ TEST_F(Interrupted, WhatWasNotStartedIsLeftOut) {
 }
 
 // The graph is so large that the signal comes before the lower bound is computed.
-TEST_F(Interrupted, BeforeTheFirstSchedulerThereIsAScheduleAllTheSame) {
+TEST_F(Interrupted, BeforeTheFirstSchedulerAScheduleIsWritten) {
   const std::string graph = "n=20000,edges=40000,layers=200", file = place_.file("s.json");
   ProcessOptions interrupt_once;
   interrupt_once.environment = {{"SIGNAL", "INT"}};

@@ -140,7 +140,7 @@ TEST_P(BadCommandLines, AreRefused) {
 }
 
 // Words of a hundred thousand letters: the line that refuses them fits a screen.
-TEST_P(BadCommandLines, OfLongWordsAreRefusedInFewWords) {
+TEST_P(BadCommandLines, WithLongWordsAreRefusedInFewWords) {
   const std::string word(100'000, 'x');
   for (const Words& flags :
        {Words{"--" + word}, Words{"--model", word}, Words{"--seed", word}, Words{word},

@@ -128,7 +128,7 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
 }
 
 /// The graph is written with the results or not at all.
-TEST_F(BadInput, LeavesNoExportedGraphBehind) {
+TEST_F(BadInput, LeavesNoExportedGraph) {
   place_.write("nowhere.json", R"({"format": "hios-graph", "version": 1, "name": "nowhere",
  "operators": [{"name": "v0", "time_ms": 1, "allowed": ["elsewhere"]}], "edges": []})");
   const Words random = {"--random", "n=20"};
@@ -154,7 +154,7 @@ TEST_F(BadInput, LeavesNoExportedGraphBehind) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these map terabytes
-TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
+TEST_F(BadInput, ANetworkLargerThanMemoryIsRefusedBeforeItRuns) {
   const auto within = [](const char* kilobytes, const Words& flags) {
     return run_process(Words{"bash", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes,
                              HIOS_BIN_DIR "/hios-schedule"} +
@@ -177,7 +177,7 @@ TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
   EXPECT_EQ(done.exit_status, 0) << done.err;
 }
 
-TEST_F(BadInput, ARankWithoutAddressesSaysSo) {
+TEST_F(BadInput, ARankWithoutAddressesIsNamed) {
   for (const char* program : {HIOS_BIN_DIR "/hios-run", HIOS_BIN_DIR "/hios-profile"}) {
     expect_refused(run_process({"bash", "-c", "ulimit -v 100000 && exec \"$0\" \"$@\"", program,
                                 "--model", "squeezenet"}),
@@ -210,7 +210,7 @@ TEST_F(BadInput, GraphsThatCannotRunOnTheirPlatform) {
   }
 }
 
-TEST_F(BadInput, DevicesThatAreSaidTwice) {
+TEST_F(BadInput, DevicesThatAreGivenTwice) {
   const std::string platform = place_.file("platform.json");
   place_.write(
       "platform.json",
@@ -255,7 +255,7 @@ TEST_F(BadInput, AFileOfAHundredMegabytesIsRefusedBySize) {
                  "--max-input");
 }
 
-TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
+TEST_F(BadInput, RunRefusesFlagsThatDoNotFitTheSchedule) {
   make_schedule(1);
   const std::vector<std::pair<Words, const char*>> cases = {
       {{"--threads", "2"}, "--threads"},
@@ -293,7 +293,7 @@ TEST_F(BadInput, MoreOrFewerRanksThanDevices) {
   expect_refused(hios_run(3, run_flags()), "mpirun -np 2");
 }
 
-TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
+TEST_F(BadInput, RanksWithDifferentArgumentsAreRefused) {
   make_schedule(2);
   const std::string program = HIOS_BIN_DIR "/hios-run";
   const Words first = Words{program} + run_flags() + Words{"--oversubscribe", "--seed", "1"};
@@ -316,7 +316,7 @@ constexpr const char* kNotOnTheCpu = kNotByTheCpu;
 #endif
 
 // A backend or GPU that this build or machine lacks is reported in one line before anything runs.
-TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
+TEST_F(BadInput, ProfileRefusesFlagsOfGpusWithoutOne) {
   const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
                         "--output", place_.file("p.json"), "--iterations", "1"};
   const std::vector<std::pair<Words, const char*>> cases = {

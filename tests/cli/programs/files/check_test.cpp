@@ -30,7 +30,7 @@ class Check : public testing::Test {
   Workplace place_;
 };
 
-TEST_F(Check, PricesAScheduleOnItsOwnDevices) {
+TEST_F(Check, SimulatesAScheduleOnItsOwnDevices) {
   const std::string result = place_.file("result.json");
   const auto done = check({"--json", result});
   EXPECT_EQ(done.exit_status, 0) << done.err;
@@ -48,7 +48,7 @@ TEST_F(Check, SimulatesOverDevicesWithTheTransfer) {
   EXPECT_EQ(read(result)["latency_ms"], 3.5);
 }
 
-TEST_F(Check, SaysHowFarFromOptimalTheScheduleIsAtMost) {
+TEST_F(Check, BoundsTheGapToTheOptimum) {
   const std::string result = place_.file("result.json"), table = place_.file("result.csv");
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["a"]]])");
@@ -134,7 +134,7 @@ TEST_F(Check, RefusesAPlatformOfAnotherSize) {
       << done.err;
 }
 
-TEST_F(Check, IsQuietWhereAskedToBe) {
+TEST_F(Check, IsQuietWithTheFlag) {
   const auto done = check({"-q"});
   EXPECT_EQ(done.exit_status, 0);
   EXPECT_EQ(done.out + done.err, "");

@@ -148,7 +148,7 @@ TEST_F(Files, AProfileKilledAtAnyMomentLosesNothing) {
   expect_tidied(second, {"p.json"});
 }
 
-TEST_F(Files, OfTwoRunsOnOneOutputOneIsRefused) {
+TEST_F(Files, ASecondRunOnOneOutputIsRefused) {
   for (int i = 0; i < 5; ++i) {
     const auto both = shell(R"(
 run() { "$1" --random n=300,edges=600,layers=20,seed=$2 --algorithm inter-mr --devices 2 --kind cpu --output s.json -q; echo "status $?"; }
@@ -201,7 +201,7 @@ TEST_F(Files, AnUpdateKeepsTheAlgorithmsOfOtherModels) {
   EXPECT_EQ(both.size() > first.size(), !first.empty());
 }
 
-TEST_F(Files, WhatWasMeasuredIsKeptAsideWhereItsNameWasTaken) {
+TEST_F(Files, MeasurementsAreKeptUnderAnotherNameWhereTheirsWasTaken) {
   const std::string file = place_.file("p.json");
   Words command = profile("48", "p.json");
   command.pop_back();  // no --update: another's file is not touched
@@ -223,7 +223,7 @@ wait $pid)",
   EXPECT_EQ(read(place_.file(aside))["format"], "hios-profile");
 }
 
-TEST_F(Files, WhereNothingCanBeLockedAWarningSaysSo) {
+TEST_F(Files, AFileSystemWithoutLocksIsWarnedOf) {
   const auto done =
       shell(R"(exec "$@")", profile("32", "p.json"),
             {{"LD_PRELOAD", HIOS_NO_LOCKS}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}});

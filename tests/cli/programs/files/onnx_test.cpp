@@ -181,7 +181,7 @@ TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
           "Move (layer 'Reshape_of_shuffled.move')");
 }
 
-TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
+TEST_F(OnnxPrograms, RefuseBadFilesInOneLine) {
   const auto refused = [&](const Words& flags, const std::string& message) {
     const auto done = hios_run(1, model() + flags);
     EXPECT_EQ(done.exit_status, 2) << done.err;

@@ -72,7 +72,7 @@ class Compare : public testing::Test {
   Json results_;
 };
 
-TEST_F(Compare, ShowsEveryAlgorithmBesideTheBaselines) {
+TEST_F(Compare, ShowsEveryAlgorithmNextToTheBaselines) {
   const auto rows = compare({"--compare"});
   EXPECT_EQ(rows.size(), names_for_latency().size());
   EXPECT_EQ(csv_names(content_of(file("c.csv"))), names_for_latency());
@@ -115,7 +115,7 @@ TEST_F(Compare, CountsWaitingAndBytesByTheTimeline) {
   EXPECT_FALSE(row.contains("speedup_over_sequential")) << "sequential was not asked for";
 }
 
-TEST_F(Compare, PutsTheBaselinesBesideWhatIsNamed) {
+TEST_F(Compare, AddsTheBaselinesToTheNamedAlgorithms) {
   const auto rows = compare({"--compare", "--algorithm", "hios-mr,ios"});
   EXPECT_EQ(rows.size(), 3u);
   const std::vector<std::string> expected = {"sequential", "ios", "hios-mr"};
@@ -286,7 +286,7 @@ TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
 }
 
 /// A random network says how long a message takes, not how large it is.
-TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
+TEST_F(Compare, BytesThatTheGraphLacksAreUnknown) {
   const auto rows = compare({"--algorithm", "sequential,inter-lp"});
   EXPECT_EQ(rows.at("sequential")["sent_bytes"], 0) << "it sends nothing";
   ASSERT_TRUE(rows.at("inter-lp").contains("sent_bytes"));
@@ -296,7 +296,7 @@ TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
       << "three devices, no bytes";
 }
 
-TEST_F(Compare, TheBaselinesSayWhichDeviceTheyTake) {
+TEST_F(Compare, TheBaselinesNameTheirDevice) {
   const std::string graph = file("unlike.json");
   std::ofstream(graph) << R"({"format": "hios-graph", "version": 1, "name": "unlike",
    "operators": [{"name": "v0", "time_ms": {"gpu0": 4, "gpu1": 3}}, {"name": "v1", "time_ms": 2}],
@@ -315,7 +315,7 @@ TEST_F(Compare, TheBaselinesSayWhichDeviceTheyTake) {
   EXPECT_TRUE(lines_with(alike.out, "the fastest device").empty()) << alike.out;
 }
 
-TEST_F(Compare, AScheduleSaysWhatItsAlgorithmWasLent) {
+TEST_F(Compare, AScheduleRecordsItsSeedAndTimeLimit) {
   const Words problem = {"--random", "n=30", "--time-limit", "0.5", "--seed", "7"};
   const auto done =
       hios_schedule(problem + Words{"--algorithm", "best", "--output", file("s.json")});

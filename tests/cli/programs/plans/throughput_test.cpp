@@ -99,7 +99,7 @@ TEST_F(Throughput, ProvesWhatFewDownSetsAllow) {
   EXPECT_EQ(read(file("c.json"))["comparison"][0]["gap"], 0);
 }
 
-TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
+TEST_F(Throughput, ShowsTheClosestBoundNextToAllBlocks) {
   const auto compared =
       hios_schedule({"--random", "n=12,seed=5", "--devices", "3", "--streams", "1", "--objective",
                      "throughput", "--algorithm", "slice-graph,hios-lp", "--option", "order=given",
@@ -120,7 +120,7 @@ TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
   EXPECT_NE(compared.out.find("downsets"), std::string::npos);
 }
 
-TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
+TEST_F(Throughput, RefusesUnknownValues) {
   place_.write("p.json", R"({"format": "hios-platform", "version": 1, "contention": "port",
       "default_link": {"latency_ms": 0.1, "gb_per_s": 1},
       "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}]})");

@@ -74,7 +74,7 @@ class LayersTable : public testing::Test {
   Workplace place_;
 };
 
-TEST_F(LayersTable, OfOneRankPredictsByTheProfile) {
+TEST_F(LayersTable, PredictsOneRankByTheProfile) {
   const std::string profile = place_.file("p.json"), schedule = place_.file("s.json");
   const Words model = {"--model", "squeezenet", "--height", "48", "--width", "48"};
   const auto measured = hios_profile(1, model + Words{"--iterations", "3", "--output", profile});
@@ -96,7 +96,7 @@ TEST_F(LayersTable, OfOneRankPredictsByTheProfile) {
   EXPECT_NEAR(sum, all["predicted_ms"].get<double>(), 1e-6 * sum);
 }
 
-TEST_F(LayersTable, IsThereOnlyWhereItWasAskedFor) {
+TEST_F(LayersTable, IsWrittenOnlyWithItsFlag) {
   const std::string with = place_.file("with.json"), without = place_.file("without.json");
   const auto done = hios_run(1, run_flags(with));
   ASSERT_EQ(done.exit_status, 0) << done.err;
@@ -111,7 +111,7 @@ TEST_F(LayersTable, IsThereOnlyWhereItWasAskedFor) {
 }
 
 #ifdef HIOS_MPIEXEC
-TEST_F(LayersTable, OfTwoRanksIsTheSchedules) {
+TEST_F(LayersTable, ShowsTwoRanksAsScheduled) {
   const std::string report = place_.file("r.json");
   const auto done = hios_run(2, run_flags(report) + Words{"--schedule", random_schedule_file(2)});
   ASSERT_EQ(done.exit_status, 0) << done.err;

@@ -85,7 +85,7 @@ TEST_F(MixedRanks, OneCappedRankIsProfiledPlannedRunAndVerified) {
       "kind cpu: start it with --backend cpu:sse41, or schedule for --kind cpu");
 }
 
-TEST_F(MixedRanks, WhatThereIsNotIsRefused) {
+TEST_F(MixedRanks, MissingDevicesAreRefused) {
   for (const char* cap : {"cpu:avx3", "cpu:", "cpu:AVX2", "reference:avx2"}) {
     expect_refused(
         hios_profile(1, model_ + Words{"--backend", cap, "--output", place_.file("p.json")}),
@@ -132,7 +132,7 @@ TEST_F(MixedRanks, UnlikeRanksAreProfiledPlannedRunAndVerified) {
 }
 
 /// Where one device holds 60 % of it, two are needed, and suffice.
-TEST_F(MixedRanks, WhatOneDeviceCannotHoldTwoDo) {
+TEST_F(MixedRanks, TwoDevicesHoldANetworkThatOneCannot) {
   profile("cpu,cpu:sse41", 2, "profile.json");
   expect_done(hios_schedule(model_ + Words{"--profile", place_.file("profile.json"), "--platform",
                                            platform({"cpu", "cpu-sse41"}), "--export-graph",
@@ -186,7 +186,7 @@ TEST_F(MixedRanks, ARankThatWouldHoldMoreThanItsDeviceIsRefused) {
 
 #endif  // HIOS_MPIEXEC
 
-TEST_F(MixedRanks, AReportSaysWhatARankHolds) {
+TEST_F(MixedRanks, AReportListsTheMemoryOfARank) {
   profile("cpu", 1, "profile.json");
   expect_done(schedule(platform({"cpu"}), "sequential"));
   expect_done(run(1, {"--backend", "cpu"}));

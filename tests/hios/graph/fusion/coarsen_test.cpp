@@ -60,7 +60,7 @@ TEST(Coarsen, JoinsReluAndConvolutionOfPreActivatedChains) {
             (Texts{"sepconv_1: r1 d1 p1", "sepconv_2: r2 d2 p2", "conv_3: r3 c"}));
 }
 
-TEST(Coarsen, GivesASeparableConvolutionTheReluThatNoOtherWants) {
+TEST(Coarsen, GivesASeparableConvolutionTheReluWithoutOtherConsumers) {
   Net net;
   net.relu("r2", net.pointwise("p", net.depthwise("d", net.relu("r1", net.input()))));
   EXPECT_EQ(std::move(net).operators(), (Texts{"sepconv_1: r1 d p r2"}));
@@ -101,7 +101,7 @@ TEST(Coarsen, TakesOnlyATrueSeparableConvolution) {
   }
 }
 
-TEST(Coarsen, TakesTheSumInFrontOfAConvolution) {
+TEST(Coarsen, TakesTheSumBeforeAConvolution) {
   Net net;
   const TensorId a = net.pool("a", net.input(), {Pool::Kind::kMax, {1, 1}, {1, 1}, {0, 0}});
   net.relu("r1", net.conv("c1", net.sum("s1", {a, net.input()})));
@@ -137,7 +137,7 @@ TEST(Coarsen, LeavesASumAloneThatAConvolutionCannotAdd) {
                    "conv_11: r d", "sum_12: behind"}));
 }
 
-TEST(Coarsen, GivesAConvolutionTheActivationBehindIt) {
+TEST(Coarsen, GivesAConvolutionTheActivationAfterIt) {
   Net net;
   const Unary silu{Unary::Function::kSilu}, root{Unary::Function::kSqrt};
   const TensorId x = net.add("u", silu, {net.conv("c", net.input())});
@@ -181,7 +181,7 @@ TEST(Coarsen, LeavesASumThatAConvolutionHasTakenOutOfItsConcat) {
             (Texts{"relu_1: x", "sum_2: a", "conv_3: c b", "concat_4: out"}));
 }
 
-TEST(Coarsen, DoesNotJoinASumThatIsReadBesideItsConcat) {
+TEST(Coarsen, DoesNotJoinASumWithConsumersNextToItsConcat) {
   Net net;
   const TensorId x = net.input();
   const TensorId a = net.sum("a", {x, x});
@@ -270,7 +270,7 @@ std::string signature(Build&& build, const Shape& shape = {1, 8, 6, 6}) {
   return coarse.graph.operators().back().signature;
 }
 
-TEST(Coarsen, SignsEqualWorkEqually) {
+TEST(Coarsen, GivesEqualOperatorsEqualSignatures) {
   const auto conv = [](const std::string& name) {
     return [name](ModelBuilder& net) { net.conv(name, net.input(), same(8, {3, 3})); };
   };
@@ -284,7 +284,7 @@ TEST(Coarsen, SignsEqualWorkEqually) {
             "3*1x8x6x6 > Sum 2 > Concat is > 1x16x6x6");
 }
 
-TEST(Coarsen, SignsDifferentWorkDifferently) {
+TEST(Coarsen, GivesDifferentOperatorsDifferentSignatures) {
   const auto conv = [](auto change) {
     return [change](ModelBuilder& net) {
       Conv layer = same(8, {3, 3});
