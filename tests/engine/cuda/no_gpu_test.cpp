@@ -36,15 +36,15 @@ TEST(WithoutAGpu, EveryReasonHasItsWordsAndARemedy) {
 }
 
 TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {
-  const test::Workplace place;
+  const test::TestFolder folder;
   test::ProcessOptions options;
   options.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
   const auto result = test::hios_profile(
-      1, {"--model", "squeezenet", "--backend", "cuda", "--output", place.file("profile.json")},
+      1, {"--model", "squeezenet", "--backend", "cuda", "--output", folder.file("profile.json")},
       options);
   EXPECT_EQ(result.exit_status, 2) << result.err;
   EXPECT_EQ(test::lines_with(result.err, "backend cuda").size(), 1u) << result.err;
-  EXPECT_TRUE(place.files().empty());
+  EXPECT_TRUE(folder.files().empty());
 }
 
 TEST(WithoutAGpu, NvmlReportsThatItIsMissing) {

@@ -55,9 +55,9 @@ TEST(EndPadding, EqualsTheBeginPaddingWhereTheOutputFits) {
   EXPECT_TRUE(even.evenly_padded());
   EXPECT_EQ(even.end_pad_h(), 1);
   EXPECT_EQ(even.end_pad_w(), 1) << "though the last column of windows reads none of it";
-  const auto behind = padded({1, 4, 8, 8}, {4, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}});
-  EXPECT_FALSE(behind.evenly_padded());
-  EXPECT_EQ(behind.end_pad_h(), 1);
+  const auto after = padded({1, 4, 8, 8}, {4, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}});
+  EXPECT_FALSE(after.evenly_padded());
+  EXPECT_EQ(after.end_pad_h(), 1);
   const auto in_front = padded({1, 4, 8, 8}, {4, {3, 3}, {1, 1}, {Extent{2, 1}, Extent{0, 1}}});
   EXPECT_FALSE(in_front.evenly_padded());
   EXPECT_EQ(in_front.end_pad_h(), 0);

@@ -41,12 +41,12 @@ TEST(Measure, RanksAgreeWhenTheyHaveWarmedUpForLongEnough) {
     // 100 ms at 30 ms by the slowest rank: four runs, two more than the minimum.
     const double mine = transport.rank() == Rank(2) ? 30 : 10;
     FakeDisturbance quiet;
-    std::vector<std::size_t> told;
+    std::vector<std::size_t> counts;
     const Samples samples = measure(
         transport, {.warmup = 2, .warmup_s = 0.1, .iterations = 1}, quiet, [&] { return mine; },
-        [&](const RunsDone& done) { told.push_back(done.warm_ups + 100 * done.samples); });
+        [&](const RunsDone& done) { counts.push_back(done.warm_ups + 100 * done.samples); });
     EXPECT_EQ(samples.ms, Times(1, 30.0));
-    EXPECT_EQ(told, (std::vector<std::size_t>{1, 2, 3, 4, 104}));
+    EXPECT_EQ(counts, (std::vector<std::size_t>{1, 2, 3, 4, 104}));
   });
 }
 

@@ -43,8 +43,8 @@ TEST(Model, KnowsItsLayersTensorsAndConsumers) {
   EXPECT_EQ(model.layer(LayerId(0)).block, "left");
   EXPECT_EQ(model.layer(LayerId(4)).block, "right");
 
-  const auto readers = model.consumers(left);
-  EXPECT_EQ(std::vector<LayerId>(readers.begin(), readers.end()),
+  const auto consumers_of_left = model.consumers(left);
+  EXPECT_EQ(std::vector<LayerId>(consumers_of_left.begin(), consumers_of_left.end()),
             (std::vector{LayerId(2), LayerId(2)}));
   EXPECT_EQ(model.consumers(model.input()).size(), 2u);
   const auto outputs = model.outputs();

@@ -23,7 +23,7 @@ class MutatedSchedule {
   /// Returns true if validate() finds nothing.
   bool valid() const { return valid_; }
 
-  /// EXPECTs that all checks agree: validate(), the reader of files (which may refuse more), and a
+  /// EXPECTs that all checks agree: validate(), the parser of files (which may refuse more), and a
   /// job before it starts.
   void expect_checks_agree() const;
 

@@ -30,7 +30,7 @@ std::vector<std::size_t> shuffled_indices(std::size_t count, Random& random) {
   return order;
 }
 
-void ranks_know_their_place(Transport& transport, FakeAccelerator*) {
+void ranks_know_their_index(Transport& transport, FakeAccelerator*) {
   EXPECT_LT(transport.rank().index(), transport.size());
   EXPECT_LT(transport.local_rank(), transport.local_size());
   EXPECT_LE(transport.local_size(), transport.size());
@@ -293,7 +293,7 @@ void agrees_on_facts(Transport& transport, FakeAccelerator*) {
 }
 
 constexpr std::array kCases = {
-    ContractCase{"RanksKnowTheirPlace", ranks_know_their_place},
+    ContractCase{"RanksKnowTheirIndex", ranks_know_their_index},
     ContractCase{"PathIsTheSameOnAllRanks", path_is_the_same_on_all_ranks},
     ContractCase{"GathersTextsOfAnyLength", gathers_texts_of_any_length},
     ContractCase{"BroadcastsWhatRank0Says", broadcasts_what_rank_0_says},

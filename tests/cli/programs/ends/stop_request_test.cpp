@@ -114,11 +114,11 @@ class Interrupted : public testing::Test {
             more,
         options);
   }
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_F(Interrupted, TheBestSoFarIsWritten) {
-  const std::string file = place_.file("s.json");
+  const std::string file = folder_.file("s.json");
   for (const auto& [signal, status] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
     const auto done = interrupt({"--algorithm", "ios", "--output", file, "--force"}, signal);
     EXPECT_FALSE(done.timed_out);
@@ -135,15 +135,15 @@ TEST_F(Interrupted, TheBestSoFarIsWritten) {
 }
 
 TEST_F(Interrupted, AlgorithmsThatHaveNotStartedAreLeftOut) {
-  const auto done = interrupt({"--algorithm", "ios,sequential", "--json", place_.file("r.json")});
+  const auto done = interrupt({"--algorithm", "ios,sequential", "--json", folder_.file("r.json")});
   EXPECT_EQ(done.exit_status, 130) << done.err;
   EXPECT_NE(done.err.find("not started: 1 of the algorithms"), std::string::npos) << done.err;
-  EXPECT_EQ(read(place_.file("r.json"))["schedules"].size(), 1u);
+  EXPECT_EQ(read(folder_.file("r.json"))["schedules"].size(), 1u);
 }
 
 // The graph is so large that the signal comes before the lower bound is computed.
 TEST_F(Interrupted, BeforeTheFirstSchedulerAScheduleIsWritten) {
-  const std::string graph = "n=20000,edges=40000,layers=200", file = place_.file("s.json");
+  const std::string graph = "n=20000,edges=40000,layers=200", file = folder_.file("s.json");
   ProcessOptions interrupt_once;
   interrupt_once.environment = {{"SIGNAL", "INT"}};
   const auto done =

@@ -13,11 +13,11 @@ namespace {
 
 class InFlight : public testing::Test {
  protected:
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
 
   /// A schedule with transfers in both directions.
   void schedule_on(std::size_t devices, std::uint64_t seed = 3) const {
-    place_.write("s.json", random_schedule_text(models::squeezenet(1, 64, 64), devices, seed));
+    folder_.write("s.json", random_schedule_text(models::squeezenet(1, 64, 64), devices, seed));
   }
 
   ProcessResult run(std::size_t ranks, const Words& flags) const {
@@ -25,7 +25,7 @@ class InFlight : public testing::Test {
   }
 
   const Words model_ = {"--model", "squeezenet", "--height", "64"};
-  Workplace place_;
+  TestFolder folder_;
 };
 
 #ifdef HIOS_MPIEXEC
@@ -119,7 +119,7 @@ TEST_F(InFlight, SchedulesThatDoNotFitTheRanksAreRefused) {
 TEST_F(InFlight, BuffersBeyondADevicesMemoryAreRefused) {
   Json schedule = Json::parse(random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
   for (Json& device : schedule["devices"]) device["memory_bytes"] = 40'000'000;
-  place_.write("s.json", schedule.dump());
+  folder_.write("s.json", schedule.dump());
   EXPECT_EQ(run(2, {"--schedule", file("s.json"), "--inferences", "10"}).exit_status, 0);
   const auto many = run(2, {"--schedule", file("s.json"), "--in-flight", "500"});
   EXPECT_EQ(many.exit_status, 2) << many.out;

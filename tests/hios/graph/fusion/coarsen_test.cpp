@@ -130,11 +130,11 @@ TEST(Coarsen, LeavesASumAloneThatAConvolutionCannotAdd) {
   const TensorId c = net.conv("c", x);
   net.sum("itself", {c, c});
   net.sum("read", {x, net.sum("shared", {c, x})});
-  net.sum("behind", {x, net.conv("d", net.relu("r", x))});
+  net.sum("after", {x, net.conv("d", net.relu("r", x))});
   EXPECT_EQ(std::move(net).operators(),
             (Texts{"relu_1: x", "conv_2: a", "pool_3: p", "sum_4: later", "conv_5: b",
                    "sum_6: three", "conv_7: c", "sum_8: itself", "sum_9: shared", "sum_10: read",
-                   "conv_11: r d", "sum_12: behind"}));
+                   "conv_11: r d", "sum_12: after"}));
 }
 
 TEST(Coarsen, GivesAConvolutionTheActivationAfterIt) {
