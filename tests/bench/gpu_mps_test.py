@@ -33,7 +33,7 @@ class MpsTest(FolderTest):
         self.assertEqual(self.commands(), ["-d:", ":quit"])
         self.assertEqual(mps.environment(), {})
 
-    def test_says_why_it_does_not_serve(self):
+    def test_gives_the_reason_why_it_does_not_serve(self):
         self.assertIn("out of luck", self.mps("echo out of luck; exit 1").start().word)
         mps = self.mps(trial="no server").start()
         self.assertEqual((mps.word, mps.environment()), ("no (no server)", {}))
@@ -41,7 +41,7 @@ class MpsTest(FolderTest):
         self.assertIn(CONTROL, self.mps(script="").start().word)
         self.assertIn("rehearsal", self.mps(target=REHEARSAL).start().word)
 
-    def test_is_not_started_unasked(self):
+    def test_is_not_started_by_default(self):
         self.mps().stop()
         self.assertEqual(self.commands(), [])
 

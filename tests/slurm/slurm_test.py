@@ -116,7 +116,7 @@ class Jobs(SlurmTest):
             record = read_json(folder / f"hios-run-rank-{line[1]}.flight.json")
             self.assertEqual((record["rank"], record["ending"]), (int(line[1]), "killed"))
 
-    def test_what_ranks_do_is_written_when_asked(self):
+    def test_ranks_write_their_records_on_a_signal(self):
         for launcher in ("mpirun", "srun"):
             self.site(launcher)
             number = self.long_run()
@@ -185,7 +185,7 @@ class Sweeps(SlurmTest):
             self.cluster.command("bash", "sweep.sbatch", *arguments, folder=self.folder)
         return str(caught.exception)
 
-    def test_what_cannot_be_swept_is_refused_before_anything_is_submitted(self):
+    def test_bad_sweeps_are_refused_before_anything_is_submitted(self):
         whole = ("--models", "squeezenet", "--algorithms", "sequential")
         self.assertIn("--models and --algorithms are needed", self.refused("a"))
         self.assertIn("is empty", self.refused("a", "--models", ",", "--algorithms", "ios"))
