@@ -14,7 +14,7 @@ ROWS = ["sequential 1x1", "ios 1x1", "hios-lp 2x1", "sequential 1x2", "ios 1x2"]
 
 
 def profile(flags, ranks):
-    """As --update does: other configurations stay."""
+    """Profiles like --update: other configurations stay."""
     file, threads = Path(flag(flags, "--output")), int(flag(flags, "--threads"))
     known = json.loads(file.read_text())["configurations"] if file.exists() else []
     known.append({"ranks": ranks, "threads": threads, "seconds": 10 * ranks + threads})
@@ -39,7 +39,7 @@ class NetworksTest(FolderTest):
         self.programs = FakePrograms(ALGORITHMS, answer)
 
     def run_one(self, deadline=NEVER, runs=36, network="inception_v3", pixels=299):
-        """Of one case: whether it is complete, and the programs it started."""
+        """Runs one case; returns whether it is complete, and the programs that it started."""
         self.programs.calls.clear()
         complete = run_case(Case(self.programs, network, pixels), list(networks.rows(self.programs)),
                             networks.open_stores(self.folder), runs, deadline)

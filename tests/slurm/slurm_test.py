@@ -134,7 +134,7 @@ class Jobs(SlurmTest):
 
 
 class Endings(SlurmTest):
-    """What was measured is kept, and marked incomplete; no process is left (Cluster.wait sees to that)."""
+    """Measurements are kept, and marked incomplete; no process is left (Cluster.wait sees to that)."""
 
     def expect_kept(self, number, name, by="SIGTERM"):
         report = self.measured(name)
@@ -175,7 +175,7 @@ class Endings(SlurmTest):
 
 class Sweeps(SlurmTest):
     def sweep(self, *arguments):
-        """What it prints, and the states of its jobs once they have ended."""
+        """Returns the output of a sweep, and the states of its jobs once they have ended."""
         printed = self.cluster.command("bash", "sweep.sbatch", *arguments, "--", "--nodes=2", folder=self.folder)
         numbers = map(int, re.findall(r"(?:jobs:|job) (\d+)", printed))
         return [self.cluster.wait(number, seconds=400) for number in numbers]

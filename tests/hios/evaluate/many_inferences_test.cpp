@@ -58,7 +58,7 @@ TEST_F(Chain, ThatKeepDevicesBusyAreTheirTime) {
 }
 
 TEST(ManyInferencesWithLaunches, BeginSeparatelyWhereNothingElseIsUnderWay) {
-  Random random(3, "told");
+  Random random(3, "launches");
   Graph graph("one", {timed("a", 2)}, {});
   const Platform platform = test::devices(1, 1);
   Profile profile = test::random_profile(graph, platform, random);

@@ -43,10 +43,10 @@ TEST(Process, HasNothingToRead) { EXPECT_EQ(shell("cat; echo end").out, "end\n")
 TEST(Process, IsKilledWithItsChildrenWhenTimeIsUp) {
   ProcessOptions options;
   options.limit_s = 0.2;
-  const ProcessResult result = shell("echo begun; sleep 1000 & sleep 1000", options);
+  const ProcessResult result = shell("echo started; sleep 1000 & sleep 1000", options);
   EXPECT_TRUE(result.timed_out);
   EXPECT_GE(result.children_at_limit, 1u);
-  EXPECT_EQ(result.out, "begun\n");
+  EXPECT_EQ(result.out, "started\n");
   EXPECT_GT(result.exit_status, 128);
 }
 

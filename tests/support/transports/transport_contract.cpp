@@ -235,7 +235,7 @@ void serves_two_channels_at_once(Transport& transport, FakeAccelerator* device) 
   second.finish();
 }
 
-void opens_channels_again_and_again(Transport& transport, FakeAccelerator* device) {
+void opens_channels_repeatedly(Transport& transport, FakeAccelerator* device) {
   for (std::size_t round = 0; round < 20; ++round) {
     PostedMessages exchange(transport, device, all_pairs(transport.size(), {8, 9000}));
     if (round % 2 == 0) continue;  // opened and never used
@@ -308,7 +308,7 @@ constexpr std::array kCases = {
     ContractCase{"EndsSendsThatNobodyAwaitsYet", ends_sends_that_nobody_awaits_yet},
     ContractCase{"AwaitsTwiceWithoutHarm", awaits_twice_without_harm},
     ContractCase{"ServesTwoChannelsAtOnce", serves_two_channels_at_once},
-    ContractCase{"OpensChannelsAgainAndAgain", opens_channels_again_and_again},
+    ContractCase{"OpensChannelsRepeatedly", opens_channels_repeatedly},
     ContractCase{"AgreesOnInput", agrees_on_input},
     ContractCase{"AgreesOnFacts", agrees_on_facts},
 };

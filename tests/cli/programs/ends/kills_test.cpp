@@ -135,9 +135,9 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
       {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "64", "--iterations",
        "10", "--largest-message", "4096", "--output", folder_.file("out.json")}};
   std::vector<double> lives_s;
-  const auto start_afresh = [&] { std::filesystem::remove(folder_.file("out.json")); };
+  const auto remove_output = [&] { std::filesystem::remove(folder_.file("out.json")); };
   for (const Words& command : commands) {
-    start_afresh();
+    remove_output();
     const auto begin = std::chrono::steady_clock::now();
     // MPICH's launcher waits for the blow's own process, too.
     const ProcessResult done = strike({.delay_s = 0, .signal = "CONT"}, command);
@@ -156,7 +156,7 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
     blow.delay_s = random.uniform(0, life_s);
     SCOPED_TRACE((i % 2 == 0 ? "run, rank " : "profile, rank ") + std::to_string(blow.victim) +
                  " after " + std::to_string(blow.delay_s) + " s");
-    start_afresh();
+    remove_output();
     const ProcessResult done = strike(blow, commands[i % 2] + Words{"--timeout", "60"});
     if (done.timed_out) {
       ++launcher_stood;

@@ -85,7 +85,7 @@ TEST(StopRequestDeathTest, ABodyThatEndsInTimeIsNotEnded) {
           const cli::StopRequest stop({{.seconds = 60, .line = "rank 1: too slow"}});
           raise(SIGTERM);
         }
-        { const cli::StopRequest unasked({{.seconds = 60, .line = "rank 1: too slow"}}); }
+        { const cli::StopRequest request({{.seconds = 60, .line = "rank 1: too slow"}}); }
         _exit(cli::StopRequest::asked() ? 1 : 0);
       },
       testing::ExitedWithCode(0), "^$");
