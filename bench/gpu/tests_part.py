@@ -14,7 +14,7 @@ LEAST = ["--warmup", "1", "--iterations", "3"]  # only the values matter here
 LONGEST, ROUGHER = "hios_gpu_tests", "*tf32*:*fp16*"
 CHECKERS = ("memcheck", "racecheck")
 # Long tests find no more than short ones, and the checkers slow everything down by 10 to 100.
-NOT_CHECKED = ("Thousand", "GpuNetwork", "SaysHowMuchMemoryIsMissing", "nasnet", "randwire", "inception")
+NOT_CHECKED = ("Thousand", "GpuNetwork", "NamesTheMissingMemory", "nasnet", "randwire", "inception")
 CHECKED_PER_SUITE = 6
 REFUSALS = ("Device not supported", "not supported on", "Unable to find", "cannot be profiled")
 

@@ -14,7 +14,7 @@ BASELINE = Path(__file__).with_name("torch_baseline.py")
 
 
 class WorkerError(Exception):
-    """What a request came to; the worker may be gone."""
+    """A request failed; the worker may be gone."""
 
 
 class Worker:

@@ -103,7 +103,7 @@ class ProfilingTest(CompareTest):
         turn = [(1, "1", "none"), (1, "2", "none"), (2, "1", "none"), (1, "2", "ios")]
         self.assertEqual(asked, turn * 2)
 
-    def test_of_the_turns_that_agree_with_the_fastest_the_middle_one_counts_as_a_whole(self):
+    def test_the_middle_of_the_turns_that_agree_with_the_fastest_counts_as_a_whole(self):
         self.operator_ms = {ONE: [14.0, 10.0, 11.0], TWO_CORES: [5.1, 5.0, 5.05], TWO_RANKS: [9.0, 23.0, 9.2]}
         self.profile.measure()
         self.assertEqual([self.chosen_ms(way) for way in (ONE, TWO_CORES, TWO_RANKS)], [10.0, 5.05, 9.0])
@@ -122,7 +122,7 @@ class ProfilingTest(CompareTest):
         self.assertEqual(ways[1, 1]["stages"], [])
         self.assertEqual(ways[1, 2]["operators"]["conv"]["ms"], 10.0)
 
-    def test_a_further_turn_replaces_stages_and_tells_whether_times_changed(self):
+    def test_a_further_turn_replaces_stages_and_returns_whether_times_changed(self):
         self.profile.measure(turns=1)
         self.assertFalse(self.profile.again(ONE, []))
         self.stage_ms = 4.0

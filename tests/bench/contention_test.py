@@ -69,7 +69,7 @@ class ContentionTest(FolderTest):
                              ("Conv", [5, 5], [2, 2, 2, 2], ["input"]))
         self.assertEqual(join["inputs"], [left["name"], right["name"]])
 
-    def test_every_size_once_and_a_second_run_asks_for_nothing(self):
+    def test_every_size_once_and_a_second_run_computes_nothing(self):
         self.assertTrue(contention.run(self.programs, self.folder, NEVER))
         small = [pixels for pixels in contention.PIXELS if pixels <= 512]
         large = len(contention.PIXELS) - len(small)

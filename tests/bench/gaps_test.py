@@ -47,7 +47,7 @@ class GapsTest(FolderTest):
         self.assertEqual(len(rows), 3 * CELLS)
         self.assertEqual(rows["squeezenet", "2", "hios-lp", "10"]["gap"], "0.2")
 
-    def test_a_second_run_asks_for_nothing(self):
+    def test_a_second_run_computes_nothing(self):
         gaps.run(self.programs, self.folder, NEVER)
         self.programs.calls.clear()
         self.assertTrue(gaps.run(self.programs, self.folder, NEVER))

@@ -81,7 +81,7 @@ class GtestRunsTest(FolderTest):
     def test_some_only(self):
         self.assertEqual(self.run_with(names={"Small.First"}).passed, {"Small.First"})
 
-    def test_what_the_arguments_leave_out_is_not_missing(self):
+    def test_tests_that_the_arguments_exclude_are_not_missing(self):
         tally = self.run_with(arguments=["--gtest_filter=Kinds/*"])
         self.assertEqual(tally.passed, {"Kinds/Shape.Fits/0", "Kinds/Shape.Fits/1"})
         self.assertTrue(tally.all_well())

@@ -31,7 +31,7 @@ class PlaceTest(FolderTest):
         found = installations.find_libraries(self.folders())
         self.assertEqual(found, {"libcudnn.so.9": wheels, "libcublasLt.so.13": toolkit, "libcuda.so.1": driver})
 
-    def test_what_the_loader_knows_is_looked_at(self):
+    def test_libraries_of_the_loader_are_found(self):
         odd = self.put("odd", "libcudnn.so.9")
         self.assertEqual(self.folders([f"\tlibcudnn.so.9 (libc6,x86-64) => {odd}/libcudnn.so.9",
                                        "\tlibz.so.1 (libc6,x86-64) => /elsewhere/libz.so.1"]), [odd])

@@ -73,7 +73,7 @@ class LatencyTest(FolderTest):
         self.assertEqual([flag(words, "--stages") for words in profiles], ["ios", "ios", None])
         self.assertEqual({flag(words, "--math") for words in profiles}, {"fp32"})
 
-    def test_merged_rows_have_files_of_their_own_beside_those_without(self):
+    def test_merged_rows_have_files_of_their_own(self):
         self.measure(rounds=1)
         files = {}
         for words in self.steps.commands:
@@ -122,7 +122,7 @@ class LatencyTest(FolderTest):
         self.assertIn("latency_ms", rows["torch eager"])
         self.assertEqual(self.measure(refused=("load",))["torch eager"]["failed"], "no such luck")
 
-    def test_nothing_is_begun_when_the_time_is_up(self):
+    def test_nothing_starts_when_the_time_is_up(self):
         installation = Installation(self.folder, Path("/programs"), True, "/mpirun", manifest={"tests": []})
         steps = FakeSteps(lambda words: "")
         steps.deadline.seconds = 3.0

@@ -52,7 +52,7 @@ class ShapesTest(unittest.TestCase):
         self.assertEqual(read.parameters(), 6 * 1 * 9 + 6)
         self.assertEqual(read.outputs(), ["g"])
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_layers_that_do_not_fit_are_refused(self):
         with self.assertRaises(KeyError):
             model_file.model_of(model(layer("s", "Sum", "input", "nobody")))
         pool = layer("p", "MaxPool", "input", kernel_shape=[2, 2], strides=[2, 2])

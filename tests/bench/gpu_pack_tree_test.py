@@ -21,7 +21,7 @@ class LibrariesTest(unittest.TestCase):
         self.assertEqual({name: path and str(path) for name, path in needed.items()},
                          {"libmpi.so.40": "/somewhere/lib/libmpi.so.40", "libcudnn.so.9": None})
 
-    def test_what_may_stay_outside(self):
+    def test_libraries_of_the_system_stay_outside(self):
         for name in ("libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "libcuda.so.1", "libcudnn.so.9",
                      "libcudnn_ops.so.9", "libcublasLt.so.13", "libnvidia-ml.so.1"):
             self.assertTrue(pack_tree.OUTSIDE.match(name), name)
@@ -38,7 +38,7 @@ class TestRunsTest(unittest.TestCase):
         self.assertEqual(pack_tree.test_runs(listing, ["hios_gpu_tests"]),
                          [{"program": "hios_gpu_tests", "ranks": 0, "arguments": [], "environment": {}}])
 
-    def test_ranks_and_what_they_are_told(self):
+    def test_ranks_keep_their_arguments_and_environment(self):
         mpirun = ["/usr/bin/mpirun", "--bind-to", "none", "-np", "2", "/build/bin/hios_gpu_rank_tests", "--by", "ipc"]
         listing = {"tests": [test("hios_gpu_rank_tests.ranks_2", *mpirun,
                                   environment=["OMPI_MCA_btl=self,vader", "HIOS_PATH=ipc"])]}

@@ -87,7 +87,7 @@ class GoalsTest(unittest.TestCase):
                 row("sequential", 1.0, math="fp16"), row("torch graphs", 2.0, math="fp16")]
         self.assertEqual(self.goal("squeezenet: sequential", rows=rows).word, "not measured")
 
-    def test_sequential_beside_pytorch(self):
+    def test_sequential_compared_with_pytorch(self):
         self.assertEqual(self.goal("squeezenet: sequential", rows=[row("sequential", 1.0), row("torch graphs", 1.0)]).word, "met")
         self.assertEqual(self.goal("squeezenet: sequential", rows=[row("sequential", 1.1), row("torch graphs", 1.0)]).word,
                          "MISSED")

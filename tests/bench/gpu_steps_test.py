@@ -21,14 +21,14 @@ class StepsTest(FolderTest):
     def steps(self, seconds=60, **environment):
         return Steps(self.log, Deadline(seconds), environment, self.lines.append)
 
-    def test_what_passes(self):
+    def test_a_step_that_passes(self):
         outcome = self.steps(WORD="x").run("hello", python("import os; print(os.environ['WORD'])"), 20)
         self.assertTrue(outcome.passed)
         self.assertEqual((outcome.status, outcome.out, outcome.why), (0, "x\n", ""))
         self.assertIn("hello: ok", self.lines[0])
         self.assertIn("x\n", self.log.read_text())
 
-    def test_what_fails_says_its_last_words(self):
+    def test_a_step_that_fails_shows_its_last_line(self):
         outcome = self.steps().run("bad", python("import sys; print('first', file=sys.stderr); sys.exit('last')"), 20)
         self.assertFalse(outcome.passed)
         self.assertEqual(outcome.status, 1)
@@ -45,7 +45,7 @@ class StepsTest(FolderTest):
         outcome = self.steps().run("killed", python("import os; os.kill(os.getpid(), 9)"), 20)
         self.assertEqual(outcome.status, 137)
 
-    def test_what_hangs_is_ended_with_all_that_it_started(self):
+    def test_a_step_that_hangs_is_ended_with_all_that_it_started(self):
         mark = self.folder / "mark"
         child = f"import time; time.sleep(3); open({str(mark)!r}, 'w')"
         code = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(100)"
@@ -65,7 +65,7 @@ class StepsTest(FolderTest):
         self.assertIsNone(outcome.status)
         self.assertIn("time is up", outcome.why)
 
-    def test_what_cannot_be_started(self):
+    def test_a_program_that_cannot_be_started(self):
         outcome = self.steps().run("nothing", [self.folder / "no-such-program"], 5)
         self.assertFalse(outcome.passed)
         self.assertIn("could not be started", outcome.why)

@@ -42,13 +42,13 @@ class WorkerTest(FolderTest):
             self.ask("refuse")
         self.assertEqual(self.ask("a")[1], process)
 
-    def test_one_that_hangs_is_ended_and_started_anew(self):
+    def test_a_worker_that_hangs_is_ended_and_restarted(self):
         process = self.ask("a")[1]
         with self.assertRaisesRegex(WorkerError, "after 1 s"):
             self.ask("hang", 1)
         self.assertNotEqual(self.ask("a")[1], process)
 
-    def test_one_that_dies_says_its_last_words(self):
+    def test_a_worker_that_dies_shows_its_last_line(self):
         with self.assertRaisesRegex(WorkerError, "last words"):
             self.ask("die")
         self.assertEqual(self.ask("a")[0], "a")

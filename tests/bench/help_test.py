@@ -29,7 +29,7 @@ class HelpTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertTrue(done.stdout.startswith("usage: "), done.stdout)
 
-    def test_what_can_be_started_by_its_name_explains_itself(self):
+    def test_programs_with_a_shebang_explain_themselves(self):
         for program in PROGRAMS:
             if program.read_text().startswith("#!"):
                 self.assertTrue(for_people(program), program)

@@ -37,7 +37,7 @@ class CostsTest(unittest.TestCase):
         self.assertEqual(graph, costs.like_table_2(CHAIN, 1))
         self.assertNotEqual(graph, costs.like_table_2(CHAIN, 2))
 
-    def test_ratios_have_the_mean_that_is_asked(self):
+    def test_ratios_have_the_given_mean(self):
         chance = costs.random.Random(1)
         self.assertAlmostEqual(statistics.fmean(costs.lognormal(chance, 1.6, 0.5) for _ in range(20000)), 1.6, delta=0.03)
 
@@ -118,7 +118,7 @@ class AsksTest(FolderTest):
         self.study = asks.Study(Answering(), self.folder)
         self.asked = [asks.Ask(Problem(seed), ("sequential", "heft", "getf"), 30, ("iterations=5",)) for seed in (0, 1)]
 
-    def test_each_is_asked_once(self):
+    def test_each_is_computed_once(self):
         self.assertTrue(asks.run(self.study, "table-1", self.asked, NEVER))
         calls = self.study.programs.asked("hios-schedule")
         self.assertEqual([flag(call, "--random") for call in calls], ["seed=0", "seed=1"])
@@ -151,7 +151,7 @@ class PartsTest(unittest.TestCase):
             seconds += sum(ask.limit_s for ask in questions() if ask.limit_s != hetero_parts.RULE_LIMIT_S)
         self.assertLess(seconds, 2000)  # of which proofs leave a part
 
-    def test_table_4_says_what_16_inputs_take(self):
+    def test_table_4_lists_the_time_of_16_inputs(self):
         self.assertTrue(math.isclose(1 + 15 * costs.SHARE_OF_FURTHER_INPUTS, 1.40, rel_tol=0.01))
 
 

@@ -42,7 +42,7 @@ class LatencyTest(FolderTest):
         self.assertEqual(self.measure(0.2, 0.01)[0]["reference_moved"], 0.01)
         self.assertEqual(len(self.commands), 2)
 
-    def test_of_three_the_one_that_moved_least_counts_with_its_own_table(self):
+    def test_the_measurement_that_moved_least_of_three_counts_with_its_table(self):
         self.assertEqual(self.measure(0.2, 0.05, 0.1), ({"reference_moved": 0.05}, "row  moved 0.05"))
         self.assertEqual(len(self.commands), 3)
 

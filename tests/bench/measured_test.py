@@ -60,7 +60,7 @@ class MeasuredTest(FolderTest):
             self.assertAlmostEqual(low, 100 * 3.25 / 66)
             self.assertAlmostEqual(high, 100 * 4.25 / 66)
 
-    def test_what_figure_12_draws_is_relative_to_sequential(self):
+    def test_figure_12_is_relative_to_sequential(self):
         self.add()
         self.add(pixels=512)
         points = Measured(self.folder).relative("inception_v3", "hios-lp 2x1")

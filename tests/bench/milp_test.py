@@ -47,12 +47,12 @@ class MilpTest(FolderTest):
         self.assertEqual({flag(call, "--algorithm") for call in calls}, {"heft", "milp-split"})
         self.assertIn("| modules, 2 to 4 channels, 100 operators | 6 | 120 |", said)
 
-    def test_what_is_there_is_not_computed_again(self):
+    def test_existing_results_are_not_computed_again(self):
         self.run_it()
         programs, _, _ = self.run_it()
         self.assertEqual(programs.calls, [])
 
-    def test_a_run_that_was_cut_is_told_by_the_status(self):
+    def test_a_run_that_was_cut_sets_the_status(self):
         programs, _, status = self.run_it("--time-limit", "0")
         self.assertEqual(status, 1)
         self.assertEqual(programs.calls, [])

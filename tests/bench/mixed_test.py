@@ -50,7 +50,7 @@ class MixedTest(FolderTest):
             self.assertEqual([device["kind"] for device in json.load(file)["devices"]], ["cpu", "cpu-avx2"])
         self.assertEqual(flag(last, "--algorithm"), "best")
 
-    def test_the_table_has_predicted_beside_measured(self):
+    def test_the_table_has_predicted_next_to_measured(self):
         _, said = self.run_it("--rounds", "1")
         self.assertIn("| cpu alone | 21.00 | 21.00 | 21.00 | 1.00x | 19.00 | +9.5 % | 5.0 |", said)
         self.assertIn("| together, sequential | 13.00 | 13.00 | 13.00 | 1.62x | 19.00 | -46.2 % | 5.0, 5.0 |", said)

@@ -14,7 +14,7 @@ ROWS = ["sequential 1x1", "ios 1x1", "hios-lp 2x1", "sequential 1x2", "ios 1x2"]
 
 
 def profile(flags, ranks):
-    """As --update does: other configurations stay."""
+    """Profiles like --update: other configurations stay."""
     file, threads = Path(flag(flags, "--output")), int(flag(flags, "--threads"))
     known = json.loads(file.read_text())["configurations"] if file.exists() else []
     known.append({"ranks": ranks, "threads": threads, "seconds": 10 * ranks + threads})
@@ -39,7 +39,7 @@ class NetworksTest(FolderTest):
         self.programs = FakePrograms(ALGORITHMS, answer)
 
     def run_one(self, deadline=NEVER, runs=36, network="inception_v3", pixels=299):
-        """Of one case: whether it is complete, and the programs it started."""
+        """Runs one case; returns whether it is complete, and the programs that it started."""
         self.programs.calls.clear()
         complete = run_case(Case(self.programs, network, pixels), list(networks.rows(self.programs)),
                             networks.open_stores(self.folder), runs, deadline)
@@ -50,7 +50,7 @@ class NetworksTest(FolderTest):
         return [Path(flag(flags, "--schedule")).stem.removeprefix("schedule-")
                 for flags in self.programs.asked("hios-run")]
 
-    def test_a_row_an_algorithm_and_both_cores_on_one_rank_beside_them(self):
+    def test_a_row_an_algorithm_and_rows_with_both_cores_on_one_rank(self):
         rows = list(networks.rows(self.programs))
         self.assertEqual(rows, [Row("sequential", 1, 1, 1), Row("ios", 1, 1, 1), Row("hios-lp", 2, 1, 1),
                                 Row("sequential", 1, 2, 1), Row("ios", 1, 2, 2)])
@@ -70,7 +70,7 @@ class NetworksTest(FolderTest):
         self.assertEqual(order, [("inception_v3", 299), ("inception_v3", 512), ("nasnet_large", 331),
                                  ("inception_v3", 1024), ("nasnet_large", 512), ("nasnet_large", 1024)])
 
-    def test_one_incomplete_case_is_told_and_others_still_run(self):
+    def test_one_incomplete_case_is_reported_and_others_still_run(self):
         seen = []
         with mock.patch.object(networks, "run_case", lambda case, *_: seen.append(case) or len(seen) != 2):
             self.assertFalse(networks.run(self.programs, self.folder, 512, 36, NEVER))
@@ -122,7 +122,7 @@ class NetworksTest(FolderTest):
         self.assertEqual([runs.get(network=n, pixels=p, row="ios 1x1", round=r)["verified"] for n, p, r in cases],
                          ["True", "", ""])
 
-    def test_a_second_run_asks_for_nothing(self):
+    def test_a_second_run_computes_nothing(self):
         self.run_one()
         self.assertEqual(self.run_one(), (True, []))
 

@@ -101,7 +101,7 @@ class PeersTest(FolderTest):
         self.assertEqual(len(lines), 3)
         self.assertTrue(report.right())
 
-    def test_other_values_and_moving_rows_are_told(self):
+    def test_other_values_and_moving_rows_are_reported(self):
         with mock.patch.object(peer_report, "processor", lambda: "Some CPU"):
             report = peer_report.Report(self.folder / "peers.json", {}, Protocol([1], 2, 1, 5, 3))
         self.worker.difference = 1e-3
@@ -117,7 +117,7 @@ class PeersTest(FolderTest):
 
 
 class WorstTest(unittest.TestCase):
-    def test_what_is_no_number_counts_wherever_it_stands(self):
+    def test_nan_counts_at_any_position(self):
         self.assertEqual(peer_worker.worst([1e-6, 3e-6, 0.0]), 3e-6)
         nan = float("nan")
         for differences in ([nan], [nan, 1e-6], [1e-6, nan], [1e-6, nan, 1e-6]):
@@ -172,13 +172,13 @@ class WorkerTest(FolderTest):
     def test_the_last_line_is_the_answer(self):
         self.assertEqual(self.worker("echo noise; echo '{\"dims\": [1]}'").ask({"do": "input"}), {"dims": [1]})
 
-    def test_a_failing_request_is_told_by_its_last_line(self):
+    def test_a_failing_request_is_reported_by_its_last_line(self):
         with self.assertRaisesRegex(WorkerError, "^input: ValueError: no$"):
             self.worker("echo Traceback >&2; echo 'ValueError: no' >&2; exit 1").ask({"do": "input"})
         with self.assertRaisesRegex(WorkerError, "status 3"):
             self.worker("exit 3").ask({"do": "input"})
 
-    def test_what_is_started_on_cores_stays_there(self):
+    def test_programs_stay_on_their_cores(self):
         one = cores(1)
         with on_cores(one):
             said = subprocess.run(["sh", "-c", "grep Cpus_allowed_list /proc/self/status"], capture_output=True, text=True)

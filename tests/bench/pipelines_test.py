@@ -40,7 +40,7 @@ class PipelinesTest(FolderTest):
             pipeline_problems.WORK.mkdir(exist_ok=True)
             open(flag(flags, "--output"), "w").write(json.dumps({}))
 
-    def test_what_was_answered_is_not_asked_again(self):
+    def test_existing_answers_are_not_computed_again(self):
         for stop in (DeadlineAfter(5), NEVER):
             pipeline_asks.run(self.programs, self.folder, "regal", stop, devices=(2,))
         questions = len(self.programs.asked("hios-schedule"))

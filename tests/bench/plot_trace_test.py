@@ -66,7 +66,7 @@ class PlotTraceTest(FolderTest):
         self.assertIn("scripts/setup.sh --bench", done.stderr)
         self.assertIn("/usr/bin/python3", done.stderr)
 
-    def test_what_is_no_trace_is_one_line(self):
+    def test_a_file_that_is_no_trace_is_refused_in_one_line(self):
         file = self.folder / "no_trace.json"
         for text in ("{", "[]", "{}", '{"traceEvents": [{}]}'):
             file.write_text(text)

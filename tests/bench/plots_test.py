@@ -60,7 +60,7 @@ class PlotsTest(FolderTest):
             "figure-01-contention", "figure-02-transfer", "figure-07-devices", "figure-08-n", "figure-09-edges",
             "figure-10-layers", "figure-11-p", "figure-12-inception_v3", "figure-13-gain", "figure-14-cost"})
 
-    def test_what_comes_near_a_line_is_a_difference_from_it(self):
+    def test_labels_near_a_line_are_its_differences(self):
         from plots_measured import neighbour
         self.assertEqual(neighbour("best 2x1"), "hios-lp 2x1")
         self.assertEqual(neighbour("ios 1x1"), "sequential 1x1")
@@ -72,7 +72,7 @@ class PlotsTest(FolderTest):
         lines = {"a": [10, 100], "b": [10.2, 99], "c": [10.2, 110], "d": [10.4, 100]}
         self.assertEqual(coinciding(lines), [["a", "b"], ["c"], ["d"]])
 
-    def test_tables_beside_the_figures(self):
+    def test_tables_are_next_to_the_figures(self):
         self.fill_simulated()
         self.fill_networks()
         plots.draw_all(self.folder)

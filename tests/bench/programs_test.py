@@ -19,7 +19,7 @@ class ProgramsTest(FolderTest):
         with self.assertRaisesRegex(SystemExit, "no hios-schedule in .*: build the preset release first"):
             Programs(self.folder)
 
-    def test_what_a_program_prints(self):
+    def test_run_returns_the_output_of_a_program(self):
         self.assertEqual(self.program('printf "%s|" "$@"').run("hios-schedule", "--devices", 3), "--devices|3|")
 
     def test_a_failing_program_ends_the_study_with_its_own_words(self):

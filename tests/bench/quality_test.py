@@ -47,14 +47,14 @@ class QualityTest(FolderTest):
                                r"0\.900 \(0\.90\) \| 1\.125 \(1\.12\) \| 0 \|")
         self.assertIn("5000 layered, 4 alike", said)
 
-    def test_what_is_there_is_not_computed_again(self):
+    def test_existing_results_are_not_computed_again(self):
         self.run_it()
         programs, _, _ = self.run_it()
         self.assertEqual(programs.calls, [])
         programs, _, _ = self.run_it(LATENCY, "--seconds", "3")
         self.assertNotEqual(programs.calls, [])
 
-    def test_best_above_a_rule_and_a_run_that_was_cut_are_told_by_the_status(self):
+    def test_best_above_a_rule_and_a_run_that_was_cut_set_the_status(self):
         _, said, status = self.run_it({**LATENCY, "best": 10.5})
         self.assertEqual(status, 1)
         self.assertRegex(said, r"\| all \| 42 .* \| 42 \|")

@@ -29,7 +29,7 @@ class RunTest(FolderTest):
     def test_only_the_parts_that_are_named(self):
         self.assertEqual(self.study("plots", "contention"), ["contention", "plots"])
 
-    def test_what_the_parts_are_given(self):
+    def test_parts_get_their_flags(self):
         self.study("--seeds", "3", "--largest", "512", "--runs", "12", "--max-seconds", "0")
         programs, deadline = self.programs.return_value, self.deadline.return_value
         self.deadline.assert_called_once_with(0)
@@ -39,7 +39,7 @@ class RunTest(FolderTest):
         self.parts["networks"].assert_called_once_with(programs, self.folder, 512, 12, deadline)
         self.parts["plots"].assert_called_once_with(self.folder)
 
-    def test_as_in_the_paper_without_flags(self):
+    def test_defaults_are_those_of_the_paper(self):
         self.study()
         self.assertEqual(self.parts["simulated"].call_args.args[2], 30)
         self.assertEqual(self.parts["networks"].call_args.args[2:4], (1024, 36))

@@ -58,7 +58,7 @@ class SimulatedTest(FolderTest):
                          sorted(s.random_keys(seed) for s in (Setting(), Setting(n=100, edges=200)) for seed in (0, 1)))
         self.assertEqual({key[0] for key in self.stored()}, {"1"})
 
-    def test_a_second_run_asks_for_nothing(self):
+    def test_a_second_run_computes_nothing(self):
         algorithms = ONE_DEVICE + MANY_DEVICES + [SEARCH]
         self.run_study(algorithms)
         before = (self.folder / "simulated.csv").read_text()

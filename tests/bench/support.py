@@ -22,7 +22,7 @@ class FolderTest(unittest.TestCase):
 
 
 def algorithm(name, many_devices=True, options=()):
-    """As hios-schedule --list-algorithms describes it."""
+    """Returns an algorithm as hios-schedule --list-algorithms describes it."""
     return {"name": name, "many_devices": many_devices, "options": [{"name": option} for option in options]}
 
 

@@ -64,21 +64,21 @@ class ThroughputTest(FolderTest):
         self.assertEqual((result["ranks"], result["copies"], result["per_second"]), (2, 2, 800))
         self.assertTrue(result["verified"])
 
-    def test_a_plan_that_does_best_with_one_place_stands_once(self):
+    def test_a_plan_that_does_best_with_one_buffer_is_listed_once(self):
         rows = rows_of("net", 1)
         rows[-1].in_flight = 2
         self.assertEqual(distinct(rows), rows)
         rows[-1].in_flight = 1
         self.assertEqual(distinct(rows), rows[:-1])
 
-    def test_a_row_that_does_not_verify_says_so(self):
+    def test_a_row_that_does_not_verify_is_marked(self):
         self.bitwise = False
         rows = short_rows_of("net")
         self.bench.turns(["--model", "net"], rows, "p", 1)
         self.assertFalse(rows[0].result()["verified"])
         self.assertIn("NO", table.page("net", rows))
 
-    def test_the_table_sets_all_beside_copies(self):
+    def test_the_table_compares_all_with_copies(self):
         rows = short_rows_of("net")
         self.bench.turns(["--model", "net"], rows[:1], "p", 1)
         self.period_ms = 5
@@ -102,7 +102,7 @@ class ThroughputTest(FolderTest):
         self.assertEqual(weights.cache_bytes(self.folder), (1 << 20) + (8 << 20))
         self.assertEqual(weights.cache_bytes(self.folder / "none"), weights.CACHE_BYTES)
 
-    def test_a_platform_says_what_its_devices_hold(self):
+    def test_a_platform_has_the_memory_of_its_devices(self):
         devices = json.loads(write_platform(self.folder / "p.json", 2, 1, 1000).read_text())["devices"]
         self.assertEqual([device["memory_bytes"] for device in devices], [1000, 1000])
 

@@ -9,7 +9,7 @@
 namespace hios::cli {
 namespace {
 
-TEST(Provenance, KnowsWhatTimesDependOn) {
+TEST(Provenance, RecordsTheFactsThatTimesDependOn) {
   for (const char* name :
        {"OMP_NUM_THREADS", "GOMP_SPINCOUNT", "KMP_AFFINITY", "DNNL_VERBOSE", "ONEDNN_MAX_CPU_ISA",
         "OMPI_MCA_btl", "PMIX_MCA_gds", "MPICH_ASYNC_PROGRESS", "MPIR_CVAR_CH4_CMA_ENABLE",
@@ -22,7 +22,7 @@ TEST(Provenance, KnowsWhatTimesDependOn) {
     EXPECT_FALSE(matters_for_times(name)) << name;
 }
 
-TEST(Provenance, SaysOnceWhatAllRanksHave) {
+TEST(Provenance, RecordsEqualFactsOfRanksOnce) {
   const Json joint =
       joint_environment({{{"A", "1"}, {"B", "x"}}, {{"A", "1"}, {"B", "y"}, {"C", "z"}}});
   EXPECT_EQ(joint.dump(), R"({"A":"1","B":["x","y"],"C":[null,"z"]})");

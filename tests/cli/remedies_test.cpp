@@ -43,7 +43,7 @@ TEST(Remedies, AMeasurementIsACommand) {
             "tf32 --output p.json --update");
 }
 
-TEST(Remedies, OfAMixedPlatformAllBackendsAreNamed) {
+TEST(Remedies, NameAllBackendsOfAMixedPlatform) {
   const Platform mixed({device("gpu", 0), device("cpu", 4)});
   for (const std::size_t each : {0, 1}) {
     EXPECT_EQ(line_for(mixed, each),
@@ -52,7 +52,7 @@ TEST(Remedies, OfAMixedPlatformAllBackendsAreNamed) {
   }
 }
 
-TEST(Remedies, OfJobsNameTheirFlags) {
+TEST(Remedies, NameTheFlagsOfJobs) {
   const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
   EXPECT_EQ(line(need::Ranks{2}), "no: start it with mpirun -np 2");
   EXPECT_EQ(line(need::AllFindings{}), "no; hios-schedule --check lists them");
@@ -75,7 +75,7 @@ TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
   EXPECT_EQ(error_line(RunError("no")), "no");
 }
 
-TEST(Remedies, OfTheSurroundingsNameACommand) {
+TEST(Remedies, NameACommandForTheSurroundings) {
   const auto line = [](Need need) { return error_line(RunError("slow", std::move(need))); };
   EXPECT_NE(line(need::UnsharedCores{}).find("--threads"), std::string::npos);
   EXPECT_NE(line(need::CoreQuota{}).find("more cores"), std::string::npos);
@@ -94,7 +94,7 @@ TEST(Remedies, OfTheSurroundingsNameACommand) {
   EXPECT_NE(copies("Open MPI 4.1.4", 2).find("ptrace_scope to 0 (it is 2)"), std::string::npos);
 }
 
-TEST(Remedies, OfTheEngineNameItsFlags) {
+TEST(Remedies, NameTheFlagsOfTheEngine) {
   const auto not_built = [](const char* name, const char* instead) {
     return error_line(InputError("not built", need::BackendInBuild{name, instead}));
   };

@@ -179,7 +179,7 @@ TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   });
 }
 
-TEST(Arithmetics, OfTheBackendsAreKnown) {
+TEST(Arithmetics, AreKnownForEveryBackend) {
   for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16}) {
     EXPECT_EQ(parse_precision(to_string(precision)), precision);
     for (const BackendEntry& entry : backends()) {

@@ -21,7 +21,7 @@ std::string message(std::string_view name) {
   return "";
 }
 
-TEST(Backends, EveryRowMakesWhatItSaysOrSaysWhyNot) {
+TEST(Backends, EveryRowMakesItsBackendOrNamesTheReason) {
   for (const BackendEntry& entry : backends()) {
     SCOPED_TRACE(std::string(entry.name));
     EXPECT_FALSE(entry.description.empty());

@@ -109,7 +109,7 @@ TEST_P(Networks, ComputedSchedules) {
   }
 }
 
-TEST_P(Networks, PlacesAreReusedAlmostAsWellAsCanBe) {
+TEST_P(Networks, SlotsAreReusedAlmostOptimally) {
   const auto order = coarse.graph.topological();
   const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
   const RankPlan plan = plan_rank(coarse, schedule, Rank(0));

@@ -125,7 +125,7 @@ TEST_F(FormatsPage, NamesEveryKeyOfEverySchema) {
   }
 }
 
-TEST_F(FormatsPage, OurReadersTakeItsExamples) {
+TEST_F(FormatsPage, ItsExamplesAreRead) {
   EXPECT_EQ(graph_from_json(view("hios-graph")).size(), 4U);
   EXPECT_EQ(platform_from_json(view("hios-platform")).size(), 3U);
   const Json& pairs = examples_.at("hios-graph").at(1);
@@ -151,7 +151,7 @@ TEST_F(FormatsPage, ItsSchedulesFitItsModel) {
   }
 }
 
-TEST_F(FormatsPage, ItsProfilePredictsWhatItsScheduleSays) {
+TEST_F(FormatsPage, ItsProfilePredictsTheLatencyOfItsSchedule) {
   const Graph graph = graph_of_the_model();
   const Profile profile = profile_from_json(view("hios-profile"));
   const ScheduleFile file = schedule_from_json(view("hios-schedule"), graph);

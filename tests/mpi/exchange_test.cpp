@@ -83,7 +83,7 @@ TEST(Exchange, EveryRankHasWhatEveryRankGave) {
   });
 }
 
-TEST(Exchange, OneRankIsHeardByAllWhateverTheOthersPass) {
+TEST(Exchange, OneRanksValueReachesAll) {
   test::run_ranks(3, [](Transport& transport) {
     for (const std::size_t speaker : {0u, 2u}) {
       const Outer mine = outer_of(transport.rank().index());

@@ -163,7 +163,7 @@ class Hosts:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-# What mpirun calls as it would call ssh: agent HOST WORDS…, of which a shell there makes a command.
+# The program that mpirun calls instead of ssh: agent HOST WORDS…; a shell on the host runs the words.
 AGENT = """\
 #!/bin/sh
 PATH='{tools}'

@@ -34,7 +34,7 @@ def points(profile, origin, destination):
 
 
 def bytes_across(graph, schedule, away):
-    """What the schedule sends between the devices `away` and the others; a tensor goes once to each device."""
+    """Returns the bytes that the schedule sends between the devices `away` and the others, once to each device."""
     device = {operator: number for number, each in enumerate(schedule["devices"])
               for stage in each["stages"] for group in stage for operator in group}
     sent = {}

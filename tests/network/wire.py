@@ -43,7 +43,7 @@ def card(network, name):
 
 
 def frames(number):
-    """What the card has sent by now."""
+    """Yields the frames that the card has sent by now."""
     while True:
         try:
             yield os.read(number, LARGEST)

@@ -87,7 +87,7 @@ TEST_F(DeadlineTest, TheStopRequestMayBeEmpty) {
   EXPECT_TRUE(deadline.expired());
 }
 
-TEST_F(DeadlineTest, HalfIsHalfwayFromItsBeginWheneverItIsAsked) {
+TEST_F(DeadlineTest, HalfIsHalfwayFromItsBegin) {
   const Deadline deadline = in(8);
   now_s_ += 3;
   const Deadline half = deadline.half();
@@ -97,7 +97,7 @@ TEST_F(DeadlineTest, HalfIsHalfwayFromItsBeginWheneverItIsAsked) {
   EXPECT_FALSE(deadline.expired());
 }
 
-TEST_F(DeadlineTest, APartEndsWithTheWhole) {
+TEST_F(DeadlineTest, ADerivedDeadlineEndsWithItsOrigin) {
   const Deadline deadline = in(8);
   now_s_ += 2;
   EXPECT_EQ(deadline.within(3).seconds_left(), 3);
@@ -108,7 +108,7 @@ TEST_F(DeadlineTest, APartEndsWithTheWhole) {
   EXPECT_TRUE(deadline.within(-1).expired());
 }
 
-TEST_F(DeadlineTest, TellsAStopRequestFromTime) {
+TEST_F(DeadlineTest, DistinguishesAStopRequestFromTime) {
   const Deadline deadline = in(0);
   EXPECT_TRUE(deadline.expired());
   EXPECT_FALSE(deadline.stop_requested());
@@ -133,7 +133,7 @@ TEST_F(DeadlineTest, FromNowMayEndLater) {
   EXPECT_TRUE(next.expired());
 }
 
-TEST_F(DeadlineTest, ALoopAsksOnceInSoManySteps) {
+TEST_F(DeadlineTest, ALoopReadsTheClockOnceInSoManySteps) {
   int asked = 0;
   const Deadline deadline([&asked] { return ++asked > 2; });
   int expired_at = -1;

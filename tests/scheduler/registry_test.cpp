@@ -130,7 +130,7 @@ TEST(Registry, KeepsItsAlgorithms) {
   }
 }
 
-TEST(Registry, RefusesNamesThatCannotBeAskedFor) {
+TEST(Registry, RefusesNamesThatNoFlagCanGive) {
   const auto add = [](const std::string& name) {
     Registry registry = built_in();
     Algorithm algorithm = nearest();

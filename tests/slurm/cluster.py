@@ -168,7 +168,7 @@ class Cluster:
                          for line in path.read_text(errors="replace").splitlines()[-15:])
 
     def command(self, *command, check=True, folder=None, variables=None):
-        """What a command of Slurm prints."""
+        """Returns the output of a command of Slurm."""
         done = subprocess.run([*self.on_first(), *map(str, command)], capture_output=True, text=True, timeout=120, cwd=folder,
                               env={**self.environment, **(variables or {})}, stdin=subprocess.DEVNULL)
         if check and done.returncode != 0:
@@ -183,7 +183,7 @@ class Cluster:
         return int(self.command("sbatch", "--parsable", *arguments, folder=folder, variables=variables).split(";")[0])
 
     def job(self, number):
-        """What Slurm knows of a job: JobState, ExitCode, Restarts …"""
+        """Returns the fields of a job in Slurm: JobState, ExitCode, Restarts …"""
         words = self.command("scontrol", "show", "job", "--oneliner", number, check=False).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 

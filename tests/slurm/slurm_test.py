@@ -126,7 +126,7 @@ class Jobs(SlurmTest):
             record = read_json(folder / f"hios-run-rank-{line[1]}.flight.json")
             self.assertEqual((record["rank"], record["ending"]), (int(line[1]), "killed"))
 
-    def test_what_ranks_do_is_written_when_asked(self):
+    def test_ranks_write_their_records_on_a_signal(self):
         for launcher in ("mpirun", "srun"):
             self.site(launcher)
             number = self.long_run()
@@ -144,7 +144,7 @@ class Jobs(SlurmTest):
 
 
 class Endings(SlurmTest):
-    """What was measured is kept, and marked incomplete; no process is left (Cluster.wait sees to that)."""
+    """Measurements are kept, and marked incomplete; no process is left (Cluster.wait sees to that)."""
 
     def expect_kept(self, number, name, by="SIGTERM"):
         report = self.measured(name)
@@ -185,7 +185,7 @@ class Endings(SlurmTest):
 
 class Sweeps(SlurmTest):
     def sweep(self, *arguments):
-        """What it prints, and the states of its jobs once they have ended."""
+        """Returns the output of a sweep, and the states of its jobs once they have ended."""
         printed = self.cluster.command("bash", "sweep.sbatch", *arguments, "--", "--nodes=2", folder=self.folder)
         numbers = map(int, re.findall(r"(?:jobs:|job) (\d+)", printed))
         return [self.cluster.wait(number, seconds=400) for number in numbers]
@@ -195,7 +195,7 @@ class Sweeps(SlurmTest):
             self.cluster.command("bash", "sweep.sbatch", *arguments, folder=self.folder)
         return str(caught.exception)
 
-    def test_what_cannot_be_swept_is_refused_before_anything_is_submitted(self):
+    def test_bad_sweeps_are_refused_before_anything_is_submitted(self):
         whole = ("--models", "squeezenet", "--algorithms", "sequential")
         self.assertIn("--models and --algorithms are needed", self.refused("a"))
         self.assertIn("is empty", self.refused("a", "--models", ",", "--algorithms", "ios"))

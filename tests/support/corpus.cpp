@@ -27,7 +27,7 @@ std::string utf_16(const std::string& ascii) {
   return wide;
 }
 
-std::size_t place_of(const std::string& part, const std::string& base, const Json& row) {
+std::size_t position_of(const std::string& part, const std::string& base, const Json& row) {
   const std::size_t at = base.find(part);
   if (at == std::string::npos) throw std::runtime_error("no such text: " + row.dump());
   return at;
@@ -38,7 +38,7 @@ std::string edited(std::string base, const Json& row) {
   if (row.contains("append")) return base + text_of(row, "append");
   if (row.contains("drop_last")) return base.substr(0, base.size() - row["drop_last"].get<int>());
   if (row.contains("cut_before")) {
-    return base.substr(0, place_of(text_of(row, "cut_before"), base, row));
+    return base.substr(0, position_of(text_of(row, "cut_before"), base, row));
   }
   std::string fresh = text_of(row, "with") + bytes_of(text_of(row, "hex"));
   const std::string fill = text_of(row, "fill");
@@ -46,7 +46,7 @@ std::string edited(std::string base, const Json& row) {
   fresh += text_of(row, "then");
   if (!row.contains("replace")) return fresh;
   const std::string old = text_of(row, "replace");
-  const std::size_t at = place_of(old, base, row);
+  const std::size_t at = position_of(old, base, row);
   if (row.contains("cut_after")) return base.substr(0, at) + fresh;
   return base.replace(at, old.size(), fresh);
 }

@@ -18,8 +18,8 @@ struct BadFile {
 
 std::filesystem::path corpus();
 
-/// Those that stand there (expected.json), and those that edits.json makes of good ones. An edit
-/// replaces the first place where `replace` stands, or without one the whole file, by `with`, the
+/// Those in the folder (expected.json), and those that edits.json makes of good ones. An edit
+/// replaces the first occurrence of `replace`, or without one the whole file, by `with`, the
 /// bytes of `hex`, `fill` so many `times`, and `then`; with `cut_after` nothing follows. Or it
 /// appends, ends the file before a text, drops the last bytes, or writes it as UTF-16.
 std::vector<BadFile> bad_files();

@@ -1,4 +1,4 @@
-// The files of this repository that people read: for tests of the house's rules.
+// The files of this repository that people read: for tests of its rules.
 #pragma once
 
 #include <functional>

@@ -53,7 +53,7 @@ class FileFlags : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(FileFlags, OfEveryPairOneThatIsWrittenNamesItsFileAlone) {
+TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
   const std::string name = file("same.json");
   std::size_t pairs = 0;
   for (const Program& program : kPrograms) {

@@ -47,7 +47,7 @@ TEST(Flags, RefusesNumbersThatAreNone) {
   }
 }
 
-TEST(Flags, RefusesWhatItDoesNotKnow) {
+TEST(Flags, RefusesUnknownFlags) {
   EXPECT_NE(message([] { read_words({"--cuont", "1"}); }).find("--help"), std::string::npos);
   EXPECT_NE(message([] {
               read_words({"--coun", "1"});

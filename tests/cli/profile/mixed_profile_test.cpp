@@ -77,7 +77,7 @@ Schedule schedule_by(const char* name, const CostModel& costs) {
   return algorithm.run(scheduler::Problem(costs), Options(algorithm.options), {}).schedule;
 }
 
-TEST(MixedProfile, HasTheStagesThatSchedulersAskFor) {
+TEST(MixedProfile, HasTheStagesThatSchedulersNeed) {
   const Network network = fake_network(40, 11);
   const std::vector<std::string> algorithms = {"ios", "hios-lp", "hios-mr"};
   const Profile profile = profile_of(network, algorithms);

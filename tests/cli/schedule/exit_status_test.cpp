@@ -30,7 +30,7 @@ TEST(ExitStatus, TellsBadInputFromFailure) {
   EXPECT_EQ(ended([]() -> int { throw std::logic_error("why"); }), Ended(3, "error: why\n"));
 }
 
-TEST(ExitStatus, OfAProgramWithoutMemoryComesWithTheRemedy) {
+TEST(ExitStatus, AProgramWithoutMemoryNamesTheRemedy) {
   const auto [status, text] = ended([]() -> int { throw std::bad_alloc(); });
   EXPECT_EQ(status, 3);
   EXPECT_EQ(text.find("error: out of memory: take a smaller graph, fewer devices or fewer islands"),

@@ -106,7 +106,7 @@ TEST(ScheduleProgram, WritesAScheduleOfOnesOwn) {
   EXPECT_NE(checked.out.find("valid, on-one"), std::string::npos) << checked.out;
 }
 
-TEST(ScheduleProgram, SaysInOneLineWhatIsWrong) {
+TEST(ScheduleProgram, RefusesBadInputInOneLine) {
   const Ended unknown = run(scheduler::built_in(), {"--random", kNetwork, "--algorithm", "on-one"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.err.find("error: no algorithm is called on-one"), 0u) << unknown.err;
@@ -152,7 +152,7 @@ TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsByDefault) {
       << compared.out;
 }
 
-TEST(ScheduleProgram, AGraphFileWithoutStageCostsHasOneStreamAndTheTableSaysSo) {
+TEST(ScheduleProgram, AGraphFileWithoutStageCostsHasOneStreamInTheTable) {
   test::TemporaryFolder folder;
   const std::string graph = (folder / "g.json").string();
   Json written = {{"format", "hios-graph"},
@@ -174,7 +174,7 @@ TEST(ScheduleProgram, AGraphFileWithoutStageCostsHasOneStreamAndTheTableSaysSo) 
   EXPECT_FALSE(holds(out, "one stream")) << out;
 }
 
-TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFourWhenAsked) {
+TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFour) {
   test::TemporaryFolder folder;
   const std::string profile = (folder / "p.json").string();
   const CoarseGraph coarse = coarsen(models::find("squeezenet")->build(1, 48, 48));

@@ -101,7 +101,7 @@ std::vector<OperationCase> small_operators() {
   return cases;
 }
 
-TEST(CpuBackend, TheSameBitsOnEveryStreamAndBesideOthers) {
+TEST(CpuBackend, TheSameBitsOnEveryStreamAndConcurrently) {
   const auto cases = small_operators();
   for (const auto& [threads, groups] : {std::pair{2, 2}, {2, 3}, {4, 2}, {6, 3}}) {
     SCOPED_TRACE(std::to_string(threads) + " threads " + std::to_string(groups) + " groups");
@@ -192,7 +192,7 @@ TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
   EXPECT_TRUE(job::compare(first.values(), before, {}).bitwise);
 }
 
-TEST(CpuBackend, SaysWhatItIs) {
+TEST(CpuBackend, DescribesItself) {
   const auto backend = cpu_backend(2);
   const Json facts = backend->describe();
   // The loaded library is the one with the headers of this build.

@@ -63,7 +63,7 @@ TEST(CpuChoices, AConvolutionIsTimedWhereThereAreTwoMethods) {
   }
 }
 
-TEST(CpuChoices, WithoutTimingNothingIsChosenAndWhatIsGivenStays) {
+TEST(CpuChoices, WithoutTimingNothingIsChosenAndGivenMethodsStay) {
   const OperationCase one = convolution({1, 32, 20, 20}, kThree);
   const auto backend = cpu_backend(1);
   EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByRule), Json::object());
@@ -87,7 +87,7 @@ TEST(CpuChoices, AMethodIsWrittenAndRead) {
   }
 }
 
-TEST(CpuChoices, WhatIsNoMethodIsRefused) {
+TEST(CpuChoices, AnUnknownMethodIsRefused) {
   const auto backend = cpu_backend(1);
   test::expect_error<InputError>(
       [&] {

@@ -17,7 +17,7 @@ TEST(InstructionSet, OneThatIsNotKnownListsThoseThatAre) {
   }
 }
 
-TEST(InstructionSet, WhatTheProcessorLacksIsRefused) {
+TEST(InstructionSet, SetsThatTheProcessorLacksAreRefused) {
   const InstructionCap &sse41 = instruction_cap("sse41"), &avx2 = instruction_cap("avx2"),
                        &avx512 = instruction_cap("avx512_core");
   require_instructions(sse41, &avx2);
@@ -29,7 +29,7 @@ TEST(InstructionSet, WhatTheProcessorLacksIsRefused) {
                      {"this processor has none of them, not sse41"});
 }
 
-TEST(InstructionSet, OurKernelsSayWhatTheProcessorHas) {
+TEST(InstructionSet, OurKernelsNameTheProcessorsSet) {
   const InstructionCap* const best = best_instructions();
   const bool has_avx2 = best != nullptr && best >= &instruction_cap("avx2");
   EXPECT_EQ(std::string(kernels().name) != "baseline", has_avx2);

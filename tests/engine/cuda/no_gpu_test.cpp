@@ -36,18 +36,18 @@ TEST(WithoutAGpu, EveryReasonHasItsWordsAndARemedy) {
 }
 
 TEST(WithoutAGpu, AProgramExitsBeforeAnythingRan) {
-  const test::Workplace place;
+  const test::TestFolder folder;
   test::ProcessOptions options;
   options.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
   const auto result = test::run_process({HIOS_CUDA_PROFILE, "--model", "squeezenet", "--backend",
-                                         "cuda", "--output", place.file("profile.json")},
+                                         "cuda", "--output", folder.file("profile.json")},
                                         options);
   EXPECT_EQ(result.exit_status, 2) << result.err;
   EXPECT_EQ(test::lines_with(result.err, "backend cuda").size(), 1u) << result.err;
-  EXPECT_TRUE(place.files().empty());
+  EXPECT_TRUE(folder.files().empty());
 }
 
-TEST(WithoutAGpu, NvmlSaysThatItIsNotThere) {
+TEST(WithoutAGpu, NvmlReportsThatItIsMissing) {
   // No GPU has this address: either the library is missing or it does not know it.
   EXPECT_TRUE(cuda::nvml_readings("ffff:ff:1f.7").contains("unavailable"));
 }

@@ -45,7 +45,7 @@ TEST(ConvolutionKey, NamesDistancesBetweenTapsWhereTheyAreNotNext) {
 }
 
 /// The padding after the input, as given to a library's graph.
-TEST(EndPadding, IsThatInFrontWhereTheOutputFits) {
+TEST(EndPadding, EqualsTheBeginPaddingWhereTheOutputFits) {
   const auto padded = [](const Shape& input, const Conv& conv) {
     return *problem(test::make_operation(
         "padded", input, {},
@@ -55,9 +55,9 @@ TEST(EndPadding, IsThatInFrontWhereTheOutputFits) {
   EXPECT_TRUE(even.evenly_padded());
   EXPECT_EQ(even.end_pad_h(), 1);
   EXPECT_EQ(even.end_pad_w(), 1) << "though the last column of windows reads none of it";
-  const auto behind = padded({1, 4, 8, 8}, {4, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}});
-  EXPECT_FALSE(behind.evenly_padded());
-  EXPECT_EQ(behind.end_pad_h(), 1);
+  const auto after = padded({1, 4, 8, 8}, {4, {3, 3}, {2, 2}, {Extent{0, 0}, Extent{1, 1}}});
+  EXPECT_FALSE(after.evenly_padded());
+  EXPECT_EQ(after.end_pad_h(), 1);
   const auto in_front = padded({1, 4, 8, 8}, {4, {3, 3}, {1, 1}, {Extent{2, 1}, Extent{0, 1}}});
   EXPECT_FALSE(in_front.evenly_padded());
   EXPECT_EQ(in_front.end_pad_h(), 0);
@@ -90,7 +90,7 @@ TEST(TrialSets, AreLargerThanTheCacheWhereMemoryAllows) {
   EXPECT_EQ(cuda::trial_sets(256, 50 * kMiB, 10000 * kMiB), 512u);
 }
 
-TEST(ConvolutionKey, OfASeparableOneIsThatOfItsPointwiseHalf) {
+TEST(ConvolutionKey, TakesThePointwiseHalfOfASeparableOne) {
   const auto separable = test::make_operation(
       "separable", {1, 8, 6, 6}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
         const Conv depthwise{8, {3, 3}, {2, 2}, {1, 1}, 8};

@@ -14,7 +14,7 @@ TEST(StolenTime, IsTheEighthNumberOfTheSumOverAllCores) {
   EXPECT_DOUBLE_EQ(stolen_ms(kStat, 1000), 175628);
 }
 
-TEST(StolenTime, IsNothingWhereTheSystemDoesNotSay) {
+TEST(StolenTime, IsZeroWhereTheSystemLacksIt) {
   for (const std::string_view text :
        {"", "cpu", "cpu  1 2 3 4 5 6 7", "cpu0 1 2 3 4 5 6 7 8 9", "intr 1 2 3", "cpu  1 2 x 4"}) {
     EXPECT_EQ(stolen_ms(text, 100), 0) << text;

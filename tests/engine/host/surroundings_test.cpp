@@ -25,7 +25,7 @@ class FakeRoot : public testing::Test {
   test::TemporaryFolder root_;
 };
 
-TEST_F(FakeRoot, OfNothingNothingIsKnown) {
+TEST_F(FakeRoot, AnEmptyRootHasNoFacts) {
   const HostFacts nothing = facts();
   EXPECT_EQ(nothing.kernel, "");
   EXPECT_EQ(nothing.processor, "unknown");
@@ -81,7 +81,7 @@ TEST_F(FakeRoot, OneSlowCoreOfThoseAllowedIsEnough) {
   EXPECT_EQ(facts({1, 2}).governor, "powersave");
 }
 
-TEST(HostFacts, OfThisMachineAreRead) {
+TEST(HostFacts, AreReadOnThisMachine) {
   const HostFacts here = read_host_facts(allowed_cores());
   EXPECT_NE(here.kernel, "");
   EXPECT_FALSE(here.cores.empty());

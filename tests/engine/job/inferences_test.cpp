@@ -15,7 +15,7 @@ TEST(MeanPeriod, IsTheTimeBetweenEnds) {
 }
 
 // Two of them end every 40 ms, whichever ends are first and last.
-TEST(MeanPeriod, OfCopiesThatEndTogetherIsThatOfAll) {
+TEST(MeanPeriod, CountsCopiesThatEndTogetherAsOne) {
   for (const std::size_t count : {9, 10, 11, 12}) {
     std::vector<double> ends;
     for (std::size_t i = 0; i < count; ++i) ends.push_back(40.0 * static_cast<double>(1 + i / 2));

@@ -178,7 +178,7 @@ TEST(ProfileJob, MeasuresNothingTwice) {
   });
 }
 
-TEST(ProfileJob, PricesAPlatformOfBothKindsAndNoOther) {
+TEST(ProfileJob, ServesAPlatformOfBothKindsAndNoOther) {
   const Network network = fake_network(10, 5);
   const Profile profile = profile_of(network, kMixed, nullptr);
   const Graph& graph = network.coarse.graph;
@@ -205,7 +205,7 @@ TEST(ProfileJob, PricesAPlatformOfBothKindsAndNoOther) {
                                  {"no configuration for cpu0 (cpu, 2 threads"});
 }
 
-TEST(ProfileJob, StopsAskingWhenTheTimeIsUp) {
+TEST(ProfileJob, StopsMeasuringWhenTheTimeIsUp) {
   const Network network = fake_network(8, 3);
   const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 4);
   const Names names = {"fake", "fake"};
@@ -277,7 +277,7 @@ void expect_refused(const std::vector<std::string>& messages, const std::string&
   }
 }
 
-TEST(ProfileJob, WhatOneRankCannotMeasureIsRefusedByAll) {
+TEST(ProfileJob, OperatorsThatOneRankCannotMeasureAreRefusedByAll) {
   const Network network = fake_network(8, 3);
   const std::string name = network.coarse.graph.op(OpId(2)).name;
   const FakeJob ranks{.backends = {"fake", "fake"},
@@ -318,7 +318,7 @@ TEST(ProfileJob, RanksThatHoldDifferentInputsAreRefused) {
 /// A backend with fp32 alone.
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
 
-TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32BesideOneThatHasIt) {
+TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32) {
   std::vector<BackendEntry> table(test::fake_backends().begin(), test::fake_backends().end());
   table[0].precisions = kOnlyFp32;
   ProfileOptions options = options_with({"fake-device", "fake"}, table);

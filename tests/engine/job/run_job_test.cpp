@@ -161,7 +161,7 @@ TEST(RunJob, AProfilePredicts) {
   });
 }
 
-TEST(RunJob, CostsOfOtherRanksStandInWhereTheScheduleWasPlannedSo) {
+TEST(RunJob, CostsOfOtherRanksAreUsedIfTheScheduleWasPlannedWithThem) {
   const Names three = {"fake", "fake", "fake"};
   RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu", "cpu"}, 9);
   const Graph& graph = inputs.network.coarse.graph;
@@ -279,7 +279,7 @@ TEST(RunJob, BackendsOfAnotherKindThanTheScheduleAreRefused) {
                  "unknown backend 'cpu'; known are auto, fake, fake-device");
 }
 
-TEST(RunJob, WhatTheProfileLacksIsSaidByAll) {
+TEST(RunJob, MissingTimesOfTheProfileAreNamedByAll) {
   expect_refused(refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()),
                           [](Rank, RunInputs& inputs) {
                             inputs.profile = Profile{};

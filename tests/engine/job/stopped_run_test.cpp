@@ -1,4 +1,4 @@
-// A run whose ranks are asked to stop, or hang, before its end.
+// A run whose ranks get a stop request, or hang, before its end.
 #include <gtest/gtest.h>
 
 #include "engine/job/run_job.h"
@@ -33,7 +33,7 @@ TEST(StoppedRun, VerifyingRanksHearOfEachOtherAfterEachOperator) {
   }
 }
 
-// Rank 1 alone is asked to stop at each moment: in the warm-up, the measured runs, the recorded
+// Rank 1 alone gets a stop request at each moment: in the warm-up, the measured runs, the recorded
 // runs, the verification, and at last never.
 TEST(StoppedRun, StoppedAnywhereItKeepsWhatItMeasured) {
   const RunInputs inputs = inputs_for(Network(small_model()), {"cpu", "cpu"}, 21);

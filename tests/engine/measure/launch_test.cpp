@@ -20,7 +20,7 @@ std::vector<Measurement> swept(const std::vector<double>& marked_ms, double whol
   return merged;
 }
 
-TEST(Launch, IsWhatARunTakesBesideItsOperatorsWithoutMarks) {
+TEST(Launch, IsTheTimeOfAnUnmarkedRunWithoutItsOperators) {
   // Three operators of 5, 7 and 3 us; a reading takes 2 us; a run takes 11 us more than the
   // operators.
   const auto merged = swept({0.007, 0.009, 0.005}, 0.017, 0.026);
@@ -53,7 +53,7 @@ TEST(Launch, AddsGapsBetweenOperatorsToThem) {
   EXPECT_NEAR(launch->ms, 0.15, 1e-12);
 }
 
-TEST(Launch, OfOneOperatorCannotTellReadingsFromIt) {
+TEST(Launch, IncludesReadingsForOneOperator) {
   const auto launch = launch_of(swept({1}, 1, 1.5));
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->marks_ms, 0);

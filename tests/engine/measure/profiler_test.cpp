@@ -141,7 +141,7 @@ TEST(Profiler, MeasuresEverySignatureInSweepsOverTheNetwork) {
   collected.expect_alike();
 }
 
-TEST(Profiler, CountsDisturbedSweepsAndSaysWhetherTheySettled) {
+TEST(Profiler, CountsDisturbedSweepsAndReportsSettling) {
   const RandomNetwork network = wide_network();
   for (const bool disturbed : {false, true}) {
     run_ranks(2, [&](mpi::Transport& transport) {
@@ -342,7 +342,7 @@ TEST(StageBatch, ProducesTheInputsThenRunsTheGroups) {
   }
 }
 
-TEST(StageBatch, WritesTimesByTheIndexAsAsked) {
+TEST(StageBatch, WritesTimesByTheGivenIndex) {
   const RandomNetwork network = wide_network();
   const Graph& graph = network.coarse.graph;
   std::vector<Stage> stages = pairs(graph);

@@ -41,12 +41,12 @@ TEST(Measure, RanksAgreeWhenTheyHaveWarmedUpForLongEnough) {
     // 100 ms at 30 ms by the slowest rank: four runs, two more than the minimum.
     const double mine = transport.rank() == Rank(2) ? 30 : 10;
     FakeDisturbance quiet;
-    std::vector<std::size_t> told;
+    std::vector<std::size_t> counts;
     const Samples samples = measure(
         transport, {.warmup = 2, .warmup_s = 0.1, .iterations = 1}, quiet, [&] { return mine; },
-        [&](const RunsDone& done) { told.push_back(done.warm_ups + 100 * done.samples); });
+        [&](const RunsDone& done) { counts.push_back(done.warm_ups + 100 * done.samples); });
     EXPECT_EQ(samples.ms, Times(1, 30.0));
-    EXPECT_EQ(told, (std::vector<std::size_t>{1, 2, 3, 4, 104}));
+    EXPECT_EQ(counts, (std::vector<std::size_t>{1, 2, 3, 4, 104}));
   });
 }
 
@@ -62,7 +62,7 @@ TEST(Measure, RanksAgreeWhenTheDurationIsReached) {
 }
 
 // Signals reach ranks at different moments, and some ranks not at all.
-TEST(Measure, AllRanksEndTogetherOnceOneWasAsked) {
+TEST(Measure, AllRanksEndTogetherOnceOneGotAStopRequest) {
   run_ranks(3, [](mpi::Transport& transport) {
     int asked = 0;
     Protocol protocol{.warmup = 2, .iterations = 50, .settle_s = 100};
@@ -74,7 +74,7 @@ TEST(Measure, AllRanksEndTogetherOnceOneWasAsked) {
   });
 }
 
-TEST(Measure, AskedInTheWarmUpNothingIsMeasured) {
+TEST(Measure, AStopRequestInTheWarmUpMeasuresNothing) {
   run_ranks(2, [](mpi::Transport& transport) {
     Protocol protocol{.warmup = 3, .iterations = 5};
     protocol.stop = [&] { return transport.rank() == Rank(0); };
@@ -87,7 +87,7 @@ TEST(Measure, AskedInTheWarmUpNothingIsMeasured) {
   });
 }
 
-TEST(Measure, NobodyAskedIsNotStopped) {
+TEST(Measure, RunsToTheEndWithoutAStopRequest) {
   run_ranks(2, [](mpi::Transport& transport) {
     Protocol protocol{.warmup = 1, .iterations = 5};
     protocol.stop = [] { return false; };
@@ -168,7 +168,7 @@ TEST(Settling, EndsWhenItsTimeIsUp) {
   });
 }
 
-TEST(Settling, IsNotWaitedForUnlessAsked) {
+TEST(Settling, IsAwaitedOnlyOnRequest) {
   run_ranks(1, [](mpi::Transport& transport) {
     FakeDisturbance quiet;
     int call = 0;
@@ -197,7 +197,7 @@ TEST(Settling, LeavesDisturbedIterationsOutWhileEnoughOthersRemain) {
   EXPECT_GT(difference_of_halves(samples).value(), 0.4);
 }
 
-TEST(Progress, CountsWhatIsPlannedAndThenSaysThatItSettles) {
+TEST(Progress, CountsPlannedIterationsAndThenShowsThatItSettles) {
   const Protocol protocol{.warmup = 5, .iterations = 30, .settle_s = 20};
   EXPECT_EQ(progress_text("sweep", protocol, {5, 2, 1.0}, 7.0), "sweep  7/35  28 s left");
   EXPECT_EQ(progress_text("sweep", protocol, {5, 30, 15.0}, 17.5), "sweep  35/35  0 s left");
@@ -208,7 +208,7 @@ TEST(Progress, CountsWhatIsPlannedAndThenSaysThatItSettles) {
             "sweep  115, until they settle, for 1 s more at most");
 }
 
-TEST(Progress, CountsWhatADurationNeeds) {
+TEST(Progress, CountsTheIterationsThatADurationNeeds) {
   const Protocol protocol{.warmup = 1, .iterations = 10, .duration_s = 30};
   EXPECT_EQ(progress_text("sweep", protocol, {1, 20, 10.0}, 10.5), "sweep  21/61  20 s left");
 }
@@ -219,7 +219,7 @@ TEST(Progress, CountsTheRunsThatAWarmUpByTimeTook) {
   EXPECT_EQ(progress_text("sweep", protocol, {70, 10, 10.0}, 80.0), "sweep  80/100  20 s left");
 }
 
-TEST(Protocol, SaysWhatItWas) {
+TEST(Protocol, RecordsItsValues) {
   const Json json = Protocol{.warmup = 2, .iterations = 7, .duration_s = 0.5}.json();
   EXPECT_EQ(json.dump(), R"({"warmup":2,"iterations":7,"duration_s":0.5})");
   EXPECT_EQ(Protocol{.settle_s = 20}.json()["settle_s"], 20);

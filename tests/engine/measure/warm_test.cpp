@@ -73,7 +73,7 @@ test::RandomNetwork weighty_network() {
   return network;
 }
 
-TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
+TEST(WarmOperators, AreMeasuredByHalvesAndAsAWhole) {
   const test::RandomNetwork network = weighty_network();
   const Graph& graph = network.coarse.graph;
   std::mutex mutex;
@@ -123,7 +123,7 @@ TEST(WarmOperators, AreMeasuredInPartsBesideTheWhole) {
 }
 
 /// A cache that holds the operators that ran last, up to half of the network's operators.
-TEST(WarmOperators, WhatStaysInACacheShowsAsFastMemory) {
+TEST(WarmOperators, WeightsThatStayInACacheShowAsFastMemory) {
   const test::RandomNetwork network = weighty_network();
   const Graph& graph = network.coarse.graph;
   run_ranks(2, [&](mpi::Transport& transport) {

@@ -234,13 +234,19 @@ TEST(LayerByHand, ResizesAsPublished) {
     SCOPED_TRACE(c.name);
     expect_near(run_layer(c.input, c.resize, counted(c.input.elements())), c.expected);
   }
-  Resize cubic = resize_by(Mode::kCubic, At::kHalfPixel, half, {8, 8}, 2, 2);
+}
+
+TEST(LayerByHand, ResizesByCubicInterpolation) {
+  using At = Resize::Coordinates;
+  const auto mode = Resize::Mode::kCubic;
+  const auto half = Resize::Nearest::kRoundPreferFloor;
+  Resize cubic = resize_by(mode, At::kHalfPixel, half, {8, 8}, 2, 2);
   Floats first = run_layer({1, 1, 4, 4}, cubic, counted(16));
   first.resize(8);
   expect_near(first, {0.47265625f, 0.76953125f, 1.24609375f, 1.875f, 2.28125f, 2.91015625f,
                       3.38671875f, 3.68359375f});
   // At 1.5 the taps inside weigh -0.0625 and 0.5625, and are divided by their sum.
-  cubic = resize_by(Mode::kCubic, At::kAsymmetric, half, {1, 4}, 1, 2);
+  cubic = resize_by(mode, At::kAsymmetric, half, {1, 4}, 1, 2);
   cubic.cubic_a = -0.5f;
   cubic.exclude_outside = true;
   expect_near(run_layer({1, 1, 1, 2}, cubic, {1, 3}), {1, 2, 3, 3.25f});

@@ -177,7 +177,7 @@ TEST(ReferenceCases, SameBitsForAnyNumberOfThreads) {
 
 // --------------------------------------------------------------------------- the backend
 
-TEST(ReferenceBackend, SaysWhatItIs) {
+TEST(ReferenceBackend, DescribesItself) {
   const auto backend = reference_backend(2);
   EXPECT_EQ(backend->name(), "reference");
   EXPECT_EQ(backend->kind(), "cpu");

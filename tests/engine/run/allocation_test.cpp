@@ -206,7 +206,7 @@ Growth growth_of(const test::RandomNetwork& network, const Schedule& schedule) {
   return growth;
 }
 
-TEST(Allocation, TenThousandIterationsLeaveNothingBehind) {
+TEST(Allocation, TenThousandIterationsLeakNothing) {
   const test::RandomNetwork network = test::random_network(6, 4);
   const Growth growth = growth_of(network, test::random_schedule(network.coarse.graph, 2, 2, 7));
   EXPECT_EQ(growth.live, 0);

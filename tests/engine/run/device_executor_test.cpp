@@ -88,7 +88,7 @@ TEST_P(DeviceExecutor, LateMessagesChangeNothing) {
   }
 }
 
-TEST_P(DeviceExecutor, ARankWithoutWorkTakesPart) {
+TEST_P(DeviceExecutor, ARankWithoutOperatorsParticipates) {
   const RandomNetwork network = random_network(6, 1);
   const auto order = network.coarse.graph.topological();
   Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
@@ -116,7 +116,7 @@ TEST(DeviceExecutorAlone, RecordsASegmentOnceAndReplaysIt) {
 
 // Where the device has no memory for a recording, it could be made with more free memory: the owner
 // of memory that could be freed decides.
-TEST(DeviceExecutorAlone, TellsThatThereIsNoMemoryForARecording) {
+TEST(DeviceExecutorAlone, ReportsMissingMemoryForARecording) {
   const RandomNetwork network = random_network(20, 3);
   OneDevice alone(network, random_schedule(network.coarse.graph, 1, 3, 3), {}, true, false, 1);
   alone.backend.refuses_for_memory = true;
@@ -237,7 +237,7 @@ TEST(DeviceExecutorAlone, BlockingComputesTheSameAndRecordsNothing) {
   EXPECT_EQ(alone.backend.replays, 0u);
 }
 
-TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
+TEST(DeviceExecutorAlone, NamesTheTensorsThatMemoryLacks) {
   const RandomNetwork network = random_network(8, 1);
   const RankPlan plan =
       plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
@@ -256,7 +256,7 @@ TEST(DeviceExecutorAlone, SaysWhichTensorsMemoryIsShortFor) {
        "the largest is op_"});
 }
 
-TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {
+TEST(DeviceExecutorAlone, ReportsItsStepAndItsProgress) {
   const RandomNetwork network = random_network(6, 1);
   FakeOptions lazy;
   lazy.pace = FakeOptions::Pace::kLazy;  // everything runs while the host waits
@@ -278,7 +278,7 @@ TEST(DeviceExecutorAlone, TellsWhereItWaitsAndThatItMoves) {
   EXPECT_EQ(looks, 2 * network.coarse.graph.size());
 }
 
-TEST(DeviceExecutorAlone, RefusesBeforeItAllocatesWhatCannotFit) {
+TEST(DeviceExecutorAlone, RefusesTensorsThatCannotFitBeforeItAllocates) {
   const RandomNetwork network = random_network(8, 1);
   const RankPlan plan =
       plan_rank(network.coarse, random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));

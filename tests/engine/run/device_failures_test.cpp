@@ -110,7 +110,7 @@ TEST(OneDeviceFailures, BlockingNamesTheOneOperatorThatFailedAndItsStream) {
   EXPECT_GT(beyond_the_first, 4u);
 }
 
-TEST(OneDeviceFailures, BlockingTellsAFailureBeforeTheFirstOperatorApart) {
+TEST(OneDeviceFailures, BlockingDistinguishesAFailureBeforeTheFirstOperator) {
   const RandomNetwork network = random_network(6, 1);
   FakeOptions options;
   options.pace = FakeOptions::Pace::kLazy;
@@ -136,7 +136,7 @@ class AbandonedOnFailure {
 class DeviceFailures : public testing::TestWithParam<RouteCase> {};
 
 // The job ends, whichever rank fails and whatever route tensors take.
-TEST_P(DeviceFailures, AFailureOnOneRankEndsTheJobAndSaysWhere) {
+TEST_P(DeviceFailures, AFailureOnOneRankEndsTheJobAndNamesTheRank) {
   const RandomNetwork network = random_network(18, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
   const std::size_t failing = GetParam().route ? 1 : 2;  // one that has a device

@@ -60,7 +60,7 @@ TEST(Executor, LateMessagesChangeNothing) {
   }
 }
 
-TEST(Executor, ARankWithoutWorkTakesPart) {
+TEST(Executor, ARankWithoutOperatorsParticipates) {
   const RandomNetwork network = random_network(6, 1);
   Schedule schedule = sequential(network.coarse.graph);
   schedule.devices.resize(3);
@@ -131,7 +131,7 @@ TEST(Executor, AFailureNamesRankHostAndOperator) {
   run_ranks(1, body);
 }
 
-TEST(Executor, TellsWhichStepRunsAndThatItMoves) {
+TEST(Executor, ReportsItsStepAndItsProgress) {
   const RandomNetwork network = random_network(6, 1);
   const Schedule schedule = sequential(network.coarse.graph);
   const auto body = [&](mpi::Transport& transport) {

@@ -9,7 +9,7 @@
 namespace hios {
 namespace {
 
-TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfWhatRunsHere) {
+TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfLocalOperators) {
   const Model model = models::squeezenet(1, 64, 64);
   const CoarseGraph coarse = coarsen(model);
   const auto order = coarse.graph.topological();
@@ -29,7 +29,7 @@ TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfWhatRunsHere) {
   EXPECT_EQ(estimate_memory(coarse, model, plan_rank(coarse, schedule, Rank(2))).total(), 0u);
 }
 
-TEST(MemoryEstimate, WhatABackendCountsReplacesWhatTheNetworkSays) {
+TEST(MemoryEstimate, ABackendsCountReplacesTheNetworks) {
   class Counting final : public test::FakeBackend {
    public:
     std::optional<HeldMemory> held_memory() const override {
@@ -41,7 +41,7 @@ TEST(MemoryEstimate, WhatABackendCountsReplacesWhatTheNetworkSays) {
   EXPECT_EQ(held_memory(planned, Counting()).total(), 5u + 6 + 30 + 4);
 }
 
-TEST(MemoryEstimate, ARefusalSaysHowMuchIsMissingForWhat) {
+TEST(MemoryEstimate, ARefusalListsTheMissingMemory) {
   const MemoryEstimate need{.tensors = 50'000'000, .input = 1'000'000, .parameters = 24'000'000};
   require_device_memory(need, 75'000'000, "rank 1");
   try {

@@ -20,7 +20,7 @@ class Sleeper final : public BoundOperator {
   int& runs_;
 };
 
-TEST(OperatorClocks, TimeWhatRunsWhileTheyRecord) {
+TEST(OperatorClocks, TimeOperatorsThatRunWhileTheyRecord) {
   OperatorClocks clocks;
   int first_runs = 0, second_runs = 0;
   const auto first = clocks.timed(std::make_unique<Sleeper>(first_runs), OpId(7));
@@ -41,7 +41,7 @@ TEST(OperatorClocks, TimeWhatRunsWhileTheyRecord) {
   EXPECT_GE(times[1].ms, 2);
 }
 
-TEST(OperatorClocks, StagesTellTheTimesOfThoseThatAreAlone) {
+TEST(OperatorClocks, StagesGiveTheTimesOfSingleOperators) {
   const std::vector<Stage> stages = {
       {{{OpId(0)}}}, {{{OpId(1), OpId(2)}}}, {{{OpId(3)}, {OpId(4)}}}, {{{OpId(5)}}}};
   const std::vector<StageTimes> times = {{0, 0, 1, 1.5}, {0, 0, 2, 3}, {0, 0, 3, 4}, {0, 0, 5, 7}};

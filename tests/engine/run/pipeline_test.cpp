@@ -119,12 +119,12 @@ Schedule chain(const Graph& graph, std::size_t ranks) {
 }
 
 // The first rank of a chain waits only for the ranks that it sends to.
-TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
+TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsBuffers) {
   HangGuard guard;
   const RandomNetwork network = random_network(12, 5);
   const Schedule schedule = chain(network.coarse.graph, 3);
   for (const std::size_t in_flight : {1, 2, 4}) {
-    std::vector<std::atomic<std::size_t>> begun(3);
+    std::vector<std::atomic<std::size_t>> started(3);
     std::atomic<bool> ahead = false;
     const std::size_t first_of_last = schedule.devices[2][0].groups[0][0].index();
     const std::size_t first_of_first = schedule.devices[0][0].groups[0][0].index();
@@ -138,9 +138,9 @@ TEST(Pipeline, NoRankIsAheadOfItsReceiverByMoreThanItsPlaces) {
       backend.on_run = [&](const std::string& name) {
         if (rank != 1 && name != first) return;
         if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ++begun[rank];
+        ++started[rank];
         // Two ranks after the first, with buffers on both sides of each.
-        if (rank == 0 && begun[0] > begun[2] + 4 * in_flight + 1) ahead = true;
+        if (rank == 0 && started[0] > started[2] + 4 * in_flight + 1) ahead = true;
       };
       FakeSource source;
       Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan);
@@ -208,7 +208,7 @@ TEST(Pipeline, TakesEveryStepThInference) {
   });
 }
 
-TEST(Pipeline, SaysWhereTheTimeOfARankWent) {
+TEST(Pipeline, ReportsTheWaitsOfARank) {
   const RandomNetwork network = random_network(12, 5);
   const Schedule schedule = chain(network.coarse.graph, 2);
   run_ranks(2, [&](mpi::Transport& transport) {

@@ -63,7 +63,7 @@ std::string steps_of(const CoarseGraph& coarse, const RankPlan& plan) {
   return text;
 }
 
-TEST(Arena, GivesAGapToWhatFitsBest) {
+TEST(Arena, GivesAGapToTheTensorThatFitsBest) {
   // Three long-lived tensors leave no gap; later tensors reuse the slots of those whose lives
   // ended.
   const std::vector<Lifetime> lives = {
@@ -97,9 +97,9 @@ TEST(Arena, OverlappingLifetimesNeverShareBytes) {
   }
 }
 
-TEST(Arena, OfNothingIsEmpty) { EXPECT_EQ(place_in_arena({}).peak_bytes, 0u); }
+TEST(Arena, IsEmptyWithoutTensors) { EXPECT_EQ(place_in_arena({}).peak_bytes, 0u); }
 
-TEST(Plan, AChainNeedsTwoPlaces) {
+TEST(Plan, AChainNeedsTwoSlots) {
   const CoarseGraph coarse = graph_of({640, 640, 640, 640, 640}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
   Schedule one_by_one;
   one_by_one.devices = {{stage({{0}}), stage({{1}}), stage({{2}}), stage({{3}}), stage({{4}})}};
@@ -152,7 +152,7 @@ TEST(Plan, WhoNeedsItFirstGetsItFirst) {
       << "unless the schedule lists transfers in another order";
 }
 
-TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
+TEST(Plan, ASentSlotIsReusedOnceTheReceiverMustHaveIt) {
   // a → b crosses to rank 1 and back (c); only when c's input has come is a known to have arrived.
   // d and e run before that and may not use a's slot; f and g may.
   const CoarseGraph coarse =
@@ -169,7 +169,7 @@ TEST(Plan, APlaceThatIsSentIsReusedOnceTheReceiverMustHaveIt) {
   EXPECT_EQ(findings_in(coarse, {plan, peer}), Lines{});
 }
 
-TEST(Plan, ARankWithoutWorkHasAnEmptyPlan) {
+TEST(Plan, ARankWithoutOperatorsHasAnEmptyPlan) {
   const CoarseGraph coarse = graph_of({64}, {});
   Schedule schedule;
   schedule.devices = {{stage({{0}})}, {}};
@@ -207,7 +207,7 @@ TEST(Plan, RandomSchedulesOfRandomNetworks) {
   EXPECT_GT(await_sends, 100u) << "hardly any slot of a sent tensor is reused";
 }
 
-TEST(Plan, SequentialRunsNeedLittleMoreThanWhatLivesAtOnce) {
+TEST(Plan, SequentialRunsNeedLittleMoreThanTheLiveTensors) {
   Bytes arena = 0, least = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -225,7 +225,7 @@ TEST(Plan, SequentialRunsNeedLittleMoreThanWhatLivesAtOnce) {
 }
 
 // The random tests rely on a checker that finds errors.
-TEST(PlanChecker, SeesWhatIsWrong) {
+TEST(PlanChecker, FindsBadPlans) {
   const RandomNetwork network = random_network(30, 1);
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 1);
   const RankPlan good = plan_rank(network.coarse, schedule, Rank(0));

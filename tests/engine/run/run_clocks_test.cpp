@@ -46,7 +46,7 @@ TEST(RunClocks, StageClocksFollowEachOther) {
   run_ranks(2, body);
 }
 
-TEST(RunClocks, MessageClocksLieBetweenMakingAndUse) {
+TEST(RunClocks, MessageClocksLieBetweenProducerAndConsumers) {
   const RandomNetwork network = random_network(40, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 2, 2, 5);
   const auto body = [&](mpi::Transport& transport) {
@@ -78,7 +78,7 @@ TEST(RunClocks, MessageClocksLieBetweenMakingAndUse) {
   run_ranks(2, body);
 }
 
-TEST(RunClocks, PartsOfRanksJoinToOneTimeline) {
+TEST(RunClocks, ClocksOfRanksJoinToOneTimeline) {
   const RandomNetwork network = random_network(40, 5);
   const Schedule schedule = random_schedule(network.coarse.graph, 3, 2, 5);
   std::vector<RankTimeline> parts(3);

@@ -31,19 +31,19 @@ TEST(Segments, HoldEveryStageOnceInOrderAndNoMessage) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rank " + std::to_string(rank));
       const RankPlan plan = plan_rank(network.coarse, schedule, Rank(rank));
-      std::size_t stage = 0, behind = 0;
+      std::size_t stage = 0, previous_end = 0;
       for (const Segment& segment : cut_segments(plan.steps)) {
         ASSERT_LT(segment.first, segment.end);
         // Maximal: there is a step between two segments, and all such steps are messages.
-        ASSERT_TRUE(stage == 0 || segment.first > behind);
-        for (std::size_t step = behind; step < segment.first; ++step) {
+        ASSERT_TRUE(stage == 0 || segment.first > previous_end);
+        for (std::size_t step = previous_end; step < segment.first; ++step) {
           EXPECT_FALSE(std::holds_alternative<Compute>(plan.steps[step]));
         }
         for (std::size_t step = segment.first; step < segment.end; ++step) {
           ASSERT_TRUE(std::holds_alternative<Compute>(plan.steps[step]));
           EXPECT_EQ(stage_of(plan.steps[step]), stage++);
         }
-        behind = segment.end;
+        previous_end = segment.end;
       }
       EXPECT_EQ(stage, plan.stages.size());
     }

@@ -59,7 +59,7 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
 
 // The first rank is much faster than the last, and its messages are so small that MPI would buffer
 // them.
-TEST(SteadyMemory, TenThousandInferencesInFlightBehindASlowRank) {
+TEST(SteadyMemory, TenThousandInferencesInFlightBeforeASlowRank) {
   const test::RandomNetwork network = test::random_network(8, 4);
   const auto order = network.coarse.graph.topological();
   Schedule schedule;

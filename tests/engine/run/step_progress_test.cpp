@@ -70,7 +70,7 @@ TEST(StepProgress, NotesEveryStepAndOperator) {
   }
 }
 
-TEST(StepProgress, TellsOneStepFromAnotherWithoutARecord) {
+TEST(StepProgress, DistinguishesStepsWithoutARecord) {
   const test::RandomNetwork network = test::random_network(6, 1);
   const Schedule schedule = test::random_schedule(network.coarse.graph, 1, 1, 1);
   const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));

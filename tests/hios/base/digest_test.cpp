@@ -15,7 +15,7 @@ TEST(Digest, IsTheSameOnEveryMachine) {
   EXPECT_EQ(Digest().add("hios").add(42).hex(), "51c6d2b2a64e3982ba5466a7e904783c");
 }
 
-TEST(Digest, TellsFieldsApart) {
+TEST(Digest, DistinguishesFields) {
   const std::set<std::string> digests{
       Digest().hex(),
       Digest().add("").hex(),

@@ -52,7 +52,7 @@ void say_everything() {
   error("an error");
 }
 
-TEST_F(Log, SaysAsMuchAsItsLevel) {
+TEST_F(Log, PrintsLinesUpToItsLevel) {
   EXPECT_EQ(in_a_file(say_everything), "an info\nwarning: a warning\nerror: an error\n");
   set_level(Level::kQuiet);
   EXPECT_EQ(in_a_file(say_everything), "error: an error\n");
@@ -60,7 +60,7 @@ TEST_F(Log, SaysAsMuchAsItsLevel) {
   EXPECT_EQ(in_a_file(say_everything), "an info\na detail\nwarning: a warning\nerror: an error\n");
 }
 
-TEST_F(Log, ProgressLineSaysTheTimeLeft) {
+TEST_F(Log, ProgressLineShowsTheRemainingTime) {
   EXPECT_EQ(progress_line("measuring", 42, 119, -1), "measuring  42/119");
   EXPECT_EQ(progress_line("measuring", 42, 119, 2.1), "measuring  42/119  3 s left");
   EXPECT_EQ(progress_line("m", 1, 2, 61), "m  1/2  1 min 1 s left");

@@ -78,7 +78,7 @@ TEST(Contention, ADeviceSendsAndReceivesAtTheSameTime) {
 }
 
 // v1 is ready first and waits for the port of gpu2 until 11; v2 could go to gpu1 at once.
-TEST(Contention, WhatIsReadyFirstGoesFirst) {
+TEST(Contention, TheFirstReadyTensorGoesFirst) {
   const Graph graph = test::small_graph({2, 1, 1, 1, 1}, {{1, 4, 5}, {2, 5, 4}, {3, 4, 10}});
   const Schedule schedule{
       {{stage({{1}}), stage({{2}})}, {stage({{5}})}, {stage({{4}})}, {stage({{3}})}}};
@@ -141,6 +141,18 @@ void expect_one_at_a_time(const Timeline& timeline, Contention contention) {
   }
 }
 
+/// Expects that each stage starts as soon as its inputs are there and its device is free.
+void expect_stages_when_ready(const Timeline& timeline) {
+  for (const auto& stages : timeline.stages) {
+    double free = 0;
+    for (const StageTimes& times : stages) {
+      EXPECT_EQ(times.awaited_ms, free);
+      EXPECT_EQ(times.start_ms, std::max(times.ready_ms, free));
+      free = times.end_ms;
+    }
+  }
+}
+
 TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
   std::size_t orders = 0, deadlocks = 0, delayed = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -180,20 +192,13 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
         delayed += timeline.latency_ms > alone;
         EXPECT_EQ(timeline.transfers.size(), transfers.size());
         if (!style.small_integers) expect_one_at_a_time(timeline, contention);
-        for (const auto& stages : timeline.stages) {
-          double free = 0;
-          for (const StageTimes& times : stages) {
-            EXPECT_EQ(times.awaited_ms, free);
-            EXPECT_EQ(times.start_ms, std::max(times.ready_ms, free));
-            free = times.end_ms;
-          }
-        }
+        expect_stages_when_ready(timeline);
         // Sent in the order in which they went, nothing changes.
         schedule.transfers.clear();
         for (const TransferTimes& sent : timeline.transfers) {
           schedule.transfers.push_back({sent.producer, sent.to});
         }
-        if (style.small_integers) continue;  // equal starts may stand in another order
+        if (style.small_integers) continue;  // equal starts may be in another order
         EXPECT_EQ(simulate(graph, schedule, costs), timeline);
       }
     }

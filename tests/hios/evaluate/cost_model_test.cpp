@@ -182,7 +182,7 @@ struct Profiled {
     configuration.operators["c"].ms = 4;
     configuration.stages[canonical({{"b"}, {"a"}})].ms = 2.5;
     configuration.stages[canonical({{"a", "b"}, {"c"}})].ms = 5;
-    configuration.stages[{{"a", "b"}}].ms = 1;    // a stage of one group is never asked
+    configuration.stages[{{"a", "b"}}].ms = 1;    // a stage of one group is never looked up
     configuration.stages[{{"x"}, {"y"}}].ms = 1;  // another network's
     for (std::size_t from = 0; from < ranks; ++from) {
       for (std::size_t to = 0; to < ranks; ++to) {
@@ -240,7 +240,7 @@ TEST(CostModelFromProfile, GroupsBeyondTheStreamsOrCoresQueue) {
   EXPECT_DOUBLE_EQ(costs.stage_ms(stage({{1}, {3}, {2}}), d0), 1 + 4 + 2);
 }
 
-TEST(CostModelFromProfile, TellsWhichStagesWereNotMeasured) {
+TEST(CostModelFromProfile, MarksStagesThatWereNotMeasured) {
   const Profiled given(1);
   const Platform platform = test::devices(1, 8);
   CostModel costs = CostModel::from_profile(given.graph, platform, given.profile);

@@ -57,8 +57,8 @@ TEST_F(Chain, ThatKeepDevicesBusyAreTheirTime) {
   EXPECT_DOUBLE_EQ(run({0.5, 0.25}, 1, 9).period_ms, 9);
 }
 
-TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
-  Random random(3, "told");
+TEST(ManyInferencesWithLaunches, BeginSeparatelyWhereNothingElseIsUnderWay) {
+  Random random(3, "launches");
   Graph graph("one", {timed("a", 2)}, {});
   const Platform platform = test::devices(1, 1);
   Profile profile = test::random_profile(graph, platform, random);
@@ -71,13 +71,13 @@ TEST(ManyInferencesOnToldDevices, BeginEachByItselfWhereNothingElseIsUnderWay) {
       << "launched while it is busy";
 }
 
-TEST_F(Chain, WithOnePlaceATensorWaitsUntilTheLastWasRead) {
+TEST_F(Chain, WithOneBufferATensorWaitsUntilThePreviousWasRead) {
   // The second leaves when b has ended with the first, at 9, and so on: 4 + 3 a time.
   EXPECT_EQ(run({0, 0}, 3, 1).end_ms, (std::vector<double>{9, 16, 23}));
   EXPECT_EQ(run({0, 0}, 4, 2).end_ms, (std::vector<double>{9, 12, 16, 19}));
 }
 
-TEST_F(Chain, TheFewestPlacesThatThePeriodNeeds) {
+TEST_F(Chain, TheFewestBuffersThatThePeriodNeeds) {
   const Platform platform = charged(2, {0, 0});
   const InFlight found =
       least_in_flight(graph_, schedule_, CostModel::from_graph(graph_, platform));
@@ -95,7 +95,7 @@ TEST(ManyInferences, ALongWayHidesNoSlowBlock) {
     if (i > 0 && i < 7) edges.push_back({OpId(i - 1), OpId(i), 0, 0.0});
     schedule.devices.push_back(one_operator_stages({OpId(i)}));
   }
-  const Graph graph("chain beside one", std::move(ops), std::move(edges));
+  const Graph graph("chain next to one", std::move(ops), std::move(edges));
   const Platform platform = test::devices(8, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   EXPECT_DOUBLE_EQ(least_in_flight(graph, schedule, costs).run.period_ms, 1.05);
@@ -105,7 +105,7 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
   constexpr std::uint64_t kSeed = 4;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  int without_ring = 0;
+  int without_cycle = 0;
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const std::size_t devices = 1 + random.below(4);
@@ -117,8 +117,8 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
     const Schedule schedule = test::random_schedule(graph, platform, random);
     const double longest_ms = period_of(graph, schedule, costs).ms();
     double before_ms = std::numeric_limits<double>::infinity();
-    for (const std::size_t places : {1, 2, 4, 16}) {
-      const ManyInferences run = simulate_many(graph, schedule, costs, 200, places);
+    for (const std::size_t buffers : {1, 2, 4, 16}) {
+      const ManyInferences run = simulate_many(graph, schedule, costs, 200, buffers);
       EXPECT_GE(run.period_ms, longest_ms - kRounding);
       EXPECT_LE(run.end_ms.back(), before_ms + kRounding) << "more buffers never harm";
       before_ms = run.end_ms.back();
@@ -128,7 +128,7 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
                   simulate(graph, schedule, costs).latency_ms, kRounding);
     }
     if (!cycle_of_blocks(graph, schedule).empty()) continue;
-    ++without_ring;
+    ++without_cycle;
     EXPECT_NEAR(simulate_many(graph, schedule, costs, 400, 16).period_ms, longest_ms, kRounding);
     const InFlight found = least_in_flight(graph, schedule, costs);
     EXPECT_LE(found.run.period_ms, 1.02 * longest_ms);
@@ -139,7 +139,7 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
           << fewer << " would do";
     }
   }
-  EXPECT_GT(without_ring, 50);
+  EXPECT_GT(without_cycle, 50);
 }
 
 TEST(Blocks, ThatFormACycleAreNamed) {

@@ -70,7 +70,7 @@ TEST_F(Row, BothEndsAreAsMeasured) {
   EXPECT_LT(three.blocks[0].overflow_ms, 4 * 2);
 }
 
-TEST_F(Row, WhatAPlatformSaysStays) {
+TEST_F(Row, ValuesOfThePlatformStay) {
   std::vector<Device> devices(two_.devices().begin(), two_.devices().end());
   devices[0].io_charge = {1, 1};
   devices[0].fast_memory = {1 << 20, 7};
@@ -100,7 +100,7 @@ TEST_F(Row, DevicesOfSeveralStreamsCountCold) {
   EXPECT_NEAR(period({{stages(0, 4), {}}}, platform).ms(), 4 * 3.5, 1e-9);
 }
 
-TEST_F(Row, SaysWhatWasMeasured) {
+TEST_F(Row, RecordsTheMeasuredValues) {
   const std::string text = measured_devices_text(graph_, two_, profile_);
   EXPECT_NE(text.find("transfers occupy the sender for 25 % and the receiver for 75 % of their "
                       "time between waiting ranks (measured)"),
@@ -117,7 +117,7 @@ class EvenRow : public Row {
   EvenRow() : Row(1.005) {}
 };
 
-TEST_F(EvenRow, NoiseMakesNoFastMemory) {
+TEST_F(EvenRow, NoiseIsNotTakenForFastMemory) {
   EXPECT_FALSE(measured_fast_memory(graph_, measured()));
   EXPECT_EQ(with_measured(graph_, two_, profile_).device(DeviceId(0)).fast_memory, FastMemory{});
 }

@@ -88,7 +88,7 @@ TEST(Simulate, CountsStagesWhoseCostIsAnEstimate) {
 
 // Work is queued in advance, so an input that a device waits for costs a launch, and one that was
 // there before does not.
-TEST(Simulate, DevicesAreToldToBeginAndToGoOnByTensorsThatCome) {
+TEST(Simulate, LaunchesCostTimeAtTheBeginAndAfterReceives) {
   Random random(2, "launch");
   Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 9}, {1, 3, 9}, {3, 4, 9}});
   Profile profile = test::random_profile(graph, test::devices(2, 1), random);
@@ -119,7 +119,7 @@ TEST(Simulate, DevicesAreToldToBeginAndToGoOnByTensorsThatCome) {
   }
 }
 
-TEST(Simulate, RefusesWhatValidateWould) {
+TEST(Simulate, RefusesSchedulesThatValidateRefuses) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
   const Platform platform = test::devices(1, 1);
   const Schedule waits_for_itself{{{stage({{2}}), stage({{1}})}}};

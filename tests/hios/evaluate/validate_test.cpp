@@ -120,7 +120,7 @@ TEST(Validate, CyclicWaitThroughStages) {
   expect_finding(graph, test::devices(2, 2), schedule, Rule::kCycle, {"cyclic wait"});
 }
 
-TEST(Validate, EveryKnotIsTold) {
+TEST(Validate, ListsEveryCycle) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 0}, {3, 4, 0}});
   const Schedule schedule{{{stage({{2}}), stage({{1}})}, {stage({{4}}), stage({{3}})}}};
   EXPECT_EQ(validate(graph, test::devices(2, 1), schedule).size(), 2u);

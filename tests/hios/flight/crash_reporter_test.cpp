@@ -34,7 +34,7 @@ class CrashReporters : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(CrashReporters, SayNothingOfAProcessThatEndsWell) {
+TEST_F(CrashReporters, PrintNothingOfAProcessThatEndsWell) {
   const auto done = end("well");
   EXPECT_EQ(done.exit_status, 0);
   EXPECT_EQ(done.err, "");
@@ -60,7 +60,7 @@ TEST_F(CrashReporters, NameAKilledRankAndWhatItDidLast) {
   EXPECT_EQ(flight.events[1].iteration, 12u);
 }
 
-TEST_F(CrashReporters, NameTheFaultThatEndedAProcess) {
+TEST_F(CrashReporters, NameTheSignalThatEndedAProcess) {
   for (const auto& [how, signal, number] : {std::tuple("segv", "SIGSEGV", 11),
                                             {"wrong-address", "SIGSEGV", 11},
                                             {"abort", "SIGABRT", 6}}) {
@@ -72,7 +72,7 @@ TEST_F(CrashReporters, NameTheFaultThatEndedAProcess) {
   }
 }
 
-TEST_F(CrashReporters, KeepWhatARankDidThatWasTold) {
+TEST_F(CrashReporters, KeepTheReasonOfATerminatedRank) {
   const auto done = end("term");
   EXPECT_EQ(done.exit_status, 128 + 15);
   EXPECT_EQ(done.err, "");
@@ -86,7 +86,7 @@ TEST_F(CrashReporters, LeaveNothingOfAnInterruptedOne) {
   EXPECT_FALSE(has_file());
 }
 
-TEST_F(CrashReporters, KeepTheErrorAndSayNoSecondLine) {
+TEST_F(CrashReporters, KeepTheErrorAndPrintNoSecondLine) {
   const auto done = end("error");
   EXPECT_EQ(done.exit_status, 3);
   EXPECT_EQ(done.err, "") << "the process reports its failure itself";
@@ -101,7 +101,7 @@ TEST_F(CrashReporters, DoNotTakeALibrarysExitForAKill) {
   EXPECT_EQ(record().ending, Ending::kError);
 }
 
-TEST_F(CrashReporters, WriteTheFileWhenAsked) {
+TEST_F(CrashReporters, WriteTheFileOnASignal) {
   const auto done = end("user");
   EXPECT_EQ(done.exit_status, 0);
   EXPECT_EQ(done.out, "still there\n");
@@ -138,12 +138,12 @@ TEST_F(CrashReporters, DoWithoutStandardDescriptors) {
   }
 }
 
-TEST_F(CrashReporters, WriteTheEndAlsoAfterAWish) {
+TEST_F(CrashReporters, WriteTheEndAlsoAfterARequest) {
   EXPECT_EQ(end("error-after-a-wish").exit_status, 3);
   EXPECT_EQ(record().reason, "said by nobody else");
 }
 
-TEST_F(CrashReporters, SayWhereTheFileCouldNotBeWritten) {
+TEST_F(CrashReporters, NameTheFileThatCouldNotBeWritten) {
   const auto done = test::run_process({HIOS_CRASH_PROBE, "kill", "/proc/none"});
   EXPECT_EQ(test::lines_with(done.err, "last: stage 4: conv_7").size(), 1u) << done.err;
   EXPECT_EQ(test::lines_with(done.err, "could not be written").size(), 1u) << done.err;

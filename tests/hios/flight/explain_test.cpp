@@ -53,7 +53,7 @@ TEST(Explain, FindsALostMessage) {
   EXPECT_TRUE(says(text, "look first at rank 0")) << text;
 }
 
-TEST(Explain, FindsACircle) {
+TEST(Explain, FindsADeadlock) {
   const std::string text = explain(
       {rank(0, {waits_for(1, "a")}), rank(1, {waits_for(2, "b")}), rank(2, {waits_for(1, "c")})});
   EXPECT_TRUE(says(text, "look first at ranks 1 and 2: each waits")) << text;
@@ -73,7 +73,7 @@ TEST(Explain, AFailureIsLookedAtFirst) {
   EXPECT_TRUE(says(text, "look first at rank 1, which failed")) << text;
 }
 
-TEST(Explain, WhatCameAfterTheEndIsNoCause) {
+TEST(Explain, EventsAfterTheEndAreNoCause) {
   Flight stopped = rank(
       1, {in_barrier(), {EventKind::kCollectiveEnd, 100, 0, "", "", {}, {}, 0}, waits_for(0, "x")},
       Ending::kSignal);
@@ -94,7 +94,7 @@ TEST(Explain, BlamesNobodyByARecordThatDoesNotReachBack) {
   EXPECT_TRUE(says(text, "does not reach back")) << text;
 }
 
-TEST(Explain, SaysOfAJobThatRunsThatItRuns) {
+TEST(Explain, ReportsThatAJobRuns) {
   Event wait = waits_for(1, "a");
   wait.age_ms = 3;
   Event busy = computes("b");
@@ -113,7 +113,7 @@ TEST(Explain, CountsRanksWithoutARecordTogether) {
   EXPECT_TRUE(says(text, "ranks 0, 2 to 4, 6 to 999999: no record")) << text;
 }
 
-TEST(Explain, OfTwoFailuresThatWhichWaitedForNobodyIsTheCause) {
+TEST(Explain, AFailureThatWaitedForNobodyIsTheCause) {
   const std::string text = explain(
       {rank(0, {computes("b")}, Ending::kKilled), rank(1, {waits_for(0, "b")}, Ending::kKilled)});
   EXPECT_TRUE(says(text, "look first at rank 0, which failed")) << text;

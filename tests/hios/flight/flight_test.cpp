@@ -39,7 +39,7 @@ TEST(Flight, IsReadAsItWasWritten) {
   EXPECT_FALSE(parse_flight(JsonView(to_json(bare), "bare")).rank);
 }
 
-TEST(Flight, RefusesWhatItDoesNotKnow) {
+TEST(Flight, RefusesUnknownValuesAndKeys) {
   const auto refused = [](const char* key, const Json& value) {
     Json json = to_json(sample());
     json[key] = value;
@@ -54,7 +54,7 @@ TEST(Flight, RefusesWhatItDoesNotKnow) {
   refused("colour", "red");
 }
 
-TEST(Flight, SaysWhatRuns) {
+TEST(Flight, NamesTheRunningStep) {
   Flight flight = sample();
   EXPECT_EQ(standing_text(flight), "b in stage 4, iteration 3");
   flight.events.push_back({EventKind::kAwaitReceive, 9, 3, "waiting for c", "c", 0, 5, 8});

@@ -126,7 +126,7 @@ TEST(PeerRecord, ReadsAnotherProcessStoppedAndDead) {
   close(ready[1]);
 }
 
-TEST(PeerRecord, RefusesWhatIsNoRecord) {
+TEST(PeerRecord, RefusesOtherBytes) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
   EXPECT_EQ(PeerRecord::open(getpid(), pipe_ends[0]), nullptr);

@@ -35,7 +35,7 @@ SizedGraphs sizes_of(const Graph& graph, std::int64_t parts) {
   return SizedGraphs(graph, batch_sizes(graph.inputs(), parts));
 }
 
-TEST(BatchSizes, AreTheMultiplesOfAPart) {
+TEST(BatchSizes, AreTheMultiplesOfTheSmallest) {
   EXPECT_EQ(batch_sizes(16, std::int64_t{4}), (BatchSizes{4, 8, 12, 16}));
   EXPECT_EQ(batch_sizes(3, std::int64_t{1}), BatchSizes{3});
   test::expect_error<InputError>([] { batch_sizes(10, std::int64_t{4}); },

@@ -63,7 +63,7 @@ TEST(GraphIo, ReadsTheFormatAsPublished) {
   EXPECT_EQ(graph.stage_cost().weight, 0.25);
 }
 
-TEST(GraphIo, CostsStagesSeriallyUnlessTold) {
+TEST(GraphIo, CostsStagesSeriallyByDefault) {
   EXPECT_EQ(read(file_with(kTwo, "")).stage_cost().kind, StageCostRule::Kind::kSerial);
   EXPECT_EQ(read(file_with(kTwo, "", R"(, "stage_cost": {"kind": "serial"})")).stage_cost().kind,
             StageCostRule::Kind::kSerial);
@@ -106,7 +106,7 @@ TEST(GraphIo, GivesBackWhatItWrote) {
   for (const Graph& graph : graphs) expect_equal(graph, read(to_text(to_json(graph))));
 }
 
-TEST(GraphIo, PlacesEveryMessage) {
+TEST(GraphIo, EveryMessageNamesItsPath) {
   const auto message = [](const std::string& operators, const std::string& edges = "",
                           const std::string& more = "") {
     return message_of([&] { read(file_with(operators, edges, more)); });

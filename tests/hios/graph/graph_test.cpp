@@ -91,9 +91,9 @@ TEST(Graph, NamesACycleInOrder) {
   EXPECT_TRUE(in_order) << text;
   expect_message(message_of([] { graph_of(2, {{0, 1}, {1, 0}}); }), "a cycle: ");
   // The first operator that cannot be ordered is not on the cycle but after it.
-  const std::string behind = message_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
-  EXPECT_EQ(behind.find("a cycle: a"), std::string::npos) << behind;
-  EXPECT_EQ(behind.find("-> a"), std::string::npos) << behind;
+  const std::string after = message_of([] { graph_of(3, {{1, 2}, {2, 1}, {2, 0}}); });
+  EXPECT_EQ(after.find("a cycle: a"), std::string::npos) << after;
+  EXPECT_EQ(after.find("-> a"), std::string::npos) << after;
 }
 
 TEST(Graph, ShortensALongCycle) {

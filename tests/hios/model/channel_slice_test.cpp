@@ -8,7 +8,7 @@ namespace {
 
 constexpr Shape kShape{2, 8, 3, 5};
 
-TEST(ChannelSlice, IsAMoveThatCanBeToldFromOthers) {
+TEST(ChannelSlice, IsDistinguishableFromOtherMoves) {
   for (std::int64_t first = 0; first < kShape.c; ++first) {
     for (std::int64_t count = 1; first + count <= kShape.c; ++count) {
       const Move slice = channel_slice(kShape, first, count);

@@ -63,7 +63,7 @@ TEST(Layer, InfersTheOtherShapes) {
   EXPECT_EQ(infer(Concat{}, {{1, 2, 3, 4}, {1, 5, 3, 4}}), (Shape{1, 7, 3, 4}));
 }
 
-TEST(Layer, RefusesWhatCannotBe) {
+TEST(Layer, RefusesImpossibleAttributes) {
   const Shape in{1, 6, 8, 8};
   expect_refused(conv(4, {9, 3}), {in}, "kernel 9x3 does not fit into its padded input 8x8");
   expect_refused(conv(4, {3, 3}, {1, 1}, {0, 0}, 4), {in},
@@ -92,18 +92,18 @@ TEST(Layer, SlidesWindowsOfEverySort) {
       for (std::int64_t stride = 1; stride <= 4; ++stride) {
         for (std::int64_t dilation = 1; dilation <= 3; ++dilation) {
           const std::int64_t window = (kernel - 1) * dilation + 1, before = window / 2,
-                             behind = (window - 1) / 3;
-          if (window > size + before + behind) continue;
+                             after = (window - 1) / 3;
+          if (window > size + before + after) continue;
           std::int64_t floor = 0, ceil = 0;
           for (std::int64_t at = -before; at < size; at += stride) {
-            const std::int64_t rest = size + behind - at - window;
+            const std::int64_t rest = size + after - at - window;
             floor += rest >= 0 ? 1 : 0;
             ceil += rest > -stride ? 1 : 0;  // the one before ended inside
           }
           SCOPED_TRACE(testing::Message() << "size " << size << " kernel " << kernel << " stride "
                                           << stride << " dilation " << dilation);
-          Pool pool{Pool::Kind::kMax,           {1, kernel},   {1, stride},
-                    {{0, before}, {0, behind}}, {1, dilation}, false};
+          Pool pool{Pool::Kind::kMax,          {1, kernel},   {1, stride},
+                    {{0, before}, {0, after}}, {1, dilation}, false};
           EXPECT_EQ(infer(pool, {{2, 3, 5, size}}).w, floor);
           pool.ceil = true;
           EXPECT_EQ(infer(pool, {{2, 3, 5, size}}).w, ceil);
@@ -212,7 +212,7 @@ TEST(Layer, CountsWeightsAndBiases) {
   EXPECT_EQ(counts.bias, 30);
 }
 
-TEST(Layer, SaysItsTypeAndAttributes) {
+TEST(Layer, DescribesItsTypeAndAttributes) {
   EXPECT_EQ(attributes_text(conv(64, {3, 1}, {2, 1}, {1, 0}, 2)), "Conv 64 k3x1 s2x1 p1x0 g2 b");
   Conv plain = conv(64, {3, 1});
   plain.bias = false;

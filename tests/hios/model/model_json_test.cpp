@@ -168,7 +168,7 @@ TEST(ModelIo, TakesTheOutputsThatNoLayerReadsWhereNoneIsNamed) {
   EXPECT_TRUE(named.keeps_layer_names());
 }
 
-TEST(ModelIo, SaysWhereAttributesAreWrong) {
+TEST(ModelIo, NamesThePathOfWrongAttributes) {
   const auto message = [](const std::string& layer, const std::string& more = "") {
     return message_of([&] { read(file_with(layer, more)); });
   };
@@ -211,7 +211,7 @@ TEST(ModelIo, FillsInWhatOnnxLeavesOut) {
   EXPECT_EQ(model.layer(LayerId(2)).block, "");
 }
 
-TEST(ModelIo, PlacesEveryMessage) {
+TEST(ModelIo, EveryMessageNamesItsPath) {
   const auto message = [](const std::string& layer) {
     return message_of([&] { read(file_with(layer)); });
   };

@@ -16,7 +16,7 @@ Conv conv1x1(std::int64_t channels) {
   return conv;
 }
 
-TEST(Model, KnowsItsLayersTensorsAndReaders) {
+TEST(Model, KnowsItsLayersTensorsAndConsumers) {
   ModelBuilder builder("two_branches", {2, 3, 8, 6});
   builder.begin_block("left");
   const TensorId left = builder.conv("a", builder.input(), conv1x1(4));
@@ -43,8 +43,8 @@ TEST(Model, KnowsItsLayersTensorsAndReaders) {
   EXPECT_EQ(model.layer(LayerId(0)).block, "left");
   EXPECT_EQ(model.layer(LayerId(4)).block, "right");
 
-  const auto readers = model.consumers(left);
-  EXPECT_EQ(std::vector<LayerId>(readers.begin(), readers.end()),
+  const auto consumers_of_left = model.consumers(left);
+  EXPECT_EQ(std::vector<LayerId>(consumers_of_left.begin(), consumers_of_left.end()),
             (std::vector{LayerId(2), LayerId(2)}));
   EXPECT_EQ(model.consumers(model.input()).size(), 2u);
   const auto outputs = model.outputs();

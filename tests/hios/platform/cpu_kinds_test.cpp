@@ -18,7 +18,7 @@ TEST(CpuKinds, ACapIsAKindOfItsOwn) {
   }
 }
 
-TEST(CpuKinds, WhatIsNotCappedHasCoresWhereItIsACpu) {
+TEST(CpuKinds, AnUncappedCpuHasCores) {
   EXPECT_TRUE(computes_on_cores("cpu"));
   EXPECT_EQ(cap_of_kind("cpu"), nullptr);
   for (const char* kind : {"gpu", "npu", "", "cpu-", "cpu-avx3", "CPU-avx2", "cpu:avx2"}) {

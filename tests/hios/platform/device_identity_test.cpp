@@ -7,7 +7,7 @@ namespace {
 
 const DeviceIdentity kH200 = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
 
-TEST(DeviceIdentity, SaysGpuAndLibraries) {
+TEST(DeviceIdentity, NamesGpuAndLibraries) {
   const auto of = [](const Json& description) { return DeviceIdentity::of(description).text(); };
   EXPECT_EQ(of({{"gpu", "NVIDIA H200"}, {"cuda", "13.0"}, {"library", "cuDNN 9.19.0"}}),
             kH200.text());

@@ -57,7 +57,7 @@ TEST(Link, TakesLatencyAndBytesOverBandwidth) {
   EXPECT_DOUBLE_EQ(link.transfer_ms(8'000'000), 1.25);
 }
 
-TEST(Platform, RefusesWhatCannotBe) {
+TEST(Platform, RefusesImpossibleValues) {
   const Link link{0.1, 1};
   auto twins = three();
   twins[2].name = "a";
@@ -153,7 +153,7 @@ TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
                  "'a' computes in fp16 and 'b' in fp32, whose tensors are not of one size");
 }
 
-TEST(PlatformIo, PlacesEveryMessage) {
+TEST(PlatformIo, EveryMessageNamesItsPath) {
   const std::string two = R"({"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"})";
   const auto message = [](const std::string& devices, const std::string& more = "") {
     return message_of([&] { read(file_with(devices, more)); });

@@ -28,7 +28,7 @@ Platform platform(std::size_t count, std::vector<std::tuple<DeviceId, DeviceId, 
 const DeviceId a(0), b(1), c(2), d(3);
 
 // 100 MB over 10 MB/s and 5 MB/s takes 20 s (MOIRAI, section III-C).
-TEST(WidestPaths, AsWideAsTheNarrowestLink) {
+TEST(WidestPaths, AreNoWiderThanTheirNarrowestLink) {
   const Platform line = platform(3, {{a, b, {1, 0.010}}, {b, c, {2, 0.005}}});
   const auto path = line.link(a, c);
   ASSERT_TRUE(path);
@@ -43,7 +43,7 @@ TEST(WidestPaths, TakesTheWidestAlsoWhereAPairHasALink) {
   EXPECT_EQ(cycle.link(a, b), (Link{5, 8}));
 }
 
-TEST(WidestPaths, OfEquallyWideOnesTheLeastLatency) {
+TEST(WidestPaths, BreakTiesByLatency) {
   // The path to the narrow last link need not be widest itself.
   const Platform two =
       platform(4, {{a, b, {9, 10}}, {b, c, {9, 10}}, {a, c, {1, 4}}, {c, d, {1, 4}}});

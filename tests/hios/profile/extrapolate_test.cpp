@@ -71,7 +71,7 @@ TEST(Extrapolate, EveryPairTakesTheMedianOfThoseMeasured) {
       << "one disturbed pair does not count";
 }
 
-TEST(Extrapolate, PricesAGraph) {
+TEST(Extrapolate, CostsAGraph) {
   Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 1}, {1, 3, 1}});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   for (Operator& op : operators) op.signature = "a";

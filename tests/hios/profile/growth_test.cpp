@@ -31,7 +31,7 @@ class Growth : public testing::Test {
   Profile before_{{of_threads(1)}}, mine_ = before_, now_ = before_;
 };
 
-TEST_F(Growth, KeepsWhatBothHaveMeasured) {
+TEST_F(Growth, KeepsTheMeasurementsOfBoth) {
   mine().operators["mine"] = {3, 3, 30};
   mine().stages[{{"a"}, {"b"}}] = {2.5, 2.5, 30};
   mine().transfers.push_back({0, 1, {{1024, 0.1}}});
@@ -73,7 +73,7 @@ TEST_F(Growth, KeepsTheLastMeasuredLaunch) {
   EXPECT_EQ(now().launch->ms, 0.01);
 }
 
-TEST_F(Growth, WhatWasOnlyReadDoesNotUndoWhatOthersMeasuredAgain) {
+TEST_F(Growth, ReadTimesDoNotReplaceNewerOnes) {
   now().operators["a"] = {0.5, 0.5, 100};
   mine().operators["b"] = {1.5, 1.5, 100};
   bring();
@@ -81,7 +81,7 @@ TEST_F(Growth, WhatWasOnlyReadDoesNotUndoWhatOthersMeasuredAgain) {
   EXPECT_EQ(now().operators["b"].ms, 1.5);
 }
 
-TEST_F(Growth, OfWhatBothMeasuredTheLaterCounts) {
+TEST_F(Growth, TheLaterOfTwoMeasurementsCounts) {
   now().operators["a"] = {0.5, 0.5, 100};
   now().transfers = {{0, 1, {{1024, 0.2}}}};
   mine().operators["a"] = {0.7, 0.7, 90};
@@ -92,7 +92,7 @@ TEST_F(Growth, OfWhatBothMeasuredTheLaterCounts) {
   EXPECT_EQ(now().transfers[0].points[0].second, 0.3);
 }
 
-TEST_F(Growth, WithNobodyElseIsWhatWasMeasured) {
+TEST_F(Growth, WithNobodyElseAddsItsOwnTimes) {
   mine().operators["mine"] = {3, 3, 30};
   mine().protocol["warmup"] = 7;
   add_settling(mine(), "operators", {.sweeps = 30, .disturbed = 1, .settled = true});
@@ -101,7 +101,7 @@ TEST_F(Growth, WithNobodyElseIsWhatWasMeasured) {
   EXPECT_EQ(to_json(now_).dump(), to_json(mine_).dump());
 }
 
-TEST_F(Growth, IntoAFileThatWasMadeAnewBringsOnlyWhatIsNew) {
+TEST_F(Growth, AddsOnlyNewTimesToAReplacedFile) {
   now_ = {{of_threads(8)}};
   mine().operators["mine"] = {3, 3, 30};
   bring();
@@ -118,7 +118,7 @@ TEST_F(Growth, MachineAndProtocolAreChangedWhereTheyWereChanged) {
   EXPECT_EQ(now().protocol.dump(), R"({"warmup":7,"statistic":"x"})");
 }
 
-TEST_F(Growth, WhatOthersTookAwayMeanwhileStaysAway) {
+TEST_F(Growth, TimesThatOthersRemovedStayRemoved) {
   mine().machine["algorithms"]["mine"] = 3;
   now().machine["algorithms"].erase("a");
   bring();
@@ -158,7 +158,7 @@ TEST_F(Growth, MarksFollowTheMeasurementThatCounts) {
   EXPECT_EQ(unfinished_operators(now()), (std::set<std::string>{"b", "c"}));
 }
 
-TEST_F(Growth, OfAFileThatAnotherHasBegunBringsAll) {
+TEST_F(Growth, AddsAllTimesToAFileThatAnotherCreated) {
   before_ = {};
   mine().machine["algorithms"] = {{"mine", {{"tile", 3}}}};
   now().machine.erase("algorithms");
@@ -169,7 +169,7 @@ TEST_F(Growth, OfAFileThatAnotherHasBegunBringsAll) {
   EXPECT_EQ(now().seconds, 20);
 }
 
-TEST_F(Growth, AMarkThatMineHasTakenAwayIsTakenAway) {
+TEST_F(Growth, RemovesAMarkThatItsMeasurementRemoved) {
   for (Profile* each : {&before_, &now_}) mark_incomplete(each->configurations[0], true);
   bring();
   EXPECT_FALSE(is_incomplete(now()));

@@ -123,7 +123,7 @@ TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
   EXPECT_EQ(read(json).configurations[0].stages, sample().configurations[0].stages);
 }
 
-TEST(Profile, DigestTellsContentsApart) {
+TEST(Profile, DigestDistinguishesContents) {
   Profile other = sample();
   other.configurations[0].operators["Relu | 1x3x8x8"].ms += 1e-9;
   EXPECT_NE(other.digest(), sample().digest());
@@ -176,7 +176,7 @@ TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
   test::expect_error<InputError>([&] { read(wrong); }, {"devices", "2 ranks"});
 }
 
-TEST(Profile, OfTwoGpusHoldsTwoConfigurations) {
+TEST(Profile, HoldsAConfigurationForEachOfTwoGpus) {
   Profile profile;
   profile.configurations = {configuration("cuda", 0, 1), configuration("cuda", 0, 1)};
   for (Configuration& each : profile.configurations) each.kind = "gpu";
@@ -208,7 +208,7 @@ DeviceIdentity identified(const std::vector<DeviceIdentity>& named, const Profil
   return identified_by(profile, platform).device(DeviceId(device)).identity;
 }
 
-TEST(IdentifiedBy, GivesDevicesWhatTheProfileWasMeasuredOn) {
+TEST(IdentifiedBy, GivesDevicesTheIdentitiesOfTheProfile) {
   const Profile profile{{measured_on(kH200, 2), measured_on(kA100, 1)}};
   EXPECT_EQ(identified({"", ""}, profile, 1), kH200);
   EXPECT_EQ(identified({""}, profile, 0), kA100);
@@ -216,7 +216,7 @@ TEST(IdentifiedBy, GivesDevicesWhatTheProfileWasMeasuredOn) {
   EXPECT_EQ(identified({"NVIDIA H200", "NVIDIA H200"}, profile, 0), "NVIDIA H200");
 }
 
-TEST(IdentifiedBy, AProfileOfSeveralGpusDoesNotSayWhichIsMeant) {
+TEST(IdentifiedBy, AProfileOfSeveralGpusIsAmbiguous) {
   const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
   test::expect_error<InputError>(
       [&] { identified({""}, profile, 0); },
@@ -277,7 +277,7 @@ TEST(Profile, AnyNumberOfRanksComputesByTheSameAlgorithms) {
   EXPECT_EQ(profile.algorithms(configuration(4, 2, Json::object())), Json::object());
 }
 
-TEST(Profile, RefusesWhatCannotBe) {
+TEST(Profile, RefusesImpossibleValues) {
   const auto refused = [](const char* pointer, const Json& value,
                           std::initializer_list<std::string_view> parts) {
     SCOPED_TRACE(pointer);

@@ -16,7 +16,7 @@ Configuration of_two_threads() {
   return made;
 }
 
-TEST(Settling, IsUnknownWhereAProfileDoesNotSay) {
+TEST(Settling, IsUnknownWhereAProfileLacksIt) {
   Configuration configuration;
   EXPECT_EQ(unsettled_text(configuration), "");
   configuration.protocol = Json::array();
@@ -25,7 +25,7 @@ TEST(Settling, IsUnknownWhereAProfileDoesNotSay) {
   EXPECT_EQ(unsettled_text(configuration), "");
 }
 
-TEST(Settling, NamesWhatHasNotSettled) {
+TEST(Settling, NamesUnsettledTimes) {
   Configuration configuration;
   add_settling(configuration, "operators",
                {.sweeps = 30, .disturbed = 1, .difference = 0.01, .settled = true});
@@ -60,7 +60,7 @@ TEST(Settling, CountsDisturbedSweepsOfAllThings) {
       << disturbed_text(both);
 }
 
-TEST(Settling, IsKnownOfTheWholeWhereItIsOfAllParts) {
+TEST(Settling, IsKnownOfASumIfItIsOfAllSummands) {
   const auto settled = [](std::vector<std::optional<bool>> parts) {
     Configuration configuration;
     for (const auto& part : parts) {
@@ -75,7 +75,7 @@ TEST(Settling, IsKnownOfTheWholeWhereItIsOfAllParts) {
   EXPECT_EQ(settled({std::nullopt, false}), false);
 }
 
-TEST(Settling, OfAPlatformNamesEachConfigurationOnce) {
+TEST(Settling, NamesEachConfigurationOfAPlatformOnce) {
   Profile profile{{of_two_threads()}, "p.json"};
   const Platform platform = Platform::homogeneous(3, "cpu", 2, 8);
   EXPECT_EQ(unsettled_text(profile, platform), "");

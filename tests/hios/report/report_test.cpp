@@ -43,7 +43,7 @@ const Graph& graph() {
   return made;
 }
 
-TEST(Report, SaysLittleWhereLittleWasAsked) {
+TEST(Report, HasNullsWithoutAProfileAndVerification) {
   const Json json = to_json(sample(), graph());
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["predicted_ms"].is_null());
@@ -63,7 +63,7 @@ TEST(Report, SaysLittleWhereLittleWasAsked) {
   EXPECT_EQ(json["ranks"][1]["rank"], 1);
 }
 
-TEST(Report, SaysAllThatIsKnown) {
+TEST(Report, HoldsAllKnownValues) {
   Report report = sample();
   report.profile_digest = std::string(32, 'c');
   report.percentiles = {99.9, 50};

@@ -22,20 +22,20 @@ TEST(Assignment, IsTheScheduleReadTheOtherWayRound) {
   EXPECT_EQ(assignment.stage_number(DeviceId(1), 0), 2u) << "the number that would come next";
 }
 
-TEST(Assignment, SaysWhatAScheduleLacks) {
+TEST(Assignment, NamesOperatorsThatAScheduleLacks) {
   const Assignment assignment(3, Schedule{{{stage({{1}}), stage({{3}})}}});
   EXPECT_FALSE(assignment.is_complete());
   EXPECT_FALSE(assignment.find(OpId(1)));
   EXPECT_TRUE(assignment.find(OpId(2)));
 }
 
-TEST(Assignment, TheFirstOfTwoPlacesCounts) {
+TEST(Assignment, TheFirstOfTwoPositionsCounts) {
   const Assignment assignment(2, Schedule{{{stage({{1}, {2}})}, {stage({{2}})}}});
   EXPECT_FALSE(assignment.is_complete());
   EXPECT_EQ(assignment[OpId(1)], (AssignedTo{DeviceId(0), 0, 1, 0}));
 }
 
-TEST(Assignment, OfNothingIsComplete) {
+TEST(Assignment, IsCompleteWithoutOperators) {
   EXPECT_TRUE(Assignment(0, {}).is_complete());
   EXPECT_EQ(Assignment(0, {}).stage_count(), 0u);
   EXPECT_EQ(Assignment().stage_count(), 0u);

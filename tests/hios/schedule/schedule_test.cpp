@@ -94,7 +94,7 @@ TEST_F(ScheduleJson, WritesEveryOutcome) {
   EXPECT_EQ(to_string(Outcome::kTimeLimit), "time_limit");
 }
 
-TEST_F(ScheduleJson, SaysWhetherCostsOfOtherRanksStoodIn) {
+TEST_F(ScheduleJson, RecordsExtrapolatedCosts) {
   EXPECT_FALSE(json()["predicted"].contains("measured_ranks"));
   ScheduleFile file = sample(graph_);
   file.predicted.measured_ranks = 4;
@@ -104,7 +104,7 @@ TEST_F(ScheduleJson, SaysWhetherCostsOfOtherRanksStoodIn) {
   EXPECT_FALSE(read(json()).predicted.measured_ranks);
 }
 
-TEST_F(ScheduleJson, SaysThePeriodWhereManyAreInFlight) {
+TEST_F(ScheduleJson, RecordsThePeriodWhereManyAreInFlight) {
   ScheduleFile file = sample(graph_);
   file.objective = Objective::kThroughput;
   file.predicted.lower_bound_ms = 2;
@@ -133,7 +133,7 @@ TEST_F(ScheduleJson, TakesTheLeastThatAnAuthorMayWrite) {
   test::expect_meets_schema(to_json(file, graph_));
 }
 
-TEST_F(ScheduleJson, TellsAnotherGraphFromThisOne) {
+TEST_F(ScheduleJson, RefusesAnotherGraph) {
   Json other = json();
   other["graph"]["digest"] = std::string(32, '0');
   expect_error([&] { read(other); },
@@ -141,7 +141,7 @@ TEST_F(ScheduleJson, TellsAnotherGraphFromThisOne) {
                 std::string(32, '0'), graph_.digest(), "schedule it again"});
 }
 
-TEST_F(ScheduleJson, RefusesWhatCannotBe) {
+TEST_F(ScheduleJson, RefusesImpossibleValues) {
   const auto refused = [&](const char* pointer, const Json& value,
                            std::initializer_list<std::string_view> parts) {
     SCOPED_TRACE(pointer);
@@ -197,7 +197,7 @@ TEST_F(ScheduleJson, KeepsAnOrderOfTransfers) {
   refused("/transfers/1/at", 4, "$.transfers[1]: unknown key \"at\"");
 }
 
-TEST_F(ScheduleJson, SaysWhatSiblingsBecame) {
+TEST_F(ScheduleJson, RecordsMergedSiblings) {
   EXPECT_FALSE(json()["graph"].contains("merge"));
   ScheduleFile file = sample(graph_);
   file.merge = Merge::kSiblings;

@@ -80,7 +80,7 @@ TEST(TensorTransport, HandsChannelsThroughWhereNoRankHasADevice) {
   });
 }
 
-TEST(TensorTransport, SaysHowTensorsGo) {
+TEST(TensorTransport, DescribesItsRoutes) {
   run_device_ranks(3, {mixed_routes()}, [](Transport& transport, FakeAccelerator*) {
     EXPECT_EQ(transport.path(), "ranks as threads, device tensors by cuda-aware, staged");
   });
@@ -118,7 +118,7 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
 }
 
 /// A send may start before the rank's receives are posted, among them the answer to it.
-TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
+TEST(DeviceChannel, ASharedTensorIsReadOnlyAfterItsPeersMessage) {
   run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
     PostedMessages exchange(transport, device, all_pairs(2, {100}));
     const std::size_t own = transport.rank().index();  // the post that this rank sends
@@ -134,7 +134,7 @@ TEST(DeviceChannel, ASharedTensorIsNotTakenBeforeItsPeerSaysSo) {
 
 /// A receiver has a queue for each sender: rank 1's tensor is announced first and is late, rank 2's
 /// is ready.
-TEST(DeviceChannel, ACopyDoesNotWaitBehindAnotherRanksLateTensor) {
+TEST(DeviceChannel, ACopyDoesNotWaitForAnotherRanksLateTensor) {
   DeviceRanks setting{route_case("ipc"), Pace::kLazy};
   std::atomic<bool> late_has_run = false;
   run_device_ranks(3, setting, [&](Transport& transport, FakeAccelerator* device) {
@@ -199,7 +199,7 @@ TEST(DeviceChannel, NoticesSidesThatDoNotMatch) {
 }
 
 /// Work that fails on a device ends the waits for messages that depend on it, on every route.
-TEST(DeviceChannel, TellsThatTheDeviceFailed) {
+TEST(DeviceChannel, ReportsAFailureOfTheDevice) {
   for (const RouteCase& routes : device_route_cases()) {
     for (const std::size_t failing : {0u, 5u}) {
       DeviceRanks setting{routes};

@@ -10,7 +10,7 @@
 namespace hios::test {
 namespace {
 
-TEST(MpiTransport, SaysHowBytesTravel) {
+TEST(MpiTransport, NamesLibraryAndPath) {
   const std::string path = job().path();
   EXPECT_TRUE(path.starts_with("Open MPI ") || path.starts_with("MPICH ")) << path;
   if (job().size() == 1) {

@@ -108,7 +108,7 @@ TEST_F(Launcher, IsSrunWithoutPmixWhereNothingElseConnectsTheTasks) {
   }
 }
 
-TEST_F(Launcher, OfOpenMpiKnowsBetterThanSlurm) {
+TEST_F(Launcher, PrefersOpenMpisVariablesToSlurms) {
   set("SLURM_LOCALID", "0");  // that of the daemon that mpirun started
   set("OMPI_COMM_WORLD_LOCAL_RANK", "3");
   EXPECT_EQ(mpi::launched_local_rank(), 3u);
@@ -127,7 +127,7 @@ TEST_F(Launcher, IsMpichsMpiexec) {
   EXPECT_EQ(mpi::launched_local_size(), 2u);
 }
 
-TEST_F(Launcher, OfMpichIsToldOfAFailure) {
+TEST_F(Launcher, OnMpichReceivesTheFailure) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   set("PMI_FD", std::to_string(ends[0]).c_str());
@@ -142,7 +142,7 @@ TEST_F(Launcher, OfMpichIsToldOfAFailure) {
   close(ends[1]);
 }
 
-TEST_F(Launcher, IsNotToldThroughAnotherKindOfFile) {
+TEST_F(Launcher, WritesToNoOtherKindOfFile) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   set("PMI_FD", std::to_string(ends[1]).c_str());
@@ -154,7 +154,7 @@ TEST_F(Launcher, IsNotToldThroughAnotherKindOfFile) {
   close(ends[0]);
 }
 
-TEST_F(Launcher, IsNotBelievedWhenItSaysNoNumber) {
+TEST_F(Launcher, IsIgnoredWithoutANumber) {
   set("OMPI_COMM_WORLD_LOCAL_RANK", "3x");
   EXPECT_EQ(mpi::launched_local_rank(), std::nullopt);
   set("SLURM_LOCALID", "1");
@@ -174,7 +174,7 @@ TEST_F(Launcher, RanksWithACoreEachDoNotGiveWay) {
   EXPECT_EQ(yield_when_idle(), "unset");
 }
 
-TEST_F(Launcher, TheUsersWordOnGivingWayStands) {
+TEST_F(Launcher, TheUsersSettingForYieldingIsKept) {
   set("OMPI_COMM_WORLD_LOCAL_SIZE", "1000000");
   set("OMPI_MCA_mpi_yield_when_idle", "0");
   EXPECT_EQ(yield_when_idle(), "0");

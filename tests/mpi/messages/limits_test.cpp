@@ -124,7 +124,7 @@ TEST(MessageLimits, TenThousandMessagesUnderWay) {
         if (messages.sends(i)) messages.start_send(i, iteration);
       }
     };
-    // All messages of the first rank are there before the second has asked for any.
+    // All messages of the first rank are there before the second has posted a receive.
     if (job().rank() == kFirst) begin();
     job().barrier();
     if (job().rank() == kSecond) begin();

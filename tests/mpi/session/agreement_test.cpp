@@ -39,9 +39,9 @@ std::vector<std::string> all_say(std::size_t ranks, const std::string& text) {
   return std::vector<std::string>(ranks, text);
 }
 
-TEST(JointMessage, IsEmptyWhenNobodyComplains) { EXPECT_EQ(mpi::joint_message({"", "", ""}), ""); }
+TEST(JointMessage, IsEmptyWithoutMessages) { EXPECT_EQ(mpi::joint_message({"", "", ""}), ""); }
 
-TEST(JointMessage, NamesNoRankWhenAllSayTheSame) {
+TEST(JointMessage, NamesNoRankWhenAllMessagesAreEqual) {
   EXPECT_EQ(mpi::joint_message({"bad", "bad"}), "bad");
   EXPECT_EQ(mpi::joint_message({"bad"}), "bad");
 }
@@ -83,14 +83,14 @@ TEST(AgreeOnFacts, AcceptsEqualFacts) {
   EXPECT_EQ(facts_messages({{}, {}}), all_say(2, ""));
 }
 
-TEST(AgreeOnFacts, SaysWhatDiffersAndWhere) {
+TEST(AgreeOnFacts, NamesTheDifferenceAndItsRanks) {
   EXPECT_EQ(facts_messages({{{"model", "m"}, {"seed", "3"}}, {{"model", "m"}, {"seed", "4"}}}),
             all_say(2,
                     "seed differs: rank 0 has 3, rank 1 has 4 (give every rank the same "
                     "arguments)"));
 }
 
-TEST(AgreeOnFacts, GroupsRanksByWhatTheySay) {
+TEST(AgreeOnFacts, GroupsRanksByTheirFacts) {
   EXPECT_EQ(facts_messages({{{"s", "1"}}, {{"s", "2"}}, {{"s", "1"}}, {{"s", "1"}}}),
             all_say(4,
                     "s differs: ranks 0, 2 and 3 have 1, rank 1 has 2 (give every rank the same "

@@ -78,28 +78,28 @@ TEST(Session, EndsWell) {
 
 TEST(Session, GivesTheStatusOfTheBody) { EXPECT_EQ(probe(2, "status-1").exit_status, 1); }
 
-TEST(Session, AgreedBadInputIsSaidOnce) {
+TEST(Session, AgreedBadInputIsPrintedOnce) {
   const ProcessResult result = probe(3, "agreed-input");
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 1: no such file"}));
   EXPECT_EQ(result.err.find("MPI_ABORT"), std::string::npos) << result.err;
 }
 
-TEST(Session, BadInputOfAllRanksIsSaidOnce) {
+TEST(Session, BadInputOfAllRanksIsPrintedOnce) {
   const ProcessResult result = probe(4, "same-input");
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: profile.json: $.a: no number"}));
   EXPECT_EQ(result.err.find("MPI_ABORT"), std::string::npos) << result.err;
 }
 
-TEST(Session, BadInputOfOneRankIsSaidWhereTheOthersEndWell) {
+TEST(Session, BadInputOfOneRankIsPrintedWhereTheOthersEndWell) {
   const ProcessResult result = probe(3, "input-while-others-end");
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 1: only here"}));
   EXPECT_EQ(result.err.find("MPI_ABORT"), std::string::npos) << result.err;
 }
 
-TEST(Session, DifferentMessagesAreToldByTheFirst) {
+TEST(Session, TheFirstOfDifferentMessagesIsPrinted) {
   const ProcessResult result = probe(3, "different-input");
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(errors(result), (std::vector<std::string>{"error: rank 0: message 0"}));

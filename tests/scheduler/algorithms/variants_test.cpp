@@ -78,7 +78,7 @@ TEST(Variants, TheShortestCountsAndOnlyTheFirstMayRefuse) {
 }
 
 /// An additional slow device makes no list scheduler worse.
-TEST(Variants, ASlowDeviceMoreMakesNothingLonger) {
+TEST(Variants, AnAdditionalSlowDeviceLengthensNoSchedule) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "slow device");

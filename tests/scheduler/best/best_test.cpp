@@ -285,7 +285,7 @@ TEST(Best, WheneverTimeRunsOutItIsNoWorseThanAnyOtherWithoutTime) {
 }
 
 // Here `ios` is the shortest by far, even with an expired deadline.
-TEST(Best, WithoutTimeItStillAsksIos) {
+TEST(Best, WithoutTimeItStillRunsIos) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters;
@@ -328,7 +328,7 @@ TEST(Best, ReportsProgressFromTheCallersThread) {
   }
 }
 
-TEST(Best, AsksForUnmeasuredStagesFromTheCallersThreadOnly) {
+TEST(Best, RequestsUnmeasuredStagesOnTheCallersThreadOnly) {
   Random random(3, "asks");
   Graph graph = test::random_graph(40, 0.06, {}, random);
   const Platform platform = test::devices(2, 3);

@@ -128,7 +128,7 @@ TEST_F(Compare, RefusesLatencyForAnAlgorithmThatIsForThroughput) {
             "slice-graph schedules for throughput, not for latency");
 }
 
-TEST_F(Compare, GivesEachAlgorithmAllSecondsThatAreLeftFromItsOwnStart) {
+TEST_F(Compare, GivesEachAlgorithmTheRemainingSecondsFromItsOwnStart) {
   std::vector<double> left, halves;
   const auto look = [&](const Context& context) {
     left.push_back(context.deadline.seconds_left());
@@ -181,7 +181,7 @@ TEST_F(Compare, AStopRequestStartsNoOther) {
   EXPECT_EQ(rows[1].algorithm, "second");
 }
 
-TEST_F(Compare, WithoutTimeEachAlgorithmRunsAllTheSame) {
+TEST_F(Compare, WithoutTimeEachAlgorithmStillRuns) {
   const auto rows = compare(problem_, named({"sequential", "hios-lp", "best"}), in(0));
   EXPECT_EQ(rows.size(), 3u);
 }

@@ -57,7 +57,7 @@ TEST_F(ListTimelineTest, ClearRemovesAllOperators) {
   EXPECT_EQ(timeline.earliest_start_ms(v2, gpu1), 0);
 }
 
-TEST_F(ListTimelineTest, ListSchedulingKeepsGivenDevicesAndPlacesTheRestWhereItFinishesFirst) {
+TEST_F(ListTimelineTest, ListSchedulingKeepsGivenDevicesAndTakesTheEarliestFinishForOthers) {
   std::vector<std::optional<DeviceId>> mapping(4);
   mapping[0] = gpu1;
   const Schedule schedule = list_schedule(graph_, costs_, v({1, 2, 3, 4}), mapping);

@@ -62,7 +62,7 @@ void expect_in_order(const Bounds& bounds, double period_ms) {
   EXPECT_LE(bounds.down_sets, period_ms + kRounding);
 }
 
-TEST(PeriodBounds, OfParametersAloneAreTheOptimum) {
+TEST(PeriodBounds, AreTheOptimumForParametersAlone) {
   if (!has_solver()) GTEST_SKIP() << "this build has no solver of linear programs";
   constexpr std::uint64_t kSeed = 31;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
@@ -161,7 +161,7 @@ TEST(PeriodBounds, EndedEarlyAreStillBounds) {
   }
 }
 
-TEST(PeriodBounds, SayWhenThereIsNoSolver) {
+TEST(PeriodBounds, ReportAMissingSolver) {
   Random random(1);
   const PipelineCase made = random_case(5, 2, {}, random);
   const CostModel costs = CostModel::from_graph(made.graph, made.platform);
@@ -181,7 +181,7 @@ TEST(PeriodBounds, AreNamed) {
   EXPECT_THROW(period_bounds_named(Names{"closest"}), InputError);
 }
 
-TEST(PeriodBounds, OfNothingAreNothing) {
+TEST(PeriodBounds, AreZeroForAnEmptyGraph) {
   const Graph graph("empty", {}, {});
   const Platform platform = test::devices(3, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);

@@ -200,7 +200,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MilpSplit);
 INSTANTIATE_TEST_SUITE_P(Solvers, MilpSplit, ::testing::ValuesIn(names()),
                          [](const auto& named) { return named.param; });
 
-TEST(Modules, AreWhatIsBetweenOperatorsThatAllPasses) {
+TEST(Modules, LieBetweenOperatorsOnAllPaths) {
   const auto modules = modules_of(diamonds(2));
   ASSERT_EQ(modules.size(), 2u);
   EXPECT_EQ(modules[0].entry, OpId(0));

@@ -95,7 +95,7 @@ TEST(FlatGraph, KeepsTheOrderOfBothLists) {
   EXPECT_TRUE(graph.outputs(2).empty());
 }
 
-TEST(FlatGraph, OfNothing) {
+TEST(FlatGraph, IsEmptyWithoutOperators) {
   const FlatGraph<Edge> graph;
   EXPECT_EQ(graph.operators(), 0u);
   EXPECT_EQ(graph.edges(), 0u);

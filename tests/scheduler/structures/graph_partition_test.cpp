@@ -40,7 +40,7 @@ TEST(GraphPartition, CutsAtOperatorsComparableWithAllOthers) {
   EXPECT_EQ(cut.subgraphs, (std::vector<std::vector<OpId>>{v({1}), v({2, 3}), v({4}), v({5, 6})}));
 }
 
-TEST(GraphPartition, CutsExactlyWhereReachabilitySays) {
+TEST(GraphPartition, CutsExactlyAsReachabilityAllows) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pieces");

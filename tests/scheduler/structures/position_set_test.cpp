@@ -96,7 +96,7 @@ TEST(PositionSet, TakesPositionsFromEitherEnd) {
   EXPECT_EQ(set.take_next(0), std::nullopt);
 }
 
-TEST(PositionSet, OfNoPositionIsEmpty) {
+TEST(PositionSet, IsEmptyWithoutPositions) {
   const PositionSet set;
   EXPECT_TRUE(set.none());
   EXPECT_EQ(set.next(0), std::nullopt);

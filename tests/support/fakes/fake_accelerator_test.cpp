@@ -19,7 +19,7 @@ FakeOptions with_pace(Pace pace) {
   return options;
 }
 
-TEST(FakeAccelerator, ALazyOneRunsNothingThatNobodyAsksFor) {
+TEST(FakeAccelerator, ALazyOneRunsOnlyRequestedWork) {
   FakeAccelerator device(with_pace(Pace::kLazy));
   int ran = 0;
   const auto event = device.make_event(false);
@@ -95,7 +95,7 @@ TEST(FakeAccelerator, RefusesTheHostWhileWorkIsQueued) {
   EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kOut), RunError) << "not pinned";
 }
 
-TEST(FakeAccelerator, FailsAsItIsTold) {
+TEST(FakeAccelerator, FailsAsConfigured) {
   FakeOptions options = with_pace(Pace::kLazy);
   options.failing = 1;
   options.memory_bytes = 100;

@@ -75,9 +75,9 @@ double plain_block_ms(const PipelineCase& made, const CostModel& costs,
       bool needed = i == at || made.graph.out_edges(block[i]).empty();
       for (const EdgeId edge : made.graph.out_edges(block[i])) {
         const OpId consumer = made.graph.edge(edge).to;
-        const auto place = std::find(block.begin(), block.end(), consumer);
-        needed = needed || place == block.end() ||
-                 place - block.begin() >= static_cast<std::ptrdiff_t>(at);
+        const auto position = std::find(block.begin(), block.end(), consumer);
+        needed = needed || position == block.end() ||
+                 position - block.begin() >= static_cast<std::ptrdiff_t>(at);
       }
       if (needed) now += static_cast<double>(tensor_bytes(made.graph, block[i]));
     }

@@ -162,7 +162,7 @@ double added(Reduce::Function function, double sum, double x) {
   }
 }
 
-double begun(Reduce::Function function) {
+double initial_value(Reduce::Function function) {
   if (function == Reduce::Function::kMax) return -std::numeric_limits<double>::infinity();
   if (function == Reduce::Function::kMin) return std::numeric_limits<double>::infinity();
   return function == Reduce::Function::kProd ? 1 : 0;
@@ -214,7 +214,7 @@ Values naive_softmax(const Softmax& softmax, const Values& in) {
 Values naive_reduce(const Reduce& reduce, const Values& in, const Shape& out_shape) {
   const Summed summed(in.shape, reduce.axes);
   Values out(out_shape);
-  std::ranges::fill(out.data, begun(reduce.function));
+  std::ranges::fill(out.data, initial_value(reduce.function));
   in.each([&](auto... i) {
     double& sum = summed(out, i...);
     sum = added(reduce.function, sum, in.at(i...));
@@ -245,11 +245,11 @@ Values naive_normalization(const Normalization& layer, const Values& in, const V
 Values naive_response_normalization(const LocalResponseNormalization& layer, const Values& in) {
   const double reach = static_cast<double>(layer.size - 1) / 2;
   const auto before = static_cast<std::int64_t>(std::floor(reach)),
-             behind = static_cast<std::int64_t>(std::ceil(reach));
+             after = static_cast<std::int64_t>(std::ceil(reach));
   Values sums(in.shape), out(in.shape);
   in.each([&](auto n, auto i, auto h, auto w) {
     for (std::int64_t c = 0; c < in.shape.c; ++c) {
-      if (c - before <= i && i <= c + behind) {
+      if (c - before <= i && i <= c + after) {
         sums.at(n, c, h, w) += in.at(n, i, h, w) * in.at(n, i, h, w);
       }
     }

@@ -122,11 +122,11 @@ Values global_average(const Values& in, const Shape& out_shape) {
 Values concat(const Concat& concat, const std::vector<const Values*>& in, const Shape& out_shape) {
   Values out(out_shape);
   std::int64_t first = 0;
-  const auto behind = [&](Axis axis) { return concat.axis == axis ? first : 0; };
+  const auto offset = [&](Axis axis) { return concat.axis == axis ? first : 0; };
   for (const Values* part : in) {
     part->each([&](auto n, auto c, auto h, auto w) {
-      out.at(n + behind(Axis::kN), c + behind(Axis::kC), h + behind(Axis::kH),
-             w + behind(Axis::kW)) = part->at(n, c, h, w);
+      out.at(n + offset(Axis::kN), c + offset(Axis::kC), h + offset(Axis::kH),
+             w + offset(Axis::kW)) = part->at(n, c, h, w);
     });
     const Shape& s = part->shape;
     first += concat.axis == Axis::kN   ? s.n

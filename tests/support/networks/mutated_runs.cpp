@@ -17,7 +17,7 @@ ScheduleFile schedule_file(const Graph& graph, std::size_t devices, Random& rand
   ScheduleFile file;
   file.graph_name = graph.name();
   file.graph_digest = graph.digest();
-  file.algorithm = "by a stranger";
+  file.algorithm = "mutated";
   file.has_prediction = false;
   const auto streams = static_cast<int>(1 + random.below(2));
   const bool tight = random.below(8) == 0;
@@ -34,7 +34,7 @@ ScheduleFile schedule_file(const Graph& graph, std::size_t devices, Random& rand
 
 }  // namespace
 
-StrangersSchedule::StrangersSchedule(std::uint64_t seed, std::size_t devices)
+MutatedSchedule::MutatedSchedule(std::uint64_t seed, std::size_t devices)
     : seed_(seed),
       network_(random_network(4 + seed % 9, seed, seed % 3 == 0 ? 2 : 4)),
       inputs_{.network = Network(network_.model, network_.coarse), .schedule = {}} {
@@ -50,7 +50,7 @@ StrangersSchedule::StrangersSchedule(std::uint64_t seed, std::size_t devices)
   valid_ = validate(graph, Platform(file.devices), file.schedule).empty();
 }
 
-void StrangersSchedule::expect_one_opinion() const {
+void MutatedSchedule::expect_checks_agree() const {
   const Graph& graph = network_.coarse.graph;
   job::RankOptions options;
   options.backends = {"reference"};
@@ -63,9 +63,9 @@ void StrangersSchedule::expect_one_opinion() const {
   EXPECT_EQ(refusal.empty(), valid_) << refusal;
   EXPECT_TRUE(valid_ || refusal.starts_with("the schedule: $.devices")) << refusal;
 
-  const Json json = parse_json(to_text(to_json(inputs_.schedule, graph)), "stranger.json");
+  const Json json = parse_json(to_text(to_json(inputs_.schedule, graph)), "mutated.json");
   try {
-    const ScheduleFile read = schedule_from_json(JsonView(json, "stranger.json"), graph);
+    const ScheduleFile read = schedule_from_json(JsonView(json, "mutated.json"), graph);
     EXPECT_EQ(read.schedule, inputs_.schedule.schedule);
     EXPECT_EQ(read.devices, inputs_.schedule.devices);
   } catch (const InputError& error) {
@@ -73,7 +73,7 @@ void StrangersSchedule::expect_one_opinion() const {
   }
 }
 
-void StrangersSchedule::expect_as_one_rank(mpi::Transport& transport) const {
+void MutatedSchedule::expect_as_one_rank(mpi::Transport& transport) const {
   expect_as_alone(transport, network_, inputs_.schedule.schedule, {.keep_all = seed_ % 2 == 1},
                   seed_, computed_alone(network_));
 }

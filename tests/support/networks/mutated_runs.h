@@ -12,10 +12,10 @@
 namespace hios::test {
 
 /// Small networks with random mutations of random valid schedules, all from the seed.
-class StrangersSchedule {
+class MutatedSchedule {
  public:
   /// `devices`: those of the job. Some of the seeds limit the devices' memory.
-  StrangersSchedule(std::uint64_t seed, std::size_t devices);
+  MutatedSchedule(std::uint64_t seed, std::size_t devices);
 
   /// Returns "seed 7, 3 devices: cut a stage, drop".
   const std::string& what() const { return what_; }
@@ -23,9 +23,9 @@ class StrangersSchedule {
   /// Returns true if validate() finds nothing.
   bool valid() const { return valid_; }
 
-  /// EXPECTs that all checks agree: validate(), the reader of files (which may refuse more), and a
+  /// EXPECTs that all checks agree: validate(), the parser of files (which may refuse more), and a
   /// job before it starts.
-  void expect_one_opinion() const;
+  void expect_checks_agree() const;
 
   /// Runs the schedule on this rank. Collective. REQUIRES: valid().
   void expect_as_one_rank(mpi::Transport& transport) const;

@@ -9,8 +9,8 @@ namespace hios::test {
 namespace {
 
 /// The position of an operator.
-struct Place {
-  std::size_t device = 0, stage = 0, group = 0, position = 0;
+struct Position {
+  std::size_t device = 0, stage = 0, group = 0, index = 0;
 };
 
 constexpr std::array kAll = {
@@ -33,14 +33,14 @@ class Mutator {
   }
 
   void apply(Mutation mutation) {
-    if (places_.empty()) return;
+    if (positions_.empty()) return;
     switch (mutation) {
       case Mutation::kSwapOperators:
-        return std::swap(at(pick(places_)), at(pick(places_)));
+        return std::swap(at(pick(positions_)), at(pick(positions_)));
       case Mutation::kSwapStages:
         return std::swap(stage(pick(stages_)), stage(pick(stages_)));
       case Mutation::kTurnGroup:
-        std::ranges::reverse(group(pick(places_)));
+        std::ranges::reverse(group(pick(positions_)));
         return;
       case Mutation::kMoveToStage:
       case Mutation::kMoveToDevice:
@@ -48,20 +48,20 @@ class Mutator {
       case Mutation::kCutStage:
         return cut_stage(pick(stages_));
       case Mutation::kCutGroup:
-        return cut_group(pick(places_));
+        return cut_group(pick(positions_));
       case Mutation::kJoinStages:
         return join_stages(pick(stages_));
       case Mutation::kJoinGroups:
-        return join_groups(pick(places_));
+        return join_groups(pick(positions_));
       case Mutation::kDrop:
-        take(pick(places_));
+        take(pick(positions_));
         return;
       case Mutation::kDuplicate:
-        return put(at(pick(places_)), random_.below(schedule_.devices.size()));
+        return put(at(pick(positions_)), random_.below(schedule_.devices.size()));
       case Mutation::kDropStage: {
-        const Place place = pick(stages_);
-        auto& device = schedule_.devices[place.device];
-        device.erase(device.begin() + static_cast<std::ptrdiff_t>(place.stage));
+        const Position position = pick(stages_);
+        auto& device = schedule_.devices[position.device];
+        device.erase(device.begin() + static_cast<std::ptrdiff_t>(position.stage));
         return;
       }
       case Mutation::kDuplicateStage: {
@@ -87,20 +87,23 @@ class Mutator {
   void list_groups(std::size_t device, std::size_t stage) {
     const auto& groups = schedule_.devices[device][stage].groups;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (std::size_t p = 0; p < groups[g].size(); ++p) places_.push_back({device, stage, g, p});
+      for (std::size_t p = 0; p < groups[g].size(); ++p)
+        positions_.push_back({device, stage, g, p});
     }
   }
 
-  const Place& pick(const std::vector<Place>& places) {
-    return places[random_.below(places.size())];
+  const Position& pick(const std::vector<Position>& positions) {
+    return positions[random_.below(positions.size())];
   }
-  Stage& stage(const Place& place) { return schedule_.devices[place.device][place.stage]; }
-  Group& group(const Place& place) { return stage(place).groups[place.group]; }
-  OpId& at(const Place& place) { return group(place)[place.position]; }
+  Stage& stage(const Position& position) {
+    return schedule_.devices[position.device][position.stage];
+  }
+  Group& group(const Position& position) { return stage(position).groups[position.group]; }
+  OpId& at(const Position& position) { return group(position)[position.index]; }
 
-  OpId take(const Place& place) {
-    const OpId op = at(place);
-    group(place).erase(group(place).begin() + static_cast<std::ptrdiff_t>(place.position));
+  OpId take(const Position& position) {
+    const OpId op = at(position);
+    group(position).erase(group(position).begin() + static_cast<std::ptrdiff_t>(position.index));
     return op;
   }
 
@@ -121,48 +124,49 @@ class Mutator {
   }
 
   void move(bool to_another_device) {
-    const Place from = pick(places_);
+    const Position from = pick(positions_);
     const std::size_t devices = schedule_.devices.size();
     std::size_t to = from.device;
     if (to_another_device && devices > 1) to = (to + 1 + random_.below(devices - 1)) % devices;
     put(take(from), to);
   }
 
-  void cut_stage(const Place& place) {
-    auto& groups = stage(place).groups;
+  void cut_stage(const Position& position) {
+    auto& groups = stage(position).groups;
     const std::size_t at = groups.empty() ? 0 : random_.below(groups.size());
     Stage rest;
     rest.groups.assign(groups.begin() + static_cast<std::ptrdiff_t>(at), groups.end());
     groups.resize(at);
-    auto& device = schedule_.devices[place.device];
-    device.insert(device.begin() + static_cast<std::ptrdiff_t>(place.stage) + 1, std::move(rest));
+    auto& device = schedule_.devices[position.device];
+    device.insert(device.begin() + static_cast<std::ptrdiff_t>(position.stage) + 1,
+                  std::move(rest));
   }
 
-  void cut_group(const Place& place) {
-    const auto middle = group(place).begin() + static_cast<std::ptrdiff_t>(place.position);
-    Group rest(middle, group(place).end());
-    group(place).erase(middle, group(place).end());
-    insert(stage(place).groups, std::move(rest));
+  void cut_group(const Position& position) {
+    const auto middle = group(position).begin() + static_cast<std::ptrdiff_t>(position.index);
+    Group rest(middle, group(position).end());
+    group(position).erase(middle, group(position).end());
+    insert(stage(position).groups, std::move(rest));
   }
 
-  void join_stages(const Place& place) {
-    auto& device = schedule_.devices[place.device];
-    if (place.stage + 1 == device.size()) return;
-    for (Group& group : device[place.stage + 1].groups) stage(place).groups.push_back(group);
-    device.erase(device.begin() + static_cast<std::ptrdiff_t>(place.stage) + 1);
+  void join_stages(const Position& position) {
+    auto& device = schedule_.devices[position.device];
+    if (position.stage + 1 == device.size()) return;
+    for (Group& group : device[position.stage + 1].groups) stage(position).groups.push_back(group);
+    device.erase(device.begin() + static_cast<std::ptrdiff_t>(position.stage) + 1);
   }
 
-  void join_groups(const Place& place) {
-    auto& groups = stage(place).groups;
+  void join_groups(const Position& position) {
+    auto& groups = stage(position).groups;
     const std::size_t other = random_.below(groups.size());
-    if (other == place.group) return;
-    group(place).insert(group(place).end(), groups[other].begin(), groups[other].end());
+    if (other == position.group) return;
+    group(position).insert(group(position).end(), groups[other].begin(), groups[other].end());
     groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(other));
   }
 
   Schedule& schedule_;
   Random& random_;
-  std::vector<Place> stages_, places_;
+  std::vector<Position> stages_, positions_;
 };
 
 }  // namespace

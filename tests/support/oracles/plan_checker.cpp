@@ -15,7 +15,7 @@ class Follower {
       : graph_(coarse.graph), plan_(plan), holds_(plan.slots.size(), Holds::kNothing) {}
 
   std::vector<std::string> follow(bool keep_all) {
-    check_places();
+    check_slots();
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
       if (plan_.slots[i].received) holds_[i] = Holds::kIncoming;
     }
@@ -48,7 +48,7 @@ class Follower {
     return a.offset < b.offset + b.size_bytes && b.offset < a.offset + a.size_bytes;
   }
 
-  void check_places() {
+  void check_slots() {
     for (const Slot& slot : plan_.slots) {
       report_if(slot.offset % 64 != 0, "misaligned: " + name(slot.op));
       report_if(slot.offset + slot.size_bytes > plan_.arena_bytes,

@@ -20,7 +20,7 @@ TEST(Process, KeepsOutputsApart) {
   EXPECT_EQ(result.err, "err\n");
 }
 
-TEST(Process, TellsHowItEnded) {
+TEST(Process, ReportsHowItEnded) {
   EXPECT_EQ(shell("exit 7").exit_status, 7);
   EXPECT_EQ(shell("kill -TERM $$").exit_status, 128 + SIGTERM);
 }
@@ -43,16 +43,14 @@ TEST(Process, HasNothingToRead) { EXPECT_EQ(shell("cat; echo end").out, "end\n")
 TEST(Process, IsKilledWithItsChildrenWhenTimeIsUp) {
   ProcessOptions options;
   options.limit_s = 0.2;
-  const ProcessResult result = shell("echo begun; sleep 1000 & sleep 1000", options);
+  const ProcessResult result = shell("echo started; sleep 1000 & sleep 1000", options);
   EXPECT_TRUE(result.timed_out);
   EXPECT_GE(result.children_at_limit, 1u);
-  EXPECT_EQ(result.out, "begun\n");
+  EXPECT_EQ(result.out, "started\n");
   EXPECT_GT(result.exit_status, 128);
 }
 
-TEST(Process, ThatIsNotThereIsAnError) {
-  EXPECT_THROW(run_process({"/no/such/program"}), RunError);
-}
+TEST(Process, FailsWithoutItsProgram) { EXPECT_THROW(run_process({"/no/such/program"}), RunError); }
 
 TEST(LinesWith, FindsThem) {
   EXPECT_EQ(lines_with("a1\nb\nca\n", "a"), (std::vector<std::string>{"a1", "ca"}));

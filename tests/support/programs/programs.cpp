@@ -7,11 +7,11 @@
 
 namespace hios::test {
 
-void Workplace::write(const std::string& name, const std::string& text) const {
+void TestFolder::write(const std::string& name, const std::string& text) const {
   write_text(folder_ / name, text, Existing::kReplace);
 }
 
-std::vector<std::string> Workplace::files() const {
+std::vector<std::string> TestFolder::files() const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     names.push_back(entry.path().filename());

@@ -11,11 +11,11 @@
 namespace hios::test {
 
 /// A fresh folder, removed at the end.
-class Workplace {
+class TestFolder {
  public:
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const;
-  /// Every file there, by name: nothing else may be left behind.
+  /// Every file there, by name: no other file may be left.
   std::vector<std::string> files() const;
 
  private:

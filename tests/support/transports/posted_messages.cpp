@@ -20,16 +20,16 @@ constexpr Bytes kLargest = (4 << 20) + 3;
 /// Returns a message's content: a section of one random text, different for every message and
 /// iteration.
 std::span<const std::byte> content(const Post& post, std::size_t iteration) {
-  constexpr std::size_t kPlaces = 1 << 16;
+  constexpr std::size_t kOffsets = 1 << 16;
   static const std::vector<std::byte> text = [] {
     Random random(99);
-    std::vector<std::byte> bytes(kLargest + kPlaces);
+    std::vector<std::byte> bytes(kLargest + kOffsets);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     return bytes;
   }();
-  const std::size_t place =
+  const std::size_t offset =
       post.from * 17 + post.to * 59 + static_cast<std::size_t>(post.tag) * 101 + iteration * 7 + 1;
-  return std::span(text).subspan(place * 13 % kPlaces, post.size_bytes);
+  return std::span(text).subspan(offset * 13 % kOffsets, post.size_bytes);
 }
 
 // Copies by one call each, not a loop over bytes: sanitizers instrument every step of a loop.

@@ -30,7 +30,7 @@ std::vector<std::size_t> shuffled_indices(std::size_t count, Random& random) {
   return order;
 }
 
-void ranks_know_their_place(Transport& transport, FakeAccelerator*) {
+void ranks_know_their_index(Transport& transport, FakeAccelerator*) {
   EXPECT_LT(transport.rank().index(), transport.size());
   EXPECT_LT(transport.local_rank(), transport.local_size());
   EXPECT_LE(transport.local_size(), transport.size());
@@ -235,7 +235,7 @@ void serves_two_channels_at_once(Transport& transport, FakeAccelerator* device) 
   second.finish();
 }
 
-void opens_channels_again_and_again(Transport& transport, FakeAccelerator* device) {
+void opens_channels_repeatedly(Transport& transport, FakeAccelerator* device) {
   for (std::size_t round = 0; round < 20; ++round) {
     PostedMessages exchange(transport, device, all_pairs(transport.size(), {8, 9000}));
     if (round % 2 == 0) continue;  // opened and never used
@@ -293,7 +293,7 @@ void agrees_on_facts(Transport& transport, FakeAccelerator*) {
 }
 
 constexpr std::array kCases = {
-    ContractCase{"RanksKnowTheirPlace", ranks_know_their_place},
+    ContractCase{"RanksKnowTheirIndex", ranks_know_their_index},
     ContractCase{"PathIsTheSameOnAllRanks", path_is_the_same_on_all_ranks},
     ContractCase{"GathersTextsOfAnyLength", gathers_texts_of_any_length},
     ContractCase{"BroadcastsWhatRank0Says", broadcasts_what_rank_0_says},
@@ -308,7 +308,7 @@ constexpr std::array kCases = {
     ContractCase{"EndsSendsThatNobodyAwaitsYet", ends_sends_that_nobody_awaits_yet},
     ContractCase{"AwaitsTwiceWithoutHarm", awaits_twice_without_harm},
     ContractCase{"ServesTwoChannelsAtOnce", serves_two_channels_at_once},
-    ContractCase{"OpensChannelsAgainAndAgain", opens_channels_again_and_again},
+    ContractCase{"OpensChannelsRepeatedly", opens_channels_repeatedly},
     ContractCase{"AgreesOnInput", agrees_on_input},
     ContractCase{"AgreesOnFacts", agrees_on_facts},
 };

@@ -31,23 +31,24 @@ void expect_ended_by_the_watchdog(const ProcessResult& done) {
 
 class StoppedRank : public testing::Test {
  protected:
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_F(StoppedRank, EndsARun) {
-  place_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
+  folder_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
   expect_ended_by_the_watchdog(
       with_a_stopped_rank({HIOS_BIN_DIR "/hios-run", "--model", "squeezenet", "--height", "64",
-                           "--schedule", place_.file("schedule.json"), "--duration", "100",
-                           "--timeout", "2", "--json", place_.file("report.json")}));
-  EXPECT_EQ(place_.files(), (Words{"schedule.json"})) << "nothing is half-written";
+                           "--schedule", folder_.file("schedule.json"), "--duration", "100",
+                           "--timeout", "2", "--json", folder_.file("report.json")}));
+  EXPECT_EQ(folder_.files(), (Words{"schedule.json"})) << "nothing is half-written";
 }
 
 // Well below the 120 s that MPI's start has where nobody says otherwise.
 TEST_F(StoppedRank, EndsAJobThatHasNotStarted) {
-  const auto done = with_a_stopped_rank({HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3",
-                                         "--timeout", "2", "--output", place_.file("profile.json")},
-                                        0);
+  const auto done =
+      with_a_stopped_rank({HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--timeout",
+                           "2", "--output", folder_.file("profile.json")},
+                          0);
   expect_ended_by_the_watchdog(done);
   EXPECT_NE(done.err.find("no answer for 2 s while all ranks start together"), std::string::npos)
       << done.err;
@@ -59,7 +60,7 @@ TEST_F(StoppedRank, EndsAJobOfWhichARankHasLeft) {
               {"/bin/sh", "-c",
                std::string("if [ ") + kRankInShell + " = 1 ]; then exit 0; fi; exec \"$@\"", "sh",
                HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--timeout", "2",
-               "--output", place_.file("profile.json"), "--oversubscribe"},
+               "--output", folder_.file("profile.json"), "--oversubscribe"},
               {.limit_s = 100});
   EXPECT_FALSE(done.timed_out) << done.err;
   EXPECT_NE(done.exit_status, 0);
@@ -68,8 +69,8 @@ TEST_F(StoppedRank, EndsAJobOfWhichARankHasLeft) {
 TEST_F(StoppedRank, EndsMeasuring) {
   expect_ended_by_the_watchdog(
       with_a_stopped_rank({HIOS_BIN_DIR "/hios-profile", "--model", "inception_v3", "--iterations",
-                           "100000", "--timeout", "2", "--output", place_.file("profile.json")}));
-  EXPECT_EQ(place_.files(), Words{}) << "nothing is half-written";
+                           "100000", "--timeout", "2", "--output", folder_.file("profile.json")}));
+  EXPECT_EQ(folder_.files(), Words{}) << "nothing is half-written";
 }
 
 }  // namespace

@@ -50,13 +50,13 @@ struct Blow {
 
 class KilledRank : public testing::Test {
  protected:
-  KilledRank() { std::filesystem::create_directory(place_.file("pids")); }
+  KilledRank() { std::filesystem::create_directory(folder_.file("pids")); }
 
   ProcessResult strike(const Blow& blow, const Words& command) {
     ProcessOptions options;
     options.limit_s = blow.limit_s;
-    options.directory = place_.file("pids");
-    options.environment = {{"PIDS", place_.file("pids")},
+    options.directory = folder_.file("pids");
+    options.environment = {{"PIDS", folder_.file("pids")},
                            {"VICTIM", std::to_string(blow.victim)},
                            {"DELAY", std::to_string(blow.delay_s)},
                            {"SIGNAL", blow.signal},
@@ -70,7 +70,7 @@ class KilledRank : public testing::Test {
   std::size_t send(int signal, std::size_t ranks) const {
     std::size_t alive = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const std::string file = place_.file("pids/" + std::to_string(rank));
+      const std::string file = folder_.file("pids/" + std::to_string(rank));
       if (!std::filesystem::exists(file)) continue;  // it has not got so far
       const auto process = static_cast<pid_t>(std::stol(content_of(file)));
       if (kill(process, signal) == 0) ++alive;
@@ -88,12 +88,12 @@ class KilledRank : public testing::Test {
   }
 
   std::string flight_file(std::size_t rank, const std::string& program = "hios-run") const {
-    return place_.file("pids/" + program + "-rank-" + std::to_string(rank) + ".flight.json");
+    return folder_.file("pids/" + program + "-rank-" + std::to_string(rank) + ".flight.json");
   }
 
   std::string write_schedule() {
-    place_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
-    return place_.file("schedule.json");
+    folder_.write("schedule.json", random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
+    return folder_.file("schedule.json");
   }
 
   Words run_words(const Words& more = {}) {
@@ -102,7 +102,7 @@ class KilledRank : public testing::Test {
            more;
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 /// MPICH's launcher.
@@ -115,13 +115,13 @@ bool is_hydra() {
 /// Returns true if a line names the killed rank: ours, or the launcher's own if the signal came
 /// before the program started. MPICH's then names any process of the job, or none.
 bool named(const ProcessResult& done, const Blow& blow) {
-  constexpr double kBegun = 1;  // second
+  constexpr double kStarted = 1;  // second
   const std::string rank = "rank " + std::to_string(blow.victim) + " ";
   for (const std::string& line : lines_with(done.err, "error: " + rank + "on ")) {
     if (line.find(", last: ") != std::string::npos) return true;
   }
   if (!lines_with(done.err, "process " + rank + "with PID").empty()) return true;
-  return blow.delay_s < kBegun && is_hydra();
+  return blow.delay_s < kStarted && is_hydra();
 }
 
 // The moments are random, one in each part of equal length, from the start of the process to the
@@ -132,13 +132,13 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   const std::vector<Words> commands = {
-      run_words({"--iterations", "20", "--verify", "--json", place_.file("out.json")}),
+      run_words({"--iterations", "20", "--verify", "--json", folder_.file("out.json")}),
       {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "64", "--iterations",
-       "10", "--largest-message", "4096", "--output", place_.file("out.json")}};
+       "10", "--largest-message", "4096", "--output", folder_.file("out.json")}};
   std::vector<double> lives_s;
-  const auto start_afresh = [&] { std::filesystem::remove(place_.file("out.json")); };
+  const auto remove_output = [&] { std::filesystem::remove(folder_.file("out.json")); };
   for (const Words& command : commands) {
-    start_afresh();
+    remove_output();
     const auto begin = std::chrono::steady_clock::now();
     // MPICH's launcher waits for the blow's own process, too.
     const ProcessResult done = strike({.delay_s = 0, .signal = "CONT"}, command);
@@ -157,15 +157,15 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
     blow.delay_s = random.uniform(part, part + 1) / parts * life_s;
     SCOPED_TRACE((i % 2 == 0 ? "run, rank " : "profile, rank ") + std::to_string(blow.victim) +
                  " after " + std::to_string(blow.delay_s) + " s");
-    start_afresh();
+    remove_output();
     const ProcessResult done = strike(blow, commands[i % 2] + Words{"--timeout", "60"});
     if (done.timed_out) {
       ++launcher_stood;
       EXPECT_EQ(done.children_at_limit, 0u) << "ranks live on: " << done.err;
     }
     EXPECT_EQ(left(2), 0u) << "a process is left after 5 s";
-    if (std::filesystem::exists(place_.file("out.json"))) {
-      EXPECT_NO_THROW(read_json(place_.file("out.json"))) << "a half file";
+    if (std::filesystem::exists(folder_.file("out.json"))) {
+      EXPECT_NO_THROW(read_json(folder_.file("out.json"))) << "a half file";
     }
     if (done.exit_status == 0) {
       ++too_late;  // it had ended before
@@ -204,7 +204,7 @@ TEST_F(KilledRank, LeavesItsRecordAndTheOthersTheirs) {
       << explained.out;
 }
 
-TEST_F(KilledRank, IsNamedWithTheFaultThatEndedIt) {
+TEST_F(KilledRank, IsNamedWithTheSignalThatEndedIt) {
   Blow blow;
   blow.delay_s = 1;
   blow.signal = "SEGV";
@@ -228,7 +228,7 @@ TEST_F(KilledRank, AStoppedOneIsNamedByThatWhichWaitsForIt) {
   EXPECT_NE(explained.out.find("rank 1 is stopped"), std::string::npos) << explained.out;
 }
 
-TEST_F(KilledRank, SaysWhereItIsWhenAsked) {
+TEST_F(KilledRank, WritesItsRecordOnSigusr1) {
   Blow blow;
   blow.delay_s = 0.5;
   blow.signal = "USR1";
@@ -248,7 +248,7 @@ TEST_F(KilledRank, LeavesNothingWhereNothingIsWanted) {
   EXPECT_EQ(lines_with(done.err, "error: rank 1 on ").size(), 1u) << done.err;
 }
 
-TEST(FlightFlags, RefuseWhatIsNoFolderAndNoRecord) {
+TEST(FlightFlags, RefusePathsThatAreNoFolderAndNoRecord) {
   const ProcessResult folder =
       run_process({HIOS_BIN_DIR "/hios-run", "--flight-record", "/none/such"});
   EXPECT_EQ(folder.exit_status, 2);

@@ -28,11 +28,11 @@ class OutOfMemory : public testing::Test {
  protected:
   void SetUp() override {
     for (const std::size_t ranks : {1, 2}) {
-      place_.write("s" + std::to_string(ranks) + ".json",
-                   random_schedule_text(models::squeezenet(1, 32, 32), ranks, 3));
+      folder_.write("s" + std::to_string(ranks) + ".json",
+                    random_schedule_text(models::squeezenet(1, 32, 32), ranks, 3));
     }
-    std::filesystem::create_directory(place_.file("records"));
-    inputs_ = place_.files();
+    std::filesystem::create_directory(folder_.file("records"));
+    inputs_ = folder_.files();
   }
 
   Words run(std::size_t ranks) const {
@@ -42,7 +42,7 @@ class OutOfMemory : public testing::Test {
             "--height",
             "32",
             "--schedule",
-            place_.file("s" + std::to_string(ranks) + ".json"),
+            folder_.file("s" + std::to_string(ranks) + ".json"),
             "--iterations",
             "2",
             "--warmup",
@@ -50,11 +50,11 @@ class OutOfMemory : public testing::Test {
             "--oversubscribe",
             "--verify",
             "--flight-record",
-            place_.file("records"),
+            folder_.file("records"),
             "--json",
             output()};
   }
-  std::string output() const { return place_.file("out.json"); }
+  std::string output() const { return folder_.file("out.json"); }
 
   ProcessResult start(std::size_t ranks, const Words& command,
                       std::vector<std::pair<std::string, std::string>> environment) const {
@@ -108,11 +108,11 @@ class OutOfMemory : public testing::Test {
       EXPECT_EQ(lines_with(done.err, "error: rank " + rank + " on ").size(), 1u) << done.err;
     }
     // The file is there, whole, where memory ran out after it was written.
-    if (place_.files() != inputs_) {
+    if (folder_.files() != inputs_) {
       EXPECT_EQ(read(output())["format"], Json::parse(whole_)["format"]);
       std::filesystem::remove(output());
     }
-    EXPECT_EQ(place_.files(), inputs_);
+    EXPECT_EQ(folder_.files(), inputs_);
     ++endings.refused;
   }
 
@@ -158,7 +158,7 @@ class OutOfMemory : public testing::Test {
     std::filesystem::remove(output());
   }
 
-  Workplace place_;
+  TestFolder folder_;
   Words inputs_;
   std::string whole_;  ///< the output of a run that has all it wants
 };
@@ -186,7 +186,7 @@ TEST_F(OutOfMemory, EndsAProfileInOneLine) {
           "1",
           "--oversubscribe",
           "--flight-record",
-          place_.file("records"),
+          folder_.file("records"),
           "--output",
           output(),
           "--streams",
@@ -199,7 +199,7 @@ TEST_F(OutOfMemory, EndsAProfileInOneLine) {
 }
 
 #ifdef HIOS_MPIEXEC
-TEST_F(OutOfMemory, OfOneRankEndsTheJob) {
+TEST_F(OutOfMemory, OnOneRankEndsTheJob) {
   refuse(2, run(2), 10, "0");
   refuse(2, run(2), 10, "1");
 }

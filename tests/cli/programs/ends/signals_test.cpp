@@ -76,20 +76,20 @@ class Signals : public testing::Test {
   }
 
   std::string schedule(std::size_t devices) {
-    const std::string file = place_.file("schedule.json");
+    const std::string file = folder_.file("schedule.json");
     const ProcessResult profiled =
         hios_profile(devices, network_ + Words{"--iterations", "3", "--largest-message", "4096",
-                                               "--output", place_.file("p.json"), "--force"});
+                                               "--output", folder_.file("p.json"), "--force"});
     EXPECT_EQ(profiled.exit_status, 0) << profiled.err;
     const ProcessResult planned = hios_schedule(
-        network_ + Words{"--profile", place_.file("p.json"), "--devices", std::to_string(devices),
+        network_ + Words{"--profile", folder_.file("p.json"), "--devices", std::to_string(devices),
                          "--algorithm", "inter-mr", "--output", file, "--force"});
     EXPECT_EQ(planned.exit_status, 0) << planned.err;
     return file;
   }
 
   const Words network_ = {"--model", "squeezenet", "--height", "64"};
-  Workplace place_;
+  TestFolder folder_;
 };
 
 class SignalledRun : public Signals, public testing::WithParamInterface<Words> {};
@@ -103,7 +103,7 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
     for (const char* name : {"TERM", "INT"}) {
       SCOPED_TRACE(std::string(name) + ", ranks " + std::to_string(ranks));
       const Signalled how{name, ranks};
-      const std::string file = place_.file("report.json");
+      const std::string file = folder_.file("report.json");
       const ProcessResult done = signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
                                                  Words{"--schedule", plan, "--oversubscribe",
                                                        "--verify", "--json", file, "--force"} +
@@ -121,7 +121,7 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
       if (ranks > 1) continue;
       EXPECT_NE(done.err.find("the measurements so far were kept"), std::string::npos) << done.err;
     }
-    EXPECT_EQ(place_.files(), (Words{"p.json", "report.json", "schedule.json"}));
+    EXPECT_EQ(folder_.files(), (Words{"p.json", "report.json", "schedule.json"}));
   }
 }
 
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(OneAtATimeAndInFlight, SignalledRun,
                          });
 
 TEST_F(Signals, AProfileKeepsWhatItMeasured) {
-  const std::string file = place_.file("profile.json");
+  const std::string file = folder_.file("profile.json");
   const Words command = Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
                         Words{"--iterations", "1000000", "--oversubscribe", "--output", file};
   const Signalled how{"TERM", 1};
@@ -153,8 +153,8 @@ TEST_F(Signals, AProfileKeepsWhatItMeasured) {
     EXPECT_NE(times["samples"], stopped["operators"][signature]["samples"]) << "measured again";
 }
 
-TEST_F(Signals, WhatAnotherNetworkLacksStaysMarked) {
-  const std::string file = place_.file("profile.json");
+TEST_F(Signals, MissingSweepsOfAnotherNetworkStayMarked) {
+  const std::string file = folder_.file("profile.json");
   const Signalled how{"TERM", 1};
   expect_gone(
       signal(how, Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
@@ -173,9 +173,9 @@ TEST_F(Signals, BeforeAnythingWasMeasuredNothingIsWritten) {
   // The signal comes during the many warm-ups.
   const ProcessResult done = signal(
       how, {HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--height", "512", "--warmup",
-            "1000000", "--oversubscribe", "--output", place_.file("profile.json")});
+            "1000000", "--oversubscribe", "--output", folder_.file("profile.json")});
   expect_gone(done, how);
-  EXPECT_EQ(place_.files(), Words{});
+  EXPECT_EQ(folder_.files(), Words{});
 }
 
 }  // namespace

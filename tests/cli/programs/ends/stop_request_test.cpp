@@ -41,7 +41,7 @@ TEST(StopRequestDeathTest, FurtherTermsSayNoMoreThanTheFirst) {
       testing::ExitedWithCode(143), "");
 }
 
-TEST(StopRequestDeathTest, OutsideOfTheWorkOneIsEnough) {
+TEST(StopRequestDeathTest, OneSignalOutsideOfTheBodyEndsTheProgram) {
   for (const int each : {SIGINT, SIGTERM}) {
     EXPECT_EXIT(
         {
@@ -68,7 +68,7 @@ TEST(StopRequestDeathTest, WhereItIsIgnoredItStaysIgnored) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(StopRequestDeathTest, WorkThatDoesNotEndIsEndedAfterTheGrace) {
+TEST(StopRequestDeathTest, ABodyThatDoesNotEndIsEndedAfterTheGrace) {
   EXPECT_EXIT(
       {
         const cli::StopRequest stop({{.seconds = 0.05, .line = "rank 1: too slow"}});
@@ -78,14 +78,14 @@ TEST(StopRequestDeathTest, WorkThatDoesNotEndIsEndedAfterTheGrace) {
       testing::ExitedWithCode(143), "^error: rank 1: too slow\n$");
 }
 
-TEST(StopRequestDeathTest, WorkThatEndsInTimeIsNotEnded) {
+TEST(StopRequestDeathTest, ABodyThatEndsInTimeIsNotEnded) {
   EXPECT_EXIT(
       {
         {
           const cli::StopRequest stop({{.seconds = 60, .line = "rank 1: too slow"}});
           raise(SIGTERM);
         }
-        { const cli::StopRequest unasked({{.seconds = 60, .line = "rank 1: too slow"}}); }
+        { const cli::StopRequest request({{.seconds = 60, .line = "rank 1: too slow"}}); }
         _exit(cli::StopRequest::asked() ? 1 : 0);
       },
       testing::ExitedWithCode(0), "^$");
@@ -114,11 +114,11 @@ class Interrupted : public testing::Test {
             more,
         options);
   }
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_F(Interrupted, TheBestSoFarIsWritten) {
-  const std::string file = place_.file("s.json");
+  const std::string file = folder_.file("s.json");
   for (const auto& [signal, status] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
     const auto done = interrupt({"--algorithm", "ios", "--output", file, "--force"}, signal);
     EXPECT_FALSE(done.timed_out);
@@ -134,16 +134,16 @@ TEST_F(Interrupted, TheBestSoFarIsWritten) {
   EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
 }
 
-TEST_F(Interrupted, WhatWasNotStartedIsLeftOut) {
-  const auto done = interrupt({"--algorithm", "ios,sequential", "--json", place_.file("r.json")});
+TEST_F(Interrupted, AlgorithmsThatHaveNotStartedAreLeftOut) {
+  const auto done = interrupt({"--algorithm", "ios,sequential", "--json", folder_.file("r.json")});
   EXPECT_EQ(done.exit_status, 130) << done.err;
   EXPECT_NE(done.err.find("not started: 1 of the algorithms"), std::string::npos) << done.err;
-  EXPECT_EQ(read(place_.file("r.json"))["schedules"].size(), 1u);
+  EXPECT_EQ(read(folder_.file("r.json"))["schedules"].size(), 1u);
 }
 
 // The graph is so large that the signal comes before the lower bound is computed.
-TEST_F(Interrupted, BeforeTheFirstSchedulerThereIsAScheduleAllTheSame) {
-  const std::string graph = "n=20000,edges=40000,layers=200", file = place_.file("s.json");
+TEST_F(Interrupted, BeforeTheFirstSchedulerAScheduleIsWritten) {
+  const std::string graph = "n=20000,edges=40000,layers=200", file = folder_.file("s.json");
   ProcessOptions interrupt_once;
   interrupt_once.environment = {{"SIGNAL", "INT"}};
   const auto done =

@@ -49,7 +49,7 @@ class Used {
 
 /// The program that reads such a file.
 ProcessResult read_by_program(const std::string& kind, const std::string& file,
-                              const Workplace& place) {
+                              const TestFolder& folder) {
   const std::string graph = in_corpus("graph_ok.json");
   if (kind == "graph") return hios_schedule({"--graph", file, "--algorithm", "inter-lp"});
   if (kind == "platform") {
@@ -57,7 +57,7 @@ ProcessResult read_by_program(const std::string& kind, const std::string& file,
   }
   if (kind == "schedule") return hios_schedule({"--graph", graph, "--check", file});
   if (kind == "model") {
-    return hios_schedule({"--model", file, "--export-graph", place.file("g.json")});
+    return hios_schedule({"--model", file, "--export-graph", folder.file("g.json")});
   }
   if (kind == "fusion") {
     return hios_schedule({"--model", "squeezenet", "--fusion", file, "--list-operators"});
@@ -75,7 +75,7 @@ ProcessResult read_by_program(const std::string& kind, const std::string& file,
 
 class BadFiles : public testing::TestWithParam<const char*> {
  protected:
-  Workplace place_;
+  TestFolder folder_;
 };
 
 // The corpus has the command for each file and the text that the message must have.
@@ -86,16 +86,16 @@ TEST_P(BadFiles, AreRefused) {
     if (bad.kind != GetParam()) continue;
     SCOPED_TRACE(bad.name);
     ++seen;
-    place_.write(bad.name, bad.content);
-    const ProcessResult result = read_by_program(bad.kind, place_.file(bad.name), place_);
+    folder_.write(bad.name, bad.content);
+    const ProcessResult result = read_by_program(bad.kind, folder_.file(bad.name), folder_);
     used.add(result);
     const std::string said = result.out + result.err;
     EXPECT_EQ(result.exit_status, 2) << said;
     EXPECT_NE(said.find(bad.name), std::string::npos) << said;
     EXPECT_NE(said.find(bad.message), std::string::npos) << said;
     EXPECT_EQ(said.find('\x1b'), std::string::npos) << "a raw escape sequence";
-    EXPECT_EQ(place_.files(), Words{bad.name}) << "no file is left";
-    std::filesystem::remove(place_.file(bad.name));
+    EXPECT_EQ(folder_.files(), Words{bad.name}) << "no file is left";
+    std::filesystem::remove(folder_.file(bad.name));
   }
   EXPECT_GT(seen, 10u);
 }
@@ -113,7 +113,7 @@ class BadCommandLines : public testing::TestWithParam<const char*> {
     return program == "hios-profile" ? hios_profile(1, flags) : hios_schedule(flags);
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 // In tests/corpus/flags.json "@x" stands for the file x of the corpus, "%x" for one in a fresh
@@ -129,18 +129,18 @@ TEST_P(BadCommandLines, AreRefused) {
     Words flags = row["flags"];
     for (std::string& word : flags) {
       if (word.starts_with('@')) word = in_corpus(word.substr(1));
-      if (word.starts_with('%')) word = place_.file(word.substr(1));
+      if (word.starts_with('%')) word = folder_.file(word.substr(1));
     }
     const ProcessResult result = run(flags);
     used.add(result);
     expect_refused(result, row["message"]);
-    EXPECT_EQ(place_.files(), Words{}) << "no file is left";
+    EXPECT_EQ(folder_.files(), Words{}) << "no file is left";
   }
   EXPECT_GT(seen, 20u);
 }
 
 // Words of a hundred thousand letters: the line that refuses them fits a screen.
-TEST_P(BadCommandLines, OfLongWordsAreRefusedInFewWords) {
+TEST_P(BadCommandLines, WithLongWordsAreRefusedInFewWords) {
   const std::string word(100'000, 'x');
   for (const Words& flags :
        {Words{"--" + word}, Words{"--model", word}, Words{"--seed", word}, Words{word},
@@ -163,7 +163,7 @@ struct Reading {
   Words flags;  ///< the file's name comes last
 };
 
-std::vector<Reading> all_that_read(const Workplace& place) {
+std::vector<Reading> all_that_read(const TestFolder& folder) {
   const std::string graph = in_corpus("graph_ok.json"), model = in_corpus("model_ok.json");
   const Words runs = {"--model", model, "--schedule", in_corpus("run_one_device.json")};
   return {
@@ -176,34 +176,34 @@ std::vector<Reading> all_that_read(const Workplace& place) {
       {"hios-run", {"--model", model, "--schedule"}},
       {"hios-run", runs + Words{"--profile"}},
       {"hios-run", {"--explain"}},
-      {"hios-profile", {"--output", place.file("p.json"), "--model"}},
-      {"hios-profile", {"--model", model, "--output", place.file("p.json"), "--stages"}},
+      {"hios-profile", {"--output", folder.file("p.json"), "--model"}},
+      {"hios-profile", {"--model", model, "--output", folder.file("p.json"), "--stages"}},
       {"hios-profile", {"--model", model, "--update", "--output"}},
   };
 }
 
 // None of them may be waited for, read without end or held in memory.
 TEST(OddFiles, AreRefused) {
-  Workplace place;
-  std::filesystem::create_directory(place.file("folder.json"));
-  ASSERT_EQ(mkfifo(place.file("pipe.json").c_str(), 0600), 0);
-  std::filesystem::create_symlink("cycle.json", place.file("cycle.json"));
-  place.write("empty.json", "");
-  place.write("hole.json", "");
-  std::filesystem::resize_file(place.file("hole.json"), std::uintmax_t{1} << 40);
-  const Words before = place.files();
+  TestFolder folder;
+  std::filesystem::create_directory(folder.file("folder.json"));
+  ASSERT_EQ(mkfifo(folder.file("pipe.json").c_str(), 0600), 0);
+  std::filesystem::create_symlink("cycle.json", folder.file("cycle.json"));
+  folder.write("empty.json", "");
+  folder.write("hole.json", "");
+  std::filesystem::resize_file(folder.file("hole.json"), std::uintmax_t{1} << 40);
+  const Words before = folder.files();
   const std::vector<std::pair<std::string, const char*>> odd = {
-      {place.file("folder.json"), "is a directory"},
-      {place.file("pipe.json"), "is not a regular file"},
-      {place.file("cycle.json"), "cycle.json: "},
-      {place.file("empty.json"), "empty"},
-      {place.file("hole.json"), "1099511627776 bytes, more than the 33554432 that are read"},
+      {folder.file("folder.json"), "is a directory"},
+      {folder.file("pipe.json"), "is not a regular file"},
+      {folder.file("cycle.json"), "cycle.json: "},
+      {folder.file("empty.json"), "empty"},
+      {folder.file("hole.json"), "1099511627776 bytes, more than the 33554432 that are read"},
       {"/dev/zero", "/dev/zero: "},
       {"/dev/null", "/dev/null: "},
       {"/proc/self/mem", "/proc/"},
   };
   Used used("odd files");
-  for (const Reading& reading : all_that_read(place)) {
+  for (const Reading& reading : all_that_read(folder)) {
     for (const auto& [file, message] : odd) {
       const Words flags = reading.flags + Words{file};
       SCOPED_TRACE(reading.program + (" " + testing::PrintToString(flags)));
@@ -213,7 +213,7 @@ TEST(OddFiles, AreRefused) {
                                                                : hios_schedule(flags);
       used.add(result);
       expect_refused(result, message);
-      EXPECT_EQ(place.files(), before);
+      EXPECT_EQ(folder.files(), before);
     }
   }
 }

@@ -23,8 +23,8 @@ constexpr const char* kGraph = R"({"format": "hios-graph", "version": 1, "name":
 class BadInput : public testing::Test {
  protected:
   BadInput() {
-    place_.write("graph.json", kGraph);
-    schedule_ = place_.file("squeezenet.json");
+    folder_.write("graph.json", kGraph);
+    schedule_ = folder_.file("squeezenet.json");
   }
 
   /// A valid schedule of a small SqueezeNet for `devices` ranks, made without measuring anything.
@@ -32,24 +32,24 @@ class BadInput : public testing::Test {
     const auto measured =
         hios_profile(devices,
                      {"--model", "squeezenet", "--height", "48", "--warmup", "0", "--iterations",
-                      "1", "--backend", "reference", "--output", place_.file("profile.json")},
+                      "1", "--backend", "reference", "--output", folder_.file("profile.json")},
                      {.limit_s = 120});
     ASSERT_EQ(measured.exit_status, 0) << measured.err;
     const auto planned = hios_schedule(
-        {"--model", "squeezenet", "--height", "48", "--profile", place_.file("profile.json"),
+        {"--model", "squeezenet", "--height", "48", "--profile", folder_.file("profile.json"),
          "--devices", std::to_string(devices), "--algorithm", "inter-lp", "--output", schedule_});
     ASSERT_EQ(planned.exit_status, 0) << planned.err;
   }
 
   Words run_flags() const { return {"--model", "squeezenet", "--schedule", schedule_}; }
 
-  Workplace place_;
+  TestFolder folder_;
   std::string schedule_;
 };
 
 // Values that a shell makes of a variable that is not set.
 TEST_F(BadInput, EmptyValues) {
-  const std::string graph = place_.file("graph.json");
+  const std::string graph = folder_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
       {{"--graph", ""}, "--graph is empty: give it FILE"},
       {{"--model", "", "--algorithm", "ios"}, "--model is empty: give it NAME|FILE"},
@@ -63,30 +63,30 @@ TEST_F(BadInput, EmptyValues) {
   for (const auto& [flags, part] : cases) expect_refused(hios_schedule(flags), part);
   expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", ""}), "--schedule is empty");
   expect_refused(hios_profile(1, {"--model", "squeezenet", "--output", ""}), "--output is empty");
-  EXPECT_EQ(place_.files(), Words{"graph.json"});
+  EXPECT_EQ(folder_.files(), Words{"graph.json"});
 }
 
 TEST_F(BadInput, MoreThreadsThanAnyHostBears) {
   make_schedule(1);
   Json schedule = read(schedule_);
   schedule["devices"][0]["threads"] = 65536;
-  place_.write("squeezenet.json", schedule.dump());
+  folder_.write("squeezenet.json", schedule.dump());
   expect_refused(hios_run(1, run_flags() + Words{"--height", "48"}), "a rank of 65536 threads on ");
 }
 
 TEST_F(BadInput, AProfileWhoseMachineIsOfAnotherType) {
   make_schedule(1);
-  const std::string file = place_.file("profile.json");
+  const std::string file = folder_.file("profile.json");
   Json profile = read(file);
   profile["configurations"][0]["machine"]["processor"] = 7;
-  place_.write("profile.json", profile.dump());
+  folder_.write("profile.json", profile.dump());
   expect_refused(hios_profile(1, {"--model", "squeezenet", "--height", "48", "--backend",
                                   "reference", "--update", "--output", file}),
                  "measured on another processor (7, here ");
 }
 
 TEST_F(BadInput, FlagsOfTheScheduler) {
-  const std::string graph = place_.file("graph.json");
+  const std::string graph = folder_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
       {{}, "--model, --graph and --random"},
       {{"--graph", graph}, "--algorithm"},
@@ -103,12 +103,13 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
       {{"--graph", graph, "--algorithm", "hios-lp", "--devices", "3.9"}, "--devices"},
       {{"--graph", graph, "--algorithm", "hios-lp", "--time-limit", "1e400"}, "--time-limit"},
       {{"--graph", graph, "--algorithm", "hios-lp", "--time-limit", "nan"}, "--time-limit"},
-      {{"--graph", graph, "--algorithm", "all", "--output", place_.file("s.json")},
+      {{"--graph", graph, "--algorithm", "all", "--output", folder_.file("s.json")},
        "one algorithm"},
       {{"--graph", graph, "--algorithm", "hios-lp", "--output", graph}, "graph.json"},
-      {{"--graph", graph, "--algorithm", "hios-lp", "--output", place_.file("no/such/folder.json")},
+      {{"--graph", graph, "--algorithm", "hios-lp", "--output",
+        folder_.file("no/such/folder.json")},
        "folder"},
-      {{"--graph", place_.file("missing.json"), "--algorithm", "hios-lp"}, "missing.json"},
+      {{"--graph", folder_.file("missing.json"), "--algorithm", "hios-lp"}, "missing.json"},
       {{"--model", "squeezenet", "--algorithm", "hios-lp"}, "--profile"},
       {{"--model", "alexnet", "--algorithm", "hios-lp"}, "squeezenet"},
       {{"--model", "inception_v3", "--height", "20", "--algorithm", "hios-lp"}, "layer"},
@@ -116,7 +117,7 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
       {{"--random", "n=20,n=30", "--algorithm", "hios-lp"}, "n"},
       {{"--random", "n=10,edges=10000", "--algorithm", "hios-lp"}, "random network, edges: 10000"},
       {{"--random", "n=1000001", "--algorithm", "hios-lp"}, "random network, n: "},
-      {{"--graph", graph, "--compare", "--check", place_.file("s.json")}, "--check and --compare"},
+      {{"--graph", graph, "--compare", "--check", folder_.file("s.json")}, "--check and --compare"},
       {{"--max-input", "10", "--graph", graph, "--algorithm", "hios-lp"}, "--max-input"},
       {{"--nonsense"}, "--help"},
   };
@@ -124,12 +125,12 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
     SCOPED_TRACE(testing::PrintToString(flags));
     expect_refused(hios_schedule(flags), part);
   }
-  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"}) << "no file is left";
+  EXPECT_EQ(folder_.files(), std::vector<std::string>{"graph.json"}) << "no file is left";
 }
 
 /// The graph is written with the results or not at all.
-TEST_F(BadInput, LeavesNoExportedGraphBehind) {
-  place_.write("nowhere.json", R"({"format": "hios-graph", "version": 1, "name": "nowhere",
+TEST_F(BadInput, LeavesNoExportedGraph) {
+  folder_.write("nowhere.json", R"({"format": "hios-graph", "version": 1, "name": "nowhere",
  "operators": [{"name": "v0", "time_ms": 1, "allowed": ["elsewhere"]}], "edges": []})");
   const Words random = {"--random", "n=20"};
   const std::vector<std::pair<Words, const char*>> cases = {
@@ -138,29 +139,30 @@ TEST_F(BadInput, LeavesNoExportedGraphBehind) {
       {random + Words{"--algorithm", "best", "--time-limit", "-1"}, "--time-limit"},
       {random + Words{"--time-limit", "-1"}, "--time-limit"},
       {random + Words{"--option", "window=4"}, "--option needs --algorithm"},
-      {random + Words{"--output", place_.file("s.json")}, "--output needs --algorithm"},
-      {random + Words{"--check", place_.file("s.json")}, "--check and --export-graph"},
-      {random + Words{"--check", place_.file("s.json"), "--export-platform", place_.file("p.json")},
+      {random + Words{"--output", folder_.file("s.json")}, "--output needs --algorithm"},
+      {random + Words{"--check", folder_.file("s.json")}, "--check and --export-graph"},
+      {random +
+           Words{"--check", folder_.file("s.json"), "--export-platform", folder_.file("p.json")},
        "--check and --export-graph"},
-      {random + Words{"--export-platform", place_.file("g.json")}, "g.json"},
-      {random + Words{"--export-model", place_.file("m.json")}, "--export-model writes a --model"},
-      {{"--graph", place_.file("nowhere.json"), "--algorithm", "inter-lp"}, "v0"},
+      {random + Words{"--export-platform", folder_.file("g.json")}, "g.json"},
+      {random + Words{"--export-model", folder_.file("m.json")}, "--export-model writes a --model"},
+      {{"--graph", folder_.file("nowhere.json"), "--algorithm", "inter-lp"}, "v0"},
   };
   for (const auto& [flags, part] : cases) {
     SCOPED_TRACE(testing::PrintToString(flags));
-    expect_refused(hios_schedule(flags + Words{"--export-graph", place_.file("g.json")}), part);
-    EXPECT_EQ(place_.files(), (std::vector<std::string>{"graph.json", "nowhere.json"}));
+    expect_refused(hios_schedule(flags + Words{"--export-graph", folder_.file("g.json")}), part);
+    EXPECT_EQ(folder_.files(), (std::vector<std::string>{"graph.json", "nowhere.json"}));
   }
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these map terabytes
-TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
+TEST_F(BadInput, ANetworkLargerThanMemoryIsRefusedBeforeItRuns) {
   const auto within = [](const char* kilobytes, const Words& flags) {
     return run_process(Words{"bash", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes,
                              HIOS_BIN_DIR "/hios-schedule"} +
                        flags);
   };
-  const std::string file = place_.file("g.json");
+  const std::string file = folder_.file("g.json");
   expect_refused(within("500000", {"--random", "n=1000000", "--export-graph", file}),
                  "planning 1000000 operators and 2000000 edges on 2 devices takes about 2.3 GB");
   expect_refused(within("500000", {"--random", "n=100000", "--algorithm", "best", "--option",
@@ -171,13 +173,13 @@ TEST_F(BadInput, WhatMemoryDoesNotHoldIsRefusedBeforeItRuns) {
   expect_refused(within("500000", {"--random", "n=20000,family=chain,speeds=1x500:0.5x500",
                                    "--export-graph", file}),
                  "planning 20000 operators and 19999 edges on 1000 devices takes about 6.");
-  EXPECT_EQ(place_.files(), std::vector<std::string>{"graph.json"});
+  EXPECT_EQ(folder_.files(), std::vector<std::string>{"graph.json"});
   const auto done = within("500000", {"--random", "n=1000", "--algorithm", "best", "--time-limit",
                                       "0.5", "--output", file});
   EXPECT_EQ(done.exit_status, 0) << done.err;
 }
 
-TEST_F(BadInput, ARankWithoutAddressesSaysSo) {
+TEST_F(BadInput, ARankWithoutAddressesIsNamed) {
   for (const char* program : {HIOS_BIN_DIR "/hios-run", HIOS_BIN_DIR "/hios-profile"}) {
     expect_refused(run_process({"bash", "-c", "ulimit -v 100000 && exec \"$0\" \"$@\"", program,
                                 "--model", "squeezenet"}),
@@ -186,9 +188,9 @@ TEST_F(BadInput, ARankWithoutAddressesSaysSo) {
 }
 
 TEST_F(BadInput, AnInputThatMemoryDoesNotHoldIsNotRead) {
-  const std::string large = place_.file("large.json");
-  std::filesystem::resize_file(place_.file("graph.json"), 400'000'000);  // a hole
-  std::filesystem::rename(place_.file("graph.json"), large);
+  const std::string large = folder_.file("large.json");
+  std::filesystem::resize_file(folder_.file("graph.json"), 400'000'000);  // a hole
+  std::filesystem::rename(folder_.file("graph.json"), large);
   const auto done = run_process({"bash", "-c", "ulimit -v 1000000 && exec \"$0\" \"$@\"",
                                  HIOS_BIN_DIR "/hios-schedule", "--graph", large, "--max-input",
                                  "1000000000", "--algorithm", "inter-lp"});
@@ -210,9 +212,9 @@ TEST_F(BadInput, GraphsThatCannotRunOnTheirPlatform) {
   }
 }
 
-TEST_F(BadInput, DevicesThatAreSaidTwice) {
-  const std::string platform = place_.file("platform.json");
-  place_.write(
+TEST_F(BadInput, DevicesThatAreGivenTwice) {
+  const std::string platform = folder_.file("platform.json");
+  folder_.write(
       "platform.json",
       R"({"format": "hios-platform", "version": 1, "devices": [{"name": "a", "kind": "cpu"}]})");
   for (const Words& flags :
@@ -249,13 +251,13 @@ TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {
 }
 
 TEST_F(BadInput, AFileOfAHundredMegabytesIsRefusedBySize) {
-  place_.write("huge.json", "{");
-  std::filesystem::resize_file(place_.file("huge.json"), 100 << 20);
-  expect_refused(hios_schedule({"--graph", place_.file("huge.json"), "--algorithm", "inter-lp"}),
+  folder_.write("huge.json", "{");
+  std::filesystem::resize_file(folder_.file("huge.json"), 100 << 20);
+  expect_refused(hios_schedule({"--graph", folder_.file("huge.json"), "--algorithm", "inter-lp"}),
                  "--max-input");
 }
 
-TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
+TEST_F(BadInput, RunRefusesFlagsThatDoNotFitTheSchedule) {
   make_schedule(1);
   const std::vector<std::pair<Words, const char*>> cases = {
       {{"--threads", "2"}, "--threads"},
@@ -274,11 +276,11 @@ TEST_F(BadInput, RunRefusesWhatDoesNotFitTheSchedule) {
       {{"--math", "fp8"}, "there are fp32, tf32, fp16"},
       {{"--atol", "-1"}, "--atol"},
       {{"--backend", "reference,reference"}, "--backend"},
-      {{"--json", place_.file("graph.json")}, "--force"},
+      {{"--json", folder_.file("graph.json")}, "--force"},
       {{"--json", schedule_, "--force"}, "name the same file"},
-      {{"--csv", place_.file("r"), "--json", place_.file("r")}, "name the same file"},
-      {{"--profile", place_.file("graph.json")}, "hios-profile"},
-      {{"--dry-run", "--json", place_.file("r.json")}, "--dry-run"},
+      {{"--csv", folder_.file("r"), "--json", folder_.file("r")}, "name the same file"},
+      {{"--profile", folder_.file("graph.json")}, "hios-profile"},
+      {{"--dry-run", "--json", folder_.file("r.json")}, "--dry-run"},
   };
   for (const auto& [flags, part] : cases) {
     SCOPED_TRACE(testing::PrintToString(flags));
@@ -293,7 +295,7 @@ TEST_F(BadInput, MoreOrFewerRanksThanDevices) {
   expect_refused(hios_run(3, run_flags()), "mpirun -np 2");
 }
 
-TEST_F(BadInput, RanksThatGetDifferentArgumentsAreToldSo) {
+TEST_F(BadInput, RanksWithDifferentArgumentsAreRefused) {
   make_schedule(2);
   const std::string program = HIOS_BIN_DIR "/hios-run";
   const Words first = Words{program} + run_flags() + Words{"--oversubscribe", "--seed", "1"};
@@ -316,9 +318,9 @@ constexpr const char* kNotOnTheCpu = kNotByTheCpu;
 #endif
 
 // A backend or GPU that this build or machine lacks is reported in one line before anything runs.
-TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
-  const Words common = {"--model",  "squeezenet",          "--height",     "48", "--warmup", "0",
-                        "--output", place_.file("p.json"), "--iterations", "1"};
+TEST_F(BadInput, ProfileRefusesFlagsOfGpusWithoutOne) {
+  const Words common = {"--model",  "squeezenet",           "--height",     "48", "--warmup", "0",
+                        "--output", folder_.file("p.json"), "--iterations", "1"};
   const std::vector<std::pair<Words, const char*>> cases = {
       {{"--math", "tf32", "--backend", "cpu"}, kNotByTheCpu},
       {{"--transport", "staged"}, "--transport is about GPUs"},
@@ -328,15 +330,15 @@ TEST_F(BadInput, ProfileRefusesWhatIsNoGpus) {
     SCOPED_TRACE(testing::PrintToString(flags));
     expect_refused(hios_profile(1, common + flags), part);
   }
-  EXPECT_FALSE(std::filesystem::exists(place_.file("p.json")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("p.json")));
 }
 
 TEST_F(BadInput, AScheduleInAnotherArithmeticIsRefused) {
   make_schedule(1);
   Json schedule = read(schedule_);
   schedule["devices"][0]["math"] = "tf32";
-  place_.write("tf32.json", schedule.dump());
-  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("tf32.json"),
+  folder_.write("tf32.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", folder_.file("tf32.json"),
                               "--backend", "cpu"}),
                  kNotOnTheCpu);
 }
@@ -345,12 +347,12 @@ TEST_F(BadInput, AScheduleForAGpuIsRefusedOnCores) {
   make_schedule(1);
   Json schedule = read(schedule_);
   schedule["devices"][0]["gpu"] = "NVIDIA H200, CUDA 13.0";
-  place_.write("h200.json", schedule.dump());
-  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("h200.json")}),
+  folder_.write("h200.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", folder_.file("h200.json")}),
                  "made for NVIDIA H200, CUDA 13.0, and rank 0 has no GPU");
   schedule["devices"][0]["gpu"] = "";
-  place_.write("empty.json", schedule.dump());
-  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", place_.file("empty.json")}),
+  folder_.write("empty.json", schedule.dump());
+  expect_refused(hios_run(1, {"--model", "squeezenet", "--schedule", folder_.file("empty.json")}),
                  "$.devices[0].gpu");
 }
 
@@ -358,15 +360,16 @@ TEST_F(BadInput, AScheduleForAGpuIsRefusedOnCores) {
 TEST_F(BadInput, TwoBackendsForOneKindCannotShareAProfile) {
   const bool both = std::ranges::all_of(
       backends(), [](const BackendEntry& entry) { return entry.make || entry.name != "cpu"; });
-  expect_refused(hios_profile(2, {"--model", "squeezenet", "--height", "48", "--width", "48",
-                                  "--backend", "reference,cpu", "--output", place_.file("p.json")}),
-                 both ? "one at a time" : "not in this build");
+  expect_refused(
+      hios_profile(2, {"--model", "squeezenet", "--height", "48", "--width", "48", "--backend",
+                       "reference,cpu", "--output", folder_.file("p.json")}),
+      both ? "one at a time" : "not in this build");
 }
 #endif
 
 TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {
   const auto result = run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet",
-                                   "--threads", "4096", "--output", place_.file("p.json")});
+                                   "--threads", "4096", "--output", folder_.file("p.json")});
   expect_refused(result, "--oversubscribe");
 }
 

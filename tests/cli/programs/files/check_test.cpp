@@ -12,7 +12,7 @@ namespace {
 class Check : public testing::Test {
  protected:
   Check() {
-    place_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "pair",
+    folder_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "pair",
       "operators": [{"name": "a", "time_ms": {"gpu": 1, "cpu": 10}},
                     {"name": "b", "time_ms": {"gpu": 2, "cpu": 20}}],
       "edges": [{"from": "a", "to": "b", "bytes": 4, "transfer_ms": 0.5}]})");
@@ -24,14 +24,14 @@ class Check : public testing::Test {
   ProcessResult check(const Words& more = {}) {
     return hios_schedule(Words{"--graph", graph(), "--check", schedule()} + more);
   }
-  std::string graph() const { return place_.file("graph.json"); }
-  std::string schedule() const { return place_.file("schedule.json"); }
+  std::string graph() const { return folder_.file("graph.json"); }
+  std::string schedule() const { return folder_.file("schedule.json"); }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
-TEST_F(Check, PricesAScheduleOnItsOwnDevices) {
-  const std::string result = place_.file("result.json");
+TEST_F(Check, SimulatesAScheduleOnItsOwnDevices) {
+  const std::string result = folder_.file("result.json");
   const auto done = check({"--json", result});
   EXPECT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(read(result)["latency_ms"], 3) << "the flags' default kind is cpu: 30";
@@ -42,18 +42,18 @@ TEST_F(Check, SimulatesOverDevicesWithTheTransfer) {
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["a"]]])");
   file["devices"][1]["stages"] = Json::parse(R"([[["b"]]])");
-  place_.write("schedule.json", file.dump());
-  const std::string result = place_.file("result.json");
+  folder_.write("schedule.json", file.dump());
+  const std::string result = folder_.file("result.json");
   EXPECT_EQ(check({"--json", result}).exit_status, 0);
   EXPECT_EQ(read(result)["latency_ms"], 3.5);
 }
 
-TEST_F(Check, SaysHowFarFromOptimalTheScheduleIsAtMost) {
-  const std::string result = place_.file("result.json"), table = place_.file("result.csv");
+TEST_F(Check, BoundsTheGapToTheOptimum) {
+  const std::string result = folder_.file("result.json"), table = folder_.file("result.csv");
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["a"]]])");
   file["devices"][1]["stages"] = Json::parse(R"([[["b"]]])");
-  place_.write("schedule.json", file.dump());
+  folder_.write("schedule.json", file.dump());
   const auto done = check({"--json", result, "--csv", table});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   const Json priced = read(result);
@@ -70,23 +70,23 @@ TEST_F(Check, SaysHowFarFromOptimalTheScheduleIsAtMost) {
 TEST_F(Check, ListsEveryFindingOfAnInvalidSchedule) {
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["b"], ["a"]]])");
-  place_.write("schedule.json", file.dump());
-  const std::string result = place_.file("result.json");
-  const auto done = check({"--json", result, "--csv", place_.file("result.csv")});
+  folder_.write("schedule.json", file.dump());
+  const std::string result = folder_.file("result.json");
+  const auto done = check({"--json", result, "--csv", folder_.file("result.csv")});
   EXPECT_EQ(done.exit_status, 2);
-  EXPECT_NE(content_of(place_.file("result.csv")).find(",false,,,,,"), std::string::npos);
+  EXPECT_NE(content_of(folder_.file("result.csv")).find(",false,,,,,"), std::string::npos);
   EXPECT_EQ(read(result)["valid"], false);
   EXPECT_EQ(read(result)["findings"].size(), lines_with(done.out, schedule()).size()) << done.out;
   EXPECT_FALSE(lines_with(done.out, "stage 0").empty()) << done.out;
 }
 
 TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
-  place_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "four",
+  folder_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "four",
     "operators": [{"name": "a", "time_ms": 1}, {"name": "b", "time_ms": 0.5},
                   {"name": "c", "time_ms": 0.5}, {"name": "d", "time_ms": 1}],
     "edges": [{"from": "a", "to": "b", "transfer_ms": 1}, {"from": "b", "to": "c", "transfer_ms": 0.5},
               {"from": "c", "to": "d", "transfer_ms": 1}, {"from": "a", "to": "d", "transfer_ms": 4}]})");
-  place_.write("platform.json", R"({"format": "hios-platform", "version": 1, "contention": "port",
+  folder_.write("platform.json", R"({"format": "hios-platform", "version": 1, "contention": "port",
     "devices": [{"name": "gpu0", "kind": "gpu"}, {"name": "gpu1", "kind": "gpu"}]})");
   const auto made =
       hios_schedule(Words{"--graph", graph(), "--devices", "2", "--kind", "gpu", "--algorithm",
@@ -95,20 +95,20 @@ TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
   Json file = read(schedule());
   file["devices"][0]["stages"] = Json::parse(R"([[["a"]], [["c"]]])");
   file["devices"][1]["stages"] = Json::parse(R"([[["b"]], [["d"]]])");
-  place_.write("schedule.json", file.dump());
-  const std::string result = place_.file("result.json");
+  folder_.write("schedule.json", file.dump());
+  const std::string result = folder_.file("result.json");
   const auto latency = [&](const Words& more) {
     const auto done = check(Words{"--json", result, "--force"} + more);
     EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
     return read(result)["latency_ms"].get<double>();
   };
-  const Words shared{"--platform", place_.file("platform.json")};
+  const Words shared{"--platform", folder_.file("platform.json")};
   EXPECT_EQ(latency({}), 6) << "d waits for a's tensor until 5";
   EXPECT_EQ(latency(shared), 7) << "and for c's, which is ready at 3.5 and follows it";
 
   file["transfers"] = Json::parse(R"([{"operator": "c", "to": "gpu1"},
     {"operator": "b", "to": "gpu0"}, {"operator": "a", "to": "gpu1"}])");
-  place_.write("schedule.json", file.dump());
+  folder_.write("schedule.json", file.dump());
   EXPECT_EQ(latency({}), 6) << "no contention, no waiting";
   const auto stuck = check(shared);
   EXPECT_EQ(stuck.exit_status, 2);
@@ -117,7 +117,7 @@ TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
             std::string::npos)
       << stuck.out;
   file["transfers"].erase(0);
-  place_.write("schedule.json", file.dump());
+  folder_.write("schedule.json", file.dump());
   const auto missing = check({});
   EXPECT_EQ(missing.exit_status, 2);
   EXPECT_NE(missing.out.find("$.transfers: the transfer of c to gpu1 is not listed"),
@@ -126,29 +126,29 @@ TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
 }
 
 TEST_F(Check, RefusesAPlatformOfAnotherSize) {
-  place_.write("platform.json", R"({"format": "hios-platform", "version": 1,
+  folder_.write("platform.json", R"({"format": "hios-platform", "version": 1,
     "devices": [{"name": "gpu0", "kind": "gpu"}]})");
-  const auto done = check({"--platform", place_.file("platform.json")});
+  const auto done = check({"--platform", folder_.file("platform.json")});
   EXPECT_EQ(done.exit_status, 2);
   EXPECT_NE(done.err.find("the schedule has 2 devices and --platform 1"), std::string::npos)
       << done.err;
 }
 
-TEST_F(Check, IsQuietWhereAskedToBe) {
+TEST_F(Check, IsQuietWithTheFlag) {
   const auto done = check({"-q"});
   EXPECT_EQ(done.exit_status, 0);
   EXPECT_EQ(done.out + done.err, "");
 }
 
 TEST_F(Check, AnExportedGraphHasTheSameSchedule) {
-  const std::string again = place_.file("again.json");
+  const std::string again = folder_.file("again.json");
   const auto exported =
       hios_schedule(Words{"--random", "n=30,edges=60,layers=5,seed=4", "--export-graph", again});
   ASSERT_EQ(exported.exit_status, 0) << exported.err;
   Json latencies = Json::array();
   for (const Words& source :
        {Words{"--random", "n=30,edges=60,layers=5,seed=4"}, Words{"--graph", again}}) {
-    const std::string result = place_.file("result.json");
+    const std::string result = folder_.file("result.json");
     const auto done = hios_schedule(
         source + Words{"--devices", "3", "--algorithm", "hios-lp", "--json", result, "--force"});
     ASSERT_EQ(done.exit_status, 0) << done.err;

@@ -40,7 +40,7 @@ class Files : public testing::Test {
   ProcessResult shell(const std::string& script, const Words& arguments = {},
                       std::vector<std::pair<std::string, std::string>> environment = {}) const {
     ProcessOptions options;
-    options.directory = place_.file("");
+    options.directory = folder_.file("");
     options.environment = std::move(environment);
     return run_process(Words{"bash", "-c", script, "bash"} + arguments, options);
   }
@@ -49,7 +49,7 @@ class Files : public testing::Test {
   void kill(const Words& command, bool writing, double delay_s) const {
     const auto done =
         shell(kKill, command,
-              {{"FOLDER", writing ? place_.file("") : ""}, {"DELAY", std::to_string(delay_s)}});
+              {{"FOLDER", writing ? folder_.file("") : ""}, {"DELAY", std::to_string(delay_s)}});
     EXPECT_EQ(done.exit_status, 0) << done.err;
   }
 
@@ -67,29 +67,29 @@ class Files : public testing::Test {
             "--flight-record",
             "off",
             "--output",
-            place_.file(file),
+            folder_.file(file),
             "--update"};
   }
 
   std::size_t operators(const std::string& file) const {
-    return read(place_.file(file))["configurations"][0]["operators"].size();
+    return read(folder_.file(file))["configurations"][0]["operators"].size();
   }
 
   /// After kills: files half written have a name of their own, and go once their time is over.
   void expect_tidied(const Words& command, const Words& files) {
     std::size_t left = 0;
-    for (const std::string& name : place_.files()) {
+    for (const std::string& name : folder_.files()) {
       if (!is_temporary(name)) continue;
       ++left;
-      fs::last_write_time(place_.file(name),
+      fs::last_write_time(folder_.file(name),
                           fs::file_time_type::clock::now() - std::chrono::hours(1));
     }
     std::printf("  %zu files half written were left\n", left);
     EXPECT_EQ(run_process(command).exit_status, 0);
-    EXPECT_EQ(place_.files(), files);
+    EXPECT_EQ(folder_.files(), files);
   }
 
-  Workplace place_;
+  TestFolder folder_;
   std::mt19937 random_{20240611};
 };
 
@@ -101,16 +101,16 @@ double seconds_of(const Words& command) {
 
 TEST_F(Files, AFileOfASchedulerKilledAtAnyMomentIsOldOrNew) {
   const Words command = {
-      kScheduleProgram,      "--random", "n=4000,edges=8000,layers=50", "--export-graph",
-      place_.file("g.json"), "--force"};
+      kScheduleProgram,       "--random", "n=4000,edges=8000,layers=50", "--export-graph",
+      folder_.file("g.json"), "--force"};
   const double whole_s = seconds_of(command);
   int was_old = 0, was_new = 0;
   for (int i = 0; i < 20; ++i) {
     const bool writing = i % 2 == 0;
-    place_.write("g.json", "\"old\"\n");
+    folder_.write("g.json", "\"old\"\n");
     std::uniform_real_distribution<> delay(0, writing ? 0.01 : whole_s);
     kill(command, writing, delay(random_));
-    const Json now = read(place_.file("g.json"));
+    const Json now = read(folder_.file("g.json"));
     if (now == "old") {
       ++was_old;
       continue;
@@ -126,7 +126,7 @@ TEST_F(Files, AFileOfASchedulerKilledAtAnyMomentIsOldOrNew) {
 TEST_F(Files, AProfileKilledAtAnyMomentLosesNothing) {
   const Words first = profile("32", "p.json"), second = profile("48", "p.json");
   EXPECT_EQ(run_process(first).exit_status, 0);
-  const std::string before = content_of(place_.file("p.json"));
+  const std::string before = content_of(folder_.file("p.json"));
   const std::size_t few = operators("p.json");
   const double whole_s = seconds_of(second);
   const std::size_t all = operators("p.json");
@@ -134,10 +134,10 @@ TEST_F(Files, AProfileKilledAtAnyMomentLosesNothing) {
   int was_old = 0;
   for (int i = 0; i < 12; ++i) {
     const bool writing = i % 2 == 0;
-    place_.write("p.json", before);
+    folder_.write("p.json", before);
     std::uniform_real_distribution<> delay(0, writing ? 0.004 : whole_s);
     kill(second, writing, delay(random_));
-    if (content_of(place_.file("p.json")) == before) {
+    if (content_of(folder_.file("p.json")) == before) {
       ++was_old;
     } else {
       EXPECT_EQ(operators("p.json"), all);
@@ -148,7 +148,7 @@ TEST_F(Files, AProfileKilledAtAnyMomentLosesNothing) {
   expect_tidied(second, {"p.json"});
 }
 
-TEST_F(Files, OfTwoRunsOnOneOutputOneIsRefused) {
+TEST_F(Files, ASecondRunOnOneOutputIsRefused) {
   for (int i = 0; i < 5; ++i) {
     const auto both = shell(R"(
 run() { "$1" --random n=300,edges=600,layers=20,seed=$2 --algorithm inter-mr --devices 2 --kind cpu --output s.json -q; echo "status $?"; }
@@ -160,9 +160,9 @@ run "$1" 1 & run "$1" 2 & wait)",
         lines_with(both.err, "s.json: exists; name another file or replace it with --force").size(),
         1u)
         << both.err;
-    EXPECT_EQ(place_.files(), Words{"s.json"});
-    EXPECT_EQ(read(place_.file("s.json"))["format"], "hios-schedule");
-    fs::remove(place_.file("s.json"));
+    EXPECT_EQ(folder_.files(), Words{"s.json"});
+    EXPECT_EQ(read(folder_.file("s.json"))["format"], "hios-schedule");
+    fs::remove(folder_.file("s.json"));
   }
 }
 
@@ -177,7 +177,7 @@ while [ $# -gt 0 ]; do ( "${@:1:$count}" > /dev/null; echo "status $?" ) & shift
 wait)",
                            words);
     EXPECT_EQ(lines_with(all.out, "status 0").size(), heights.size()) << all.out << all.err;
-    EXPECT_EQ(place_.files(), Words{"p.json"});
+    EXPECT_EQ(folder_.files(), Words{"p.json"});
     // Whatever these would measure is there: one after the other they find nothing left to do.
     const std::size_t known = operators("p.json");
     EXPECT_GT(known, 60u);
@@ -189,8 +189,8 @@ wait)",
 
 TEST_F(Files, AnUpdateKeepsTheAlgorithmsOfOtherModels) {
   const auto algorithms = [&] {
-    return read(place_.file("p.json"))["configurations"][0]["machine"].value("algorithms",
-                                                                             Json::object());
+    return read(folder_.file("p.json"))["configurations"][0]["machine"].value("algorithms",
+                                                                              Json::object());
   };
   ASSERT_EQ(run_process(profile("64", "p.json")).exit_status, 0);
   const Json first = algorithms();  // none where no operator can be computed in several ways
@@ -201,8 +201,8 @@ TEST_F(Files, AnUpdateKeepsTheAlgorithmsOfOtherModels) {
   EXPECT_EQ(both.size() > first.size(), !first.empty());
 }
 
-TEST_F(Files, WhatWasMeasuredIsKeptAsideWhereItsNameWasTaken) {
-  const std::string file = place_.file("p.json");
+TEST_F(Files, MeasurementsAreKeptUnderAnotherNameWhereTheirsWasTaken) {
+  const std::string file = folder_.file("p.json");
   Words command = profile("48", "p.json");
   command.pop_back();  // no --update: another's file is not touched
   // The name is taken while the program measures.
@@ -213,17 +213,17 @@ wait $pid)",
                           command);
   EXPECT_EQ(done.exit_status, 3) << done.err;
   EXPECT_EQ(content_of(file), "\"of another\"\n");
-  ASSERT_EQ(place_.files().size(), 2u);
-  const std::string aside = place_.files()[1];
+  ASSERT_EQ(folder_.files().size(), 2u);
+  const std::string aside = folder_.files()[1];
   EXPECT_TRUE(aside.starts_with("p.json.measured-")) << aside;
   EXPECT_EQ(
       lines_with(done.err, "p.json: exists; name another file; the measurements are in ").size(),
       1u)
       << done.err;
-  EXPECT_EQ(read(place_.file(aside))["format"], "hios-profile");
+  EXPECT_EQ(read(folder_.file(aside))["format"], "hios-profile");
 }
 
-TEST_F(Files, WhereNothingCanBeLockedAWarningSaysSo) {
+TEST_F(Files, AFileSystemWithoutLocksIsWarnedOf) {
   const auto done =
       shell(R"(exec "$@")", profile("32", "p.json"),
             {{"LD_PRELOAD", HIOS_NO_LOCKS}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}});
@@ -234,7 +234,7 @@ TEST_F(Files, WhereNothingCanBeLockedAWarningSaysSo) {
   EXPECT_EQ(again.exit_status, 0) << again.err;
   EXPECT_EQ(lines_with(again.err, "p.json: cannot be locked here (No locks available)").size(), 1u)
       << again.err;
-  EXPECT_EQ(place_.files(), Words{"p.json"});
+  EXPECT_EQ(folder_.files(), Words{"p.json"});
 }
 
 /// How this machine gives a test a disk of its own: the words before a shell that may mount; none
@@ -251,7 +251,7 @@ Words mounting_shell() {
 TEST_F(Files, AFullDiskLeavesTheOldFile) {
   const Words before = mounting_shell();
   std::printf("  the full disk: %s\n", before.empty() ? "ulimit -f" : "a tmpfs of 16 KB");
-  fs::create_directory(place_.file("disk"));
+  fs::create_directory(folder_.file("disk"));
   const std::string disk = before.empty() ? "ulimit -f 16" : "mount -t tmpfs -o size=16k none disk";
   // A small graph's schedule fits, a large graph does not.
   const std::string script = disk + R"( && cd disk || exit 99
@@ -263,7 +263,7 @@ ls -A
 cmp s.json ../before.json || exit 97
 exit $status)";
   ProcessOptions options;
-  options.directory = place_.file("");
+  options.directory = folder_.file("");
   const auto done =
       run_process(before + Words{"bash", "-c", script, "bash", kScheduleProgram}, options);
   EXPECT_EQ(done.exit_status, 3) << done.out << done.err;
@@ -274,9 +274,9 @@ exit $status)";
 TEST_F(Files, AProfileOnAFullDiskStaysAsItWas) {
   const Words before = mounting_shell();
   EXPECT_EQ(run_process(profile("32", "p.json")).exit_status, 0);
-  const auto pages = (fs::file_size(place_.file("p.json")) + 4095) / 4096;
+  const auto pages = (fs::file_size(folder_.file("p.json")) + 4095) / 4096;
   std::printf("  the full disk: %s\n", before.empty() ? "ulimit -f" : "a tmpfs with one free page");
-  fs::create_directory(place_.file("disk"));
+  fs::create_directory(folder_.file("disk"));
   const std::string size = std::to_string((pages + 1) * 4);
   const std::string disk = before.empty() ? "ulimit -f " + std::to_string(pages * 4)
                                           : "mount -t tmpfs -o size=" + size + "k none disk";
@@ -290,7 +290,7 @@ ls -A disk
 cmp disk/p.json before.json || exit 97
 exit $status)";
   ProcessOptions options;
-  options.directory = place_.file("");
+  options.directory = folder_.file("");
   const auto done = run_process(before + Words{"bash", "-c", script, "bash"} + command, options);
   EXPECT_EQ(done.exit_status, 3) << done.out << done.err;
   EXPECT_EQ(done.out, "p.json\n");
@@ -302,8 +302,8 @@ TEST_F(Files, AReadOnlyFolderIsRefusedAtOnce) {
   const Words before = mounting_shell();
   std::printf("  the read-only folder: %s\n",
               before.empty() ? "/proc" : "a tmpfs that was mounted read-only");
-  fs::create_directory(place_.file("disk"));
-  place_.write("p.json", "{}");
+  fs::create_directory(folder_.file("disk"));
+  folder_.write("p.json", "{}");
   const std::string script = before.empty()
                                  ? "cd /proc || exit 99"
                                  : R"(mount -t tmpfs none disk && echo '"old"' > disk/s.json &&
@@ -316,7 +316,7 @@ mount -o remount,ro disk && cd disk || exit 99)";
   for (const std::string& command : commands) {
     if (before.empty() && command.find("s.json") != std::string::npos) continue;
     ProcessOptions options;
-    options.directory = place_.file("");
+    options.directory = folder_.file("");
     const auto done = run_process(before + Words{"bash", "-c", script + "\n" + command, "bash",
                                                  kScheduleProgram, kProfileProgram},
                                   options);
@@ -336,18 +336,18 @@ TEST_F(Files, OddNamesOfOutputsDoWhatOneExpects) {
     EXPECT_EQ(lines_with(done.err, words).size(), words.empty() ? 0u : 1u) << flags << "\n"
                                                                            << done.err;
   };
-  fs::create_directory(place_.file("folder"));
-  fs::create_symlink("real.json", place_.file("link.json"));
-  fs::create_symlink("loop.json", place_.file("loop.json"));
-  fs::create_directory_symlink("folder", place_.file("there"));
+  fs::create_directory(folder_.file("folder"));
+  fs::create_symlink("real.json", folder_.file("link.json"));
+  fs::create_symlink("loop.json", folder_.file("loop.json"));
+  fs::create_directory_symlink("folder", folder_.file("there"));
   expect("--output folder/../a.json", 0, "");
   expect("--output there/b.json", 0, "");
-  EXPECT_TRUE(fs::exists(place_.file("folder/b.json")));
+  EXPECT_TRUE(fs::exists(folder_.file("folder/b.json")));
   expect("--output link.json --force", 2, "link.json: is a link that leads nowhere");
-  place_.write("real.json", "old");
+  folder_.write("real.json", "old");
   expect("--output link.json --force", 0, "");
-  EXPECT_TRUE(fs::is_symlink(place_.file("link.json")));
-  EXPECT_EQ(read(place_.file("real.json"))["format"], "hios-schedule");
+  EXPECT_TRUE(fs::is_symlink(folder_.file("link.json")));
+  EXPECT_EQ(read(folder_.file("real.json"))["format"], "hios-schedule");
   expect("--output loop.json --force", 2, "loop.json: is a link that leads nowhere (Too many");
   expect("--output folder --force", 2, "folder: is a directory; name a file in it");
   expect("--output there --force", 2, "there: is a directory");
@@ -362,15 +362,15 @@ TEST_F(Files, OddNamesOfOutputsDoWhatOneExpects) {
       R"("$1" --graph g.json --algorithm ios --devices 1 --kind cpu --output in.json --force)",
       {kScheduleProgram});
   EXPECT_EQ(onto_input.exit_status, 2);
-  place_.write("g.json", "{}");
-  fs::create_symlink("g.json", place_.file("in.json"));
+  folder_.write("g.json", "{}");
+  fs::create_symlink("g.json", folder_.file("in.json"));
   const auto linked =
       shell(R"("$1" --graph g.json --algorithm ios --devices 1 --output in.json --force)",
             {kScheduleProgram});
   EXPECT_EQ(linked.exit_status, 2);
   EXPECT_EQ(lines_with(linked.err, "--graph and --output name the same file").size(), 1u)
       << linked.err;
-  EXPECT_EQ(content_of(place_.file("g.json")), "{}");
+  EXPECT_EQ(content_of(folder_.file("g.json")), "{}");
 }
 
 TEST_F(Files, WordsInAFileAreNeverRunOrOpened) {
@@ -383,7 +383,7 @@ TEST_F(Files, WordsInAFileAreNeverRunOrOpened) {
                       {"name", names[0]},
                       {"operators", operators},
                       {"edges", Json::array()}};
-  place_.write("g.json", to_text(graph));
+  folder_.write("g.json", to_text(graph));
   const auto planned = shell(
       R"("$1" --graph g.json --devices 2 --kind cpu --algorithm inter-mr --output s.json --csv t.csv --timeline t.json --export-graph e.json)",
       {kScheduleProgram});
@@ -391,8 +391,8 @@ TEST_F(Files, WordsInAFileAreNeverRunOrOpened) {
   const auto checked =
       shell(R"("$1" --graph e.json --check s.json --json c.json)", {kScheduleProgram});
   EXPECT_EQ(checked.exit_status, 0) << checked.err;
-  EXPECT_EQ(place_.files(), (Words{"c.json", "e.json", "g.json", "s.json", "t.csv", "t.json"}));
-  EXPECT_FALSE(fs::exists(place_.file("../../pwned")));
+  EXPECT_EQ(folder_.files(), (Words{"c.json", "e.json", "g.json", "s.json", "t.csv", "t.json"}));
+  EXPECT_FALSE(fs::exists(folder_.file("../../pwned")));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class OnnxPrograms : public testing::Test {
     b_.output("scores");
     model_ = b_.write();
     const std::vector<float> x = some(random, 8 * 16 * 16, 1);
-    input_ = place_.file("x.npy");
+    input_ = folder_.file("x.npy");
     write_npy(input_, std::vector<std::int64_t>{1, 8, 16, 16}, x, Existing::kReplace);
   }
 
@@ -68,17 +68,17 @@ class OnnxPrograms : public testing::Test {
   Words model() const { return {"--model", model_}; }
   Words quick() const { return {"--iterations", "2", "--warmup", "1"}; }
   NpyArray output(const std::string& folder, const std::string& name) const {
-    return read_npy(place_.file(folder + "/" + name), {});
+    return read_npy(folder_.file(folder + "/" + name), {});
   }
 
   OnnxBuilder b_;
-  Workplace place_;
+  TestFolder folder_;
   std::string model_, input_;
 };
 
 #ifdef HIOS_MPIEXEC
 TEST_F(OnnxPrograms, TwoRanksGiveOneRanksBits) {
-  const std::string profile = place_.file("p.json"), schedule = place_.file("s.json");
+  const std::string profile = folder_.file("p.json"), schedule = folder_.file("s.json");
   const auto measured = hios_profile(2, model() + Words{"--iterations", "3", "--output", profile});
   ASSERT_EQ(measured.exit_status, 0) << measured.err;
   const auto planned =
@@ -87,12 +87,12 @@ TEST_F(OnnxPrograms, TwoRanksGiveOneRanksBits) {
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
   const auto two = hios_run(
       2, model() + quick() +
-             Words{"--schedule", schedule, "--input", input_, "--outputs", place_.file("two"),
-                   "--verify=operators", "--json", place_.file("r.json")});
+             Words{"--schedule", schedule, "--input", input_, "--outputs", folder_.file("two"),
+                   "--verify=operators", "--json", folder_.file("r.json")});
   ASSERT_EQ(two.exit_status, 0) << two.err;
-  EXPECT_TRUE(read(place_.file("r.json"))["verified"]["bitwise"].get<bool>());
+  EXPECT_TRUE(read(folder_.file("r.json"))["verified"]["bitwise"].get<bool>());
   const auto one =
-      hios_run(1, model() + quick() + Words{"--input", input_, "--outputs", place_.file("one")});
+      hios_run(1, model() + quick() + Words{"--input", input_, "--outputs", folder_.file("one")});
   ASSERT_EQ(one.exit_status, 0) << one.err;
   for (const char* name : {"0.npy", "1.npy"}) {
     EXPECT_EQ(output("two", name).values, output("one", name).values) << name;
@@ -105,11 +105,11 @@ TEST_F(OnnxPrograms, TwoRanksGiveOneRanksBits) {
 
 TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
   const auto done =
-      hios_schedule(model() + Words{"--list-operators", "--json", place_.file("list.json"), "--csv",
-                                    place_.file("list.csv")});
+      hios_schedule(model() + Words{"--list-operators", "--json", folder_.file("list.json"),
+                                    "--csv", folder_.file("list.csv")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(lines_with(done.out, "Gemm_of_scores").size(), 1u) << done.out;
-  const Json list = read(place_.file("list.json"));
+  const Json list = read(folder_.file("list.json"));
   bool gate = false;
   for (const Json& op : list["operators"]) {
     EXPECT_FALSE(op["signature"].get<std::string>().empty());
@@ -124,45 +124,46 @@ TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
 }
 
 TEST_F(OnnxPrograms, RunInOrderByAProfilesCosts) {
-  const std::string profile = place_.file("profile.json");
+  const std::string profile = folder_.file("profile.json");
   ASSERT_EQ(hios_profile(1, model() + quick() + Words{"--stages", "none", "--output", profile})
                 .exit_status,
             0);
-  const auto done =
-      hios_run(1, model() + quick() + Words{"--profile", profile, "--json", place_.file("r.json")});
+  const auto done = hios_run(
+      1, model() + quick() + Words{"--profile", profile, "--json", folder_.file("r.json")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
-  EXPECT_GT(read(place_.file("r.json"))["predicted_ms"], 0.0) << done.out;
+  EXPECT_GT(read(folder_.file("r.json"))["predicted_ms"], 0.0) << done.out;
 }
 
 TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
   const auto done = hios_run(
       1, model() + quick() +
-             Words{"--backend", "reference", "--input", input_, "--outputs", place_.file("out")});
+             Words{"--backend", "reference", "--input", input_, "--outputs", folder_.file("out")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(output("out", "0.npy").dims, (std::vector<std::int64_t>{1, 8, 16, 16}));
   EXPECT_EQ(output("out", "1.npy").dims, (std::vector<std::int64_t>{1, 5}));
-  const Json list = read(place_.file("out/outputs.json"));
+  const Json list = read(folder_.file("out/outputs.json"));
   EXPECT_EQ(list["outputs"][0]["name"], "features");
   EXPECT_EQ(list["outputs"][1]["file"], "1.npy");
   // Again: what is there is not replaced unless it is said.
-  const Words again = model() + quick() + Words{"--outputs", place_.file("out")};
+  const Words again = model() + quick() + Words{"--outputs", folder_.file("out")};
   EXPECT_EQ(hios_run(1, again).exit_status, 2);
   EXPECT_EQ(hios_run(1, again + Words{"--force"}).exit_status, 0);
 }
 
 TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
   const Words network{"--model", "squeezenet", "--height", "48"};
-  const std::string file = place_.file("squeezenet.onnx");
+  const std::string file = folder_.file("squeezenet.onnx");
   const Words seed{"--seed", "5"};
   const auto written = hios_run(1, network + seed + Words{"--export-onnx", file});
   ASSERT_EQ(written.exit_status, 0) << written.err;
   for (const auto& [model, folder] : {std::pair(network, "own"), {{"--model", file}, "read"}}) {
-    const auto done = hios_run(1, model + quick() + seed + Words{"--outputs", place_.file(folder)});
+    const auto done =
+        hios_run(1, model + quick() + seed + Words{"--outputs", folder_.file(folder)});
     ASSERT_EQ(done.exit_status, 0) << done.err;
   }
   EXPECT_EQ(output("read", "0.npy").values, output("own", "0.npy").values);
-  EXPECT_EQ(read(place_.file("read/outputs.json"))["outputs"],
-            read(place_.file("own/outputs.json"))["outputs"]);
+  EXPECT_EQ(read(folder_.file("read/outputs.json"))["outputs"],
+            read(folder_.file("own/outputs.json"))["outputs"]);
 
   const auto refused = [&](const Words& flags, const std::string& message) {
     const auto done = hios_run(1, flags);
@@ -177,28 +178,28 @@ TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
   refused(again + Words{"--force", "--layers"}, "leave out --layers");
   refused(again + Words{"--force", "--iterations", "3"}, "leave out --iterations");
   refused(again + Words{"--force", "--list-devices"}, "leave out --list-devices");
-  refused(model() + Words{"--export-onnx", place_.file("moved.onnx")},
+  refused(model() + Words{"--export-onnx", folder_.file("moved.onnx")},
           "Move (layer 'Reshape_of_shuffled.move')");
 }
 
-TEST_F(OnnxPrograms, RefuseWhatDoesNotFitInOneLine) {
+TEST_F(OnnxPrograms, RefuseBadFilesInOneLine) {
   const auto refused = [&](const Words& flags, const std::string& message) {
     const auto done = hios_run(1, model() + flags);
     EXPECT_EQ(done.exit_status, 2) << done.err;
     EXPECT_EQ(lines_with(done.err, message).size(), 1u) << message << " in " << done.err;
   };
-  write_npy(place_.file("small.npy"), std::vector<std::int64_t>{1, 8, 4, 4},
+  write_npy(folder_.file("small.npy"), std::vector<std::int64_t>{1, 8, 4, 4},
             std::vector<float>(128), Existing::kReplace);
-  place_.write("noise.npy", "noise");
-  refused({"--input", place_.file("small.npy")}, "holds 1x8x4x4 where the model takes 1x8x16x16");
-  refused({"--input", place_.file("noise.npy")}, "noise.npy: is no .npy file");
-  refused({"--input", place_.file("nowhere.npy")}, "nowhere.npy");
+  folder_.write("noise.npy", "noise");
+  refused({"--input", folder_.file("small.npy")}, "holds 1x8x4x4 where the model takes 1x8x16x16");
+  refused({"--input", folder_.file("noise.npy")}, "noise.npy: is no .npy file");
+  refused({"--input", folder_.file("nowhere.npy")}, "nowhere.npy");
   refused({"--dim", "x"}, "--dim takes NAME=N");
   refused({"--dim", "x=0"}, "--dim takes NAME=N");
-  refused({"--profile", place_.file("p.json")}, "p.json");
+  refused({"--profile", folder_.file("p.json")}, "p.json");
   refused({"--max-input", "1000"}, "raise --max-input");
   refused({"--outputs", input_}, "is no folder");
-  refused({"--dry-run", "--outputs", place_.file("none")}, "--dry-run measures nothing");
+  refused({"--dry-run", "--outputs", folder_.file("none")}, "--dry-run measures nothing");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \

@@ -65,14 +65,14 @@ class Compare : public testing::Test {
     for (const Json& row : results_["comparison"]) rows[row["algorithm"]] = row;
     return rows;
   }
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
 
-  Workplace place_;
+  TestFolder folder_;
   std::string out_;
   Json results_;
 };
 
-TEST_F(Compare, ShowsEveryAlgorithmBesideTheBaselines) {
+TEST_F(Compare, ShowsEveryAlgorithmNextToTheBaselines) {
   const auto rows = compare({"--compare"});
   EXPECT_EQ(rows.size(), names_for_latency().size());
   EXPECT_EQ(csv_names(content_of(file("c.csv"))), names_for_latency());
@@ -100,7 +100,7 @@ TEST_F(Compare, ShowsEveryAlgorithmBesideTheBaselines) {
 }
 
 TEST_F(Compare, CountsWaitingAndBytesByTheTimeline) {
-  place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "fork",
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "fork",
  "operators": [{"name": "a", "time_ms": 2}, {"name": "b", "time_ms": 6}, {"name": "c", "time_ms": 6}],
  "edges": [{"from": "a", "to": "b", "bytes": 1000, "transfer_ms": 1},
            {"from": "a", "to": "c", "bytes": 1000, "transfer_ms": 1}]})");
@@ -115,7 +115,7 @@ TEST_F(Compare, CountsWaitingAndBytesByTheTimeline) {
   EXPECT_FALSE(row.contains("speedup_over_sequential")) << "sequential was not asked for";
 }
 
-TEST_F(Compare, PutsTheBaselinesBesideWhatIsNamed) {
+TEST_F(Compare, AddsTheBaselinesToTheNamedAlgorithms) {
   const auto rows = compare({"--compare", "--algorithm", "hios-mr,ios"});
   EXPECT_EQ(rows.size(), 3u);
   const std::vector<std::string> expected = {"sequential", "ios", "hios-mr"};
@@ -125,7 +125,7 @@ TEST_F(Compare, PutsTheBaselinesBesideWhatIsNamed) {
 }
 
 TEST_F(Compare, ARowMaySayWhyItsAlgorithmRefuses) {
-  place_.write("pinned.json", kPinned);
+  folder_.write("pinned.json", kPinned);
   const Words problem = {"--graph", file("pinned.json"), "--devices", "2", "--kind", "gpu"};
   const auto done = hios_schedule(problem + Words{"--compare", "--algorithm", "inter-lp", "--json",
                                                   file("r.json"), "--csv", file("r.csv")});
@@ -150,7 +150,7 @@ TEST_F(Compare, WritesNoScheduleOfMany) {
     EXPECT_EQ(done.exit_status, 2);
     EXPECT_NE(done.err.find("take one algorithm"), std::string::npos) << done.err;
   }
-  EXPECT_TRUE(place_.files().empty());
+  EXPECT_TRUE(folder_.files().empty());
 }
 
 TEST_F(Compare, AlgorithmsAreListedForPeopleAndScripts) {
@@ -260,7 +260,7 @@ TEST_F(Compare, TheTimelineIsATraceOfThePlan) {
 /// Groups of 2 and 4 ms, fully used devices: w·Σt + (1−w)·Σt·u = 6 ms a stage at any w. The longer
 /// group takes the whole stage, the other its half.
 TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
-  place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "two",
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "two",
  "operators": [{"name": "a", "time_ms": 2}, {"name": "b", "time_ms": 1}, {"name": "c", "time_ms": 3}],
  "edges": [{"from": "b", "to": "c", "bytes": 4}], "stage_cost": {"kind": "overlap", "weight": 0.5}})");
   const Words problem = {"--graph", file("g.json"), "--devices", "1", "--streams", "2"};
@@ -269,7 +269,7 @@ TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
             0);
   Json schedule = read(file("s.json"));
   schedule["devices"][0]["stages"] = Json::parse(R"([[["a"], ["b", "c"]]])");
-  place_.write("s.json", schedule.dump());
+  folder_.write("s.json", schedule.dump());
   const auto done = hios_schedule(
       {"--graph", file("g.json"), "--check", file("s.json"), "--timeline", file("t.json")});
   ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
@@ -286,7 +286,7 @@ TEST_F(Compare, TheTimelineScalesTheGroupsOfAStageAlike) {
 }
 
 /// A random network says how long a message takes, not how large it is.
-TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
+TEST_F(Compare, BytesThatTheGraphLacksAreUnknown) {
   const auto rows = compare({"--algorithm", "sequential,inter-lp"});
   EXPECT_EQ(rows.at("sequential")["sent_bytes"], 0) << "it sends nothing";
   ASSERT_TRUE(rows.at("inter-lp").contains("sent_bytes"));
@@ -296,7 +296,7 @@ TEST_F(Compare, BytesThatTheGraphDoesNotSayAreNotKnown) {
       << "three devices, no bytes";
 }
 
-TEST_F(Compare, TheBaselinesSayWhichDeviceTheyTake) {
+TEST_F(Compare, TheBaselinesNameTheirDevice) {
   const std::string graph = file("unlike.json");
   std::ofstream(graph) << R"({"format": "hios-graph", "version": 1, "name": "unlike",
    "operators": [{"name": "v0", "time_ms": {"gpu0": 4, "gpu1": 3}}, {"name": "v1", "time_ms": 2}],
@@ -315,7 +315,7 @@ TEST_F(Compare, TheBaselinesSayWhichDeviceTheyTake) {
   EXPECT_TRUE(lines_with(alike.out, "the fastest device").empty()) << alike.out;
 }
 
-TEST_F(Compare, AScheduleSaysWhatItsAlgorithmWasLent) {
+TEST_F(Compare, AScheduleRecordsItsSeedAndTimeLimit) {
   const Words problem = {"--random", "n=30", "--time-limit", "0.5", "--seed", "7"};
   const auto done =
       hios_schedule(problem + Words{"--algorithm", "best", "--output", file("s.json")});

@@ -14,12 +14,12 @@ namespace {
 class Fusion : public testing::Test {
  protected:
   Fusion() {
-    place_.write("rules.json",
-                 R"({"format": "hios-fusion", "version": 1, "rules": [["Conv", "Relu", "Concat"],
+    folder_.write("rules.json",
+                  R"({"format": "hios-fusion", "version": 1, "rules": [["Conv", "Relu", "Concat"],
                      ["Conv", "Relu", "Concat", "Sum"], ["Conv", "Relu"]]})");
   }
 
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
   Words model(const std::string& fusion) const {
     return {"--model", "squeezenet", "--height", "48", "--fusion", fusion};
   }
@@ -48,7 +48,7 @@ class Fusion : public testing::Test {
     return read_npy(file(outputs + "/0.npy"), {}).values;
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 #ifdef HIOS_MPIEXEC

@@ -9,7 +9,7 @@ namespace {
 
 class ManyInputs : public testing::Test {
  protected:
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
 
   /// Measured for two and for four inputs at a time.
   void profile(std::size_t ranks) const {
@@ -23,7 +23,7 @@ class ManyInputs : public testing::Test {
 
   const Words model_ = {"--model", "squeezenet", "--height", "48"};
   const Words divided_ = model_ + Words{"--inputs", "4", "--parts", "2"};
-  Workplace place_;
+  TestFolder folder_;
 };
 
 #ifdef HIOS_MPIEXEC
@@ -83,12 +83,12 @@ TEST_F(ManyInputs, ASizeThatWasNotMeasuredIsNamedWithItsRemedy) {
 }
 
 TEST_F(ManyInputs, AGraphBringsTimesByTheirNumber) {
-  place_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "g", "inputs": 4,
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "g", "inputs": 4,
     "operators": [
       {"name": "a", "time_ms": {"fast": {"2": 1, "4": 1.5}, "slow": {"1": 1, "2": 2}}},
       {"name": "b", "time_ms": {"fast": {"2": 1, "4": 1.5}, "slow": {"1": 1, "2": 2}}}],
     "edges": [{"from": "a", "to": "b", "transfer_ms": 0.4}]})");
-  place_.write("p.json", R"({"format": "hios-platform", "version": 1, "devices": [
+  folder_.write("p.json", R"({"format": "hios-platform", "version": 1, "devices": [
     {"name": "fast", "kind": "gpu", "streams": 1}, {"name": "slow", "kind": "cpu", "streams": 1}]})");
   const Words graph = {"--graph", file("g.json"), "--platform", file("p.json")};
   const auto planned =

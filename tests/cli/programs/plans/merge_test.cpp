@@ -14,7 +14,7 @@ namespace {
 
 class Merge : public testing::Test {
  protected:
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
   Words model(const Words& merge) const {
     return Words{"--model", "squeezenet", "--height", "48"} + merge;
   }
@@ -45,7 +45,7 @@ class Merge : public testing::Test {
     return read(file("r.json"));
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 void expect_refused(const ProcessResult& done, const Words& words) {

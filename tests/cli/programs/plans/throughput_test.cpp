@@ -12,7 +12,7 @@ namespace {
 
 class Throughput : public testing::Test {
  protected:
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
   const Json& row(const Json& rows, const std::string& algorithm) const {
     for (const Json& each : rows) {
       if (each["algorithm"] == algorithm) return each;
@@ -24,7 +24,7 @@ class Throughput : public testing::Test {
 
   const Words problem_ = {"--random",    "n=40,seed=2", "--devices",    "3",
                           "--objective", "throughput",  "--time-limit", "2"};
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
@@ -48,13 +48,13 @@ TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
   const std::size_t period = checked.out.find("ms from one inference to the next");
   ASSERT_NE(period, std::string::npos);
   EXPECT_NE(checked.out.find(", its file says ", period), std::string::npos) << checked.out;
-  Json ring = schedule;  // the first block's last operator behind all others
-  auto& first = ring["devices"][0]["stages"];
-  auto& last = ring["devices"][2]["stages"];
+  Json cyclic = schedule;  // the first block's last operator after all others
+  auto& first = cyclic["devices"][0]["stages"];
+  auto& last = cyclic["devices"][2]["stages"];
   ASSERT_GT(first.size(), 1u);
   std::swap(first.back(), last.back());
-  place_.write("ring.json", ring.dump());
-  const auto refused = hios_schedule({"--graph", file("g.json"), "--check", file("ring.json")});
+  folder_.write("cyclic.json", cyclic.dump());
+  const auto refused = hios_schedule({"--graph", file("g.json"), "--check", file("cyclic.json")});
   EXPECT_EQ(refused.exit_status, 2) << refused.out;
 }
 
@@ -99,7 +99,7 @@ TEST_F(Throughput, ProvesWhatFewDownSetsAllow) {
   EXPECT_EQ(read(file("c.json"))["comparison"][0]["gap"], 0);
 }
 
-TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
+TEST_F(Throughput, ShowsTheClosestBoundNextToAllBlocks) {
   const auto compared =
       hios_schedule({"--random", "n=12,seed=5", "--devices", "3", "--streams", "1", "--objective",
                      "throughput", "--algorithm", "slice-graph,hios-lp", "--option", "order=given",
@@ -120,8 +120,8 @@ TEST_F(Throughput, PutsTheClosestBoundBesideAllBlocks) {
   EXPECT_NE(compared.out.find("downsets"), std::string::npos);
 }
 
-TEST_F(Throughput, RefusesWhatItDoesNotKnow) {
-  place_.write("p.json", R"({"format": "hios-platform", "version": 1, "contention": "port",
+TEST_F(Throughput, RefusesUnknownValues) {
+  folder_.write("p.json", R"({"format": "hios-platform", "version": 1, "contention": "port",
       "default_link": {"latency_ms": 0.1, "gb_per_s": 1},
       "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}]})");
   const auto contended = hios_schedule({"--random", "n=9,memory=4", "--platform", file("p.json"),

@@ -19,7 +19,7 @@ class Arithmetic : public testing::TestWithParam<const char*> {
   const Words model_ = {"--model", "squeezenet", "--height", "48"};
 
   std::string file(const std::string& what, const std::string& math) const {
-    return place_.file(what + "-" + math + ".json");
+    return folder_.file(what + "-" + math + ".json");
   }
 
   void profile_in(const std::string& math, const Words& more = {}) {
@@ -59,7 +59,7 @@ class Arithmetic : public testing::TestWithParam<const char*> {
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 Bytes bytes_of_tensors(const Json& report) {
@@ -124,18 +124,18 @@ TEST_F(Halves, DoNotGoWithWhatIsMadeForFloats) {
           "made for fp32, and --math says fp16");
   refused(hios_profile(kRanks, model_ + Words{"--backend", "reference", "--math", "fp16",
                                               "--stages", file("schedule", "fp32"), "--output",
-                                              place_.file("other.json")}),
+                                              folder_.file("other.json")}),
           "measure its stages with the same");
-  place_.write("platform.json",
-               R"({"format": "hios-platform", "version": 1, "devices": [
+  folder_.write("platform.json",
+                R"({"format": "hios-platform", "version": 1, "devices": [
                    {"name": "a", "kind": "cpu", "math": "fp16"}, {"name": "b", "kind": "cpu"}]})");
-  refused(hios_schedule(model_ + Words{"--platform", place_.file("platform.json"), "--profile",
+  refused(hios_schedule(model_ + Words{"--platform", folder_.file("platform.json"), "--profile",
                                        file("profile", "fp32"), "--algorithm", "sequential"}),
           "whose tensors are not of one size");
-  place_.write("halves.json", R"({"format": "hios-platform", "version": 1, "devices": [
+  folder_.write("halves.json", R"({"format": "hios-platform", "version": 1, "devices": [
                    {"name": "a", "kind": "cpu", "math": "fp16"}]})");
   refused(hios_schedule(model_ + Words{"--check", file("schedule", "fp32"), "--platform",
-                                       place_.file("halves.json"), "--profile",
+                                       folder_.file("halves.json"), "--profile",
                                        file("profile", "fp32")}),
           "fp16 goes with fp16");
 }
@@ -146,7 +146,7 @@ TEST_F(Halves, RanksOfTwoArithmeticsAreNotComparedWithOneRank) {
   ASSERT_EQ(schedule_in("fp32", file("profile", "fp32")).exit_status, 0);
   Json schedule = read(file("schedule", "fp32"));
   schedule["devices"][1]["math"] = "tf32";
-  place_.write("schedule-tf32.json", schedule.dump());
+  folder_.write("schedule-tf32.json", schedule.dump());
   const Json verified = run("tf32")["verified"];
   EXPECT_EQ(verified["math"], "tf32") << "the rougher one's tolerance";
   EXPECT_TRUE(verified["passed"]);

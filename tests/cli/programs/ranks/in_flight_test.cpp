@@ -13,11 +13,11 @@ namespace {
 
 class InFlight : public testing::Test {
  protected:
-  std::string file(const std::string& name) const { return place_.file(name); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
 
   /// A schedule with transfers in both directions.
   void schedule_on(std::size_t devices, std::uint64_t seed = 3) const {
-    place_.write("s.json", random_schedule_text(models::squeezenet(1, 64, 64), devices, seed));
+    folder_.write("s.json", random_schedule_text(models::squeezenet(1, 64, 64), devices, seed));
   }
 
   ProcessResult run(std::size_t ranks, const Words& flags) const {
@@ -25,7 +25,7 @@ class InFlight : public testing::Test {
   }
 
   const Words model_ = {"--model", "squeezenet", "--height", "64"};
-  Workplace place_;
+  TestFolder folder_;
 };
 
 #ifdef HIOS_MPIEXEC
@@ -76,7 +76,7 @@ TEST_F(InFlight, CopiesTakeInferencesByTurns) {
   EXPECT_EQ(alone.exit_status, 0) << alone.out << alone.err;
 }
 
-TEST_F(InFlight, APredictedPeriodStandsBesideTheMeasuredOne) {
+TEST_F(InFlight, ReportsThePredictedPeriodNextToTheMeasuredOne) {
   const auto measured = hios_profile(
       2, model_ + Words{"--output", file("p.json"), "--warmup", "1", "--iterations", "2"});
   ASSERT_EQ(measured.exit_status, 0) << measured.err;
@@ -104,7 +104,7 @@ TEST_F(InFlight, APredictedPeriodStandsBesideTheMeasuredOne) {
   EXPECT_NE(one.err.find("--inferences keeps many in flight"), std::string::npos) << one.err;
 }
 
-TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {
+TEST_F(InFlight, SchedulesThatDoNotFitTheRanksAreRefused) {
   schedule_on(2);
   const auto three = run(3, {"--schedule", file("s.json"), "--copies", "2"});
   EXPECT_EQ(three.exit_status, 2);
@@ -116,10 +116,10 @@ TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {
   EXPECT_NE(unsaid.err.find("--schedule FILE is needed"), std::string::npos) << unsaid.err;
 }
 
-TEST_F(InFlight, PlacesBeyondADevicesMemoryAreRefused) {
+TEST_F(InFlight, BuffersBeyondADevicesMemoryAreRefused) {
   Json schedule = Json::parse(random_schedule_text(models::squeezenet(1, 64, 64), 2, 3));
   for (Json& device : schedule["devices"]) device["memory_bytes"] = 40'000'000;
-  place_.write("s.json", schedule.dump());
+  folder_.write("s.json", schedule.dump());
   EXPECT_EQ(run(2, {"--schedule", file("s.json"), "--inferences", "10"}).exit_status, 0);
   const auto many = run(2, {"--schedule", file("s.json"), "--in-flight", "500"});
   EXPECT_EQ(many.exit_status, 2) << many.out;
@@ -134,7 +134,7 @@ ProcessResult with_a_signal(const std::string& signal, const Words& command) {
                  {.limit_s = 300});
 }
 
-TEST_F(InFlight, AStoppedRankHoldsUpAllOthersWhoSayWhere) {
+TEST_F(InFlight, AStoppedRankIsNamedByAllThatWaitForIt) {
   schedule_on(2);
   const auto done = with_a_signal("STOP", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
                                               Words{"--schedule", file("s.json"), "--inferences",

@@ -36,8 +36,8 @@ class LayersTable : public testing::Test {
     const Platform platform = Platform::homogeneous(ranks, "cpu", 1, 2);
     file.devices.assign(platform.devices().begin(), platform.devices().end());
     file.schedule = random_schedule(coarse_.graph, ranks, 2, 23);
-    place_.write("schedule.json", to_text(to_json(file, coarse_.graph)));
-    return place_.file("schedule.json");
+    folder_.write("schedule.json", to_text(to_json(file, coarse_.graph)));
+    return folder_.file("schedule.json");
   }
 
   /// Each operator of the schedule once, at its rank and stage; the table's rows are the same.
@@ -71,11 +71,11 @@ class LayersTable : public testing::Test {
 
   Model model_;
   CoarseGraph coarse_;
-  Workplace place_;
+  TestFolder folder_;
 };
 
-TEST_F(LayersTable, OfOneRankPredictsByTheProfile) {
-  const std::string profile = place_.file("p.json"), schedule = place_.file("s.json");
+TEST_F(LayersTable, PredictsOneRankByTheProfile) {
+  const std::string profile = folder_.file("p.json"), schedule = folder_.file("s.json");
   const Words model = {"--model", "squeezenet", "--height", "48", "--width", "48"};
   const auto measured = hios_profile(1, model + Words{"--iterations", "3", "--output", profile});
   ASSERT_EQ(measured.exit_status, 0) << measured.err;
@@ -83,7 +83,7 @@ TEST_F(LayersTable, OfOneRankPredictsByTheProfile) {
       hios_schedule(model + Words{"--profile", profile, "--devices", "1", "--algorithm",
                                   "sequential", "--output", schedule});
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
-  const std::string report = place_.file("r.json");
+  const std::string report = folder_.file("r.json");
   const auto done =
       hios_run(1, run_flags(report) + Words{"--schedule", schedule, "--profile", profile});
   ASSERT_EQ(done.exit_status, 0) << done.err;
@@ -96,8 +96,8 @@ TEST_F(LayersTable, OfOneRankPredictsByTheProfile) {
   EXPECT_NEAR(sum, all["predicted_ms"].get<double>(), 1e-6 * sum);
 }
 
-TEST_F(LayersTable, IsThereOnlyWhereItWasAskedFor) {
-  const std::string with = place_.file("with.json"), without = place_.file("without.json");
+TEST_F(LayersTable, IsWrittenOnlyWithItsFlag) {
+  const std::string with = folder_.file("with.json"), without = folder_.file("without.json");
   const auto done = hios_run(1, run_flags(with));
   ASSERT_EQ(done.exit_status, 0) << done.err;
   expect_all_operators(read(with), done.out);
@@ -111,8 +111,8 @@ TEST_F(LayersTable, IsThereOnlyWhereItWasAskedFor) {
 }
 
 #ifdef HIOS_MPIEXEC
-TEST_F(LayersTable, OfTwoRanksIsTheSchedules) {
-  const std::string report = place_.file("r.json");
+TEST_F(LayersTable, ShowsTwoRanksAsScheduled) {
+  const std::string report = folder_.file("r.json");
   const auto done = hios_run(2, run_flags(report) + Words{"--schedule", random_schedule_file(2)});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   expect_all_operators(read(report), done.out);

@@ -30,7 +30,7 @@ const std::vector<const char*> kAlgorithms =
 class MainJob : public testing::TestWithParam<Network> {
  protected:
   Words model() const { return {"--model", GetParam().name, "--height", GetParam().size}; }
-  std::string profile() const { return place_.file("profile.json"); }
+  std::string profile() const { return folder_.file("profile.json"); }
 
   void profile_on(std::size_t ranks, const Words& more) {
     const auto done = hios_profile(
@@ -43,7 +43,7 @@ class MainJob : public testing::TestWithParam<Network> {
   }
 
   std::string schedule_for(const std::string& algorithm, const Words& more) {
-    const std::string file = place_.file("schedule-" + algorithm + ".json");
+    const std::string file = folder_.file("schedule-" + algorithm + ".json");
     const auto done = hios_schedule(
         model() +
         Words{"--profile", profile(), "--algorithm", algorithm, "--output", file, "--force"} +
@@ -55,19 +55,19 @@ class MainJob : public testing::TestWithParam<Network> {
 
   /// Runs it, every operator verified, and returns the report.
   Json run_verified(std::size_t ranks, const std::string& schedule) {
-    const std::string report = place_.file("report.json");
-    const auto done =
-        hios_run(ranks,
-                 model() + Words{"--schedule", schedule, "--profile", profile(),
-                                 "--verify=operators", "--warmup", "1", "--iterations", "3",
-                                 "--json", report, "--trace", place_.file("trace.json"), "--force"},
-                 {.limit_s = 300});
+    const std::string report = folder_.file("report.json");
+    const auto done = hios_run(
+        ranks,
+        model() + Words{"--schedule", schedule, "--profile", profile(), "--verify=operators",
+                        "--warmup", "1", "--iterations", "3", "--json", report, "--trace",
+                        folder_.file("trace.json"), "--force"},
+        {.limit_s = 300});
     EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
     expect_meets_schema(read(report));
     return read(report);
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_P(MainJob, OneRankWithTwoStreams) {
@@ -99,7 +99,7 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
 
 /// Other readers of our models (bench/gpu) read the model that the programs compute.
 TEST_P(MainJob, AnExportedModelIsTheSameModel) {
-  const std::string file = place_.file("model.json"), again = place_.file("again.json");
+  const std::string file = folder_.file("model.json"), again = folder_.file("again.json");
   ASSERT_EQ(hios_schedule(model() + Words{"--export-model", file}).exit_status, 0);
   expect_meets_schema(read(file));
   ASSERT_EQ(hios_schedule({"--model", file, "--export-model", again}).exit_status, 0);

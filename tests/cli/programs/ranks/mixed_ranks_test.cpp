@@ -19,11 +19,11 @@ class MixedRanks : public testing::Test {
   const Words model_ = {"--model", "squeezenet", "--height", "48"};
 
   void profile(const std::string& backends, std::size_t ranks, const std::string& name) {
-    const auto done =
-        hios_profile(ranks, model_ + Words{"--backend", backends, "--warmup", "0", "--iterations",
-                                           "2", "--stages", "none", "--output", place_.file(name)});
+    const auto done = hios_profile(
+        ranks, model_ + Words{"--backend", backends, "--warmup", "0", "--iterations", "2",
+                              "--stages", "none", "--output", folder_.file(name)});
     ASSERT_EQ(done.exit_status, 0) << done.err;
-    expect_meets_schema(read(place_.file(name)));
+    expect_meets_schema(read(folder_.file(name)));
   }
 
   /// A platform of one thread a device; 0: no limit.
@@ -34,27 +34,27 @@ class MixedRanks : public testing::Test {
       if (memory_bytes > 0) device["memory_bytes"] = memory_bytes;
       devices.push_back(device);
     }
-    place_.write("platform.json",
-                 Json{{"format", "hios-platform"}, {"version", 1}, {"devices", devices}}.dump());
-    return place_.file("platform.json");
+    folder_.write("platform.json",
+                  Json{{"format", "hios-platform"}, {"version", 1}, {"devices", devices}}.dump());
+    return folder_.file("platform.json");
   }
 
   ProcessResult schedule(const std::string& platform, const std::string& algorithm,
                          const std::string& profile = "profile.json") {
-    return hios_schedule(model_ + Words{"--profile", place_.file(profile), "--platform", platform,
+    return hios_schedule(model_ + Words{"--profile", folder_.file(profile), "--platform", platform,
                                         "--algorithm", algorithm, "--output",
-                                        place_.file("schedule.json"), "--force"});
+                                        folder_.file("schedule.json"), "--force"});
   }
 
   ProcessResult run(std::size_t ranks, const Words& more) {
     return hios_run(
         ranks, model_ +
-                   Words{"--schedule", place_.file("schedule.json"), "--warmup", "0",
-                         "--iterations", "2", "--json", place_.file("report.json"), "--force"} +
+                   Words{"--schedule", folder_.file("schedule.json"), "--warmup", "0",
+                         "--iterations", "2", "--json", folder_.file("report.json"), "--force"} +
                    more);
   }
 
-  Workplace place_;
+  TestFolder folder_;
 };
 
 void expect_done(const ProcessResult& result) {
@@ -65,14 +65,14 @@ void expect_done(const ProcessResult& result) {
 
 TEST_F(MixedRanks, OneCappedRankIsProfiledPlannedRunAndVerified) {
   profile("cpu:sse41", 1, "profile.json");
-  const Json known = read(place_.file("profile.json")).at("configurations").at(0);
+  const Json known = read(folder_.file("profile.json")).at("configurations").at(0);
   EXPECT_EQ(known.at("kind"), "cpu-sse41");
   EXPECT_EQ(known.at("machine").at("backend").at("isa"), "sse41");
   EXPECT_EQ(known.at("machine").at("backend").at("kernels"), "baseline");
-  expect_done(hios_schedule(model_ + Words{"--profile", place_.file("profile.json"), "--devices",
+  expect_done(hios_schedule(model_ + Words{"--profile", folder_.file("profile.json"), "--devices",
                                            "1", "--kind", "cpu-sse41", "--algorithm", "sequential",
-                                           "--output", place_.file("schedule.json")}));
-  const Json device = read(place_.file("schedule.json")).at("devices").at(0);
+                                           "--output", folder_.file("schedule.json")}));
+  const Json device = read(folder_.file("schedule.json")).at("devices").at(0);
   EXPECT_EQ(device.at("kind"), "cpu-sse41");
   EXPECT_EQ(device.at("threads"), 1);
   const auto done = run(1, {"--backend", "cpu:sse41", "--verify"});
@@ -85,10 +85,10 @@ TEST_F(MixedRanks, OneCappedRankIsProfiledPlannedRunAndVerified) {
       "kind cpu: start it with --backend cpu:sse41, or schedule for --kind cpu");
 }
 
-TEST_F(MixedRanks, WhatThereIsNotIsRefused) {
+TEST_F(MixedRanks, MissingDevicesAreRefused) {
   for (const char* cap : {"cpu:avx3", "cpu:", "cpu:AVX2", "reference:avx2"}) {
     expect_refused(
-        hios_profile(1, model_ + Words{"--backend", cap, "--output", place_.file("p.json")}),
+        hios_profile(1, model_ + Words{"--backend", cap, "--output", folder_.file("p.json")}),
         "unknown backend '" + std::string(cap) +
             "'; known are auto, cpu, reference, cuda, "
             "cpu:sse41");
@@ -101,7 +101,7 @@ TEST_F(MixedRanks, WhatThereIsNotIsRefused) {
 
 TEST_F(MixedRanks, UnlikeRanksAreProfiledPlannedRunAndVerified) {
   profile("cpu,cpu:sse41", 2, "profile.json");
-  const Json configurations = read(place_.file("profile.json")).at("configurations");
+  const Json configurations = read(folder_.file("profile.json")).at("configurations");
   ASSERT_EQ(configurations.size(), 2u);
   for (const Json& each : configurations) {
     EXPECT_EQ(each.at("devices"), (Json{"cpu", "cpu-sse41"}));
@@ -111,11 +111,11 @@ TEST_F(MixedRanks, UnlikeRanksAreProfiledPlannedRunAndVerified) {
   for (const char* algorithm : {"hios-lp", "best"}) {
     expect_done(schedule(platform({"cpu", "cpu-sse41"}), algorithm));
     const auto done = run(2, {"--backend", "cpu,cpu:sse41", "--verify=operators", "--profile",
-                              place_.file("profile.json")});
+                              folder_.file("profile.json")});
     expect_done(done);
     EXPECT_NE(done.out.find("not compared with one rank, as backends"), std::string::npos)
         << done.out;
-    const Json report = read(place_.file("report.json"));
+    const Json report = read(folder_.file("report.json"));
     expect_meets_schema(report);
     EXPECT_TRUE(report.at("verified").at("passed"));
     EXPECT_TRUE(report.at("verified").at("bitwise").is_null());
@@ -132,13 +132,13 @@ TEST_F(MixedRanks, UnlikeRanksAreProfiledPlannedRunAndVerified) {
 }
 
 /// Where one device holds 60 % of it, two are needed, and suffice.
-TEST_F(MixedRanks, WhatOneDeviceCannotHoldTwoDo) {
+TEST_F(MixedRanks, TwoDevicesHoldANetworkThatOneCannot) {
   profile("cpu,cpu:sse41", 2, "profile.json");
-  expect_done(hios_schedule(model_ + Words{"--profile", place_.file("profile.json"), "--platform",
+  expect_done(hios_schedule(model_ + Words{"--profile", folder_.file("profile.json"), "--platform",
                                            platform({"cpu", "cpu-sse41"}), "--export-graph",
-                                           place_.file("graph.json")}));
+                                           folder_.file("graph.json")}));
   std::uint64_t all = 0;
-  const Json graph = read(place_.file("graph.json"));
+  const Json graph = read(folder_.file("graph.json"));
   for (const Json& op : graph.at("operators")) {
     all +=
         op.at("memory_bytes").get<std::uint64_t>() + op.value("parameter_bytes", std::uint64_t{0});
@@ -147,14 +147,14 @@ TEST_F(MixedRanks, WhatOneDeviceCannotHoldTwoDo) {
   profile("cpu", 1, "alone.json");
   expect_refused(schedule(platform({"cpu"}, share), "sequential", "alone.json"), "memory");
   expect_done(schedule(platform({"cpu"}), "sequential", "alone.json"));
-  Json plan = read(place_.file("schedule.json"));
+  Json plan = read(folder_.file("schedule.json"));
   plan["devices"][0]["memory_bytes"] = share;
-  place_.write("schedule.json", plan.dump());
+  folder_.write("schedule.json", plan.dump());
   expect_refused(run(1, {"--backend", "cpu"}), "outputs and parameters take");
   expect_done(schedule(platform({"cpu", "cpu-sse41"}, share), "hios-lp"));
-  EXPECT_EQ(read(place_.file("schedule.json")).at("devices").at(1).at("memory_bytes"), share);
+  EXPECT_EQ(read(folder_.file("schedule.json")).at("devices").at(1).at("memory_bytes"), share);
   expect_done(run(2, {"--backend", "cpu,cpu:sse41", "--verify"}));
-  const Json report = read(place_.file("report.json"));
+  const Json report = read(folder_.file("report.json"));
   for (const Json& rank : report.at("ranks")) {
     EXPECT_EQ(rank.at("memory_bytes"), share);
     EXPECT_LE(rank.at("held_bytes"), share);
@@ -166,31 +166,31 @@ TEST_F(MixedRanks, WhatOneDeviceCannotHoldTwoDo) {
 TEST_F(MixedRanks, ARankThatWouldHoldMoreThanItsDeviceIsRefused) {
   profile("cpu,cpu:sse41", 2, "profile.json");
   expect_done(schedule(platform({"cpu", "cpu-sse41"}), "sequential"));
-  Json schedule = read(place_.file("schedule.json"));
+  Json schedule = read(folder_.file("schedule.json"));
   Json &first = schedule["devices"][0]["stages"], &second = schedule["devices"][1]["stages"];
   if (first.empty()) std::swap(first, second);  // measured while the machine did something else
   second.push_back(first.back());               // the last average, of which little comes out
   first.erase(first.size() - 1);
   const int outputs_and_parameters = 1000 * 4;
   schedule["devices"][1]["memory_bytes"] = outputs_and_parameters;
-  place_.write("schedule.json", schedule.dump());
+  folder_.write("schedule.json", schedule.dump());
   const Words mixed = {"--backend", "cpu,cpu:sse41"};
   expect_refused(run(2, mixed), "schedule.json: $.devices[1].memory_bytes: rank 1 would hold ");
   expect_refused(
-      hios_run(2, model_ + mixed + Words{"--schedule", place_.file("schedule.json"), "--dry-run"}),
+      hios_run(2, model_ + mixed + Words{"--schedule", folder_.file("schedule.json"), "--dry-run"}),
       "cpu-sse41_1 has 4000: schedule for more devices, or for more memory");
   schedule["devices"][1]["memory_bytes"] = 1 << 20;
-  place_.write("schedule.json", schedule.dump());
+  folder_.write("schedule.json", schedule.dump());
   expect_done(run(2, mixed));
 }
 
 #endif  // HIOS_MPIEXEC
 
-TEST_F(MixedRanks, AReportSaysWhatARankHolds) {
+TEST_F(MixedRanks, AReportListsTheMemoryOfARank) {
   profile("cpu", 1, "profile.json");
   expect_done(schedule(platform({"cpu"}), "sequential"));
   expect_done(run(1, {"--backend", "cpu"}));
-  const Json rank = read(place_.file("report.json")).at("ranks").at(0);
+  const Json rank = read(folder_.file("report.json")).at("ranks").at(0);
   const auto bytes = [&](const char* key) { return rank.at(key).get<std::uint64_t>(); };
   const std::uint64_t held = bytes("held_bytes");
   EXPECT_EQ(held, bytes("arena_bytes") + bytes("input_bytes") + bytes("weights_bytes") +
@@ -198,14 +198,14 @@ TEST_F(MixedRanks, AReportSaysWhatARankHolds) {
   EXPECT_EQ(bytes("memory_bytes"), 0u) << "no limit";
   EXPECT_GE(bytes("weights_bytes"), 4'000'000u) << "SqueezeNet's parameters";
 
-  Json schedule = read(place_.file("schedule.json"));
+  Json schedule = read(folder_.file("schedule.json"));
   schedule["devices"][0]["memory_bytes"] = 1000;
-  place_.write("schedule.json", schedule.dump());
+  folder_.write("schedule.json", schedule.dump());
   expect_refused(run(1, {"--backend", "cpu"}), "$.devices[0]");
   schedule["devices"][0]["memory_bytes"] = std::uint64_t{1} << 40;
-  place_.write("schedule.json", schedule.dump());
+  folder_.write("schedule.json", schedule.dump());
   expect_done(run(1, {"--backend", "cpu"}));
-  EXPECT_EQ(read(place_.file("report.json")).at("ranks").at(0).at("memory_bytes"),
+  EXPECT_EQ(read(folder_.file("report.json")).at("ranks").at(0).at("memory_bytes"),
             std::uint64_t{1} << 40);
 }
 

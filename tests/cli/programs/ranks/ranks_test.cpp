@@ -38,13 +38,13 @@ class Ranks : public testing::TestWithParam<Case> {
     file.devices.assign(platform.devices().begin(), platform.devices().end());
     file.schedule = random_schedule(coarse_.graph, ranks, 3, seed);
     const std::string name = "random-" + std::to_string(ranks) + ".json";
-    place_.write(name, to_text(to_json(file, coarse_.graph)));
-    return place_.file(name);
+    folder_.write(name, to_text(to_json(file, coarse_.graph)));
+    return folder_.file(name);
   }
 
   void expect_bitwise(std::size_t ranks, const std::string& schedule,
                       const ProcessOptions& options) {
-    const std::string report = place_.file("report.json");
+    const std::string report = folder_.file("report.json");
     const auto done =
         hios_run(ranks,
                  {"--model", GetParam().network, "--schedule", schedule, "--verify=operators",
@@ -59,7 +59,7 @@ class Ranks : public testing::TestWithParam<Case> {
 
   Model model_;
   CoarseGraph coarse_;
-  Workplace place_;
+  TestFolder folder_;
 };
 
 TEST_P(Ranks, OneTwoThreeAndFourAreEqual) {

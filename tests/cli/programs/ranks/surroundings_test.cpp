@@ -12,10 +12,10 @@ class Surroundings : public testing::Test {
  protected:
   ProcessResult shell(const std::string& script) const {
     ProcessOptions options;
-    options.directory = place_.file("");
+    options.directory = folder_.file("");
     return run_process({"bash", "-c", script}, options);
   }
-  Workplace place_;
+  TestFolder folder_;
 };
 
 #ifdef HIOS_MPIEXEC
@@ -35,7 +35,7 @@ TEST_F(Surroundings, StandardOutputThatTakesNothing) {
     EXPECT_EQ(done.exit_status, 3) << flags;
     EXPECT_EQ(lines_with(done.err, "error: standard output: No space left").size(), 1u) << done.err;
   }
-  EXPECT_EQ(place_.files(), Words{"s.json"}) << "files are written all the same";
+  EXPECT_EQ(folder_.files(), Words{"s.json"}) << "files are written all the same";
   const auto run = shell(HIOS_BIN_DIR "/hios-run --help > /dev/full");
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_EQ(lines_with(run.err, "standard output: No space left").size(), 1u) << run.err;
@@ -46,7 +46,7 @@ TEST_F(Surroundings, AFileBeyondTheLimitOfTheShell) {
   EXPECT_NE(done.exit_status, 0);
   EXPECT_LT(done.exit_status, 128) << "no signal";
   EXPECT_EQ(lines_with(done.err, "s.json: ").size(), 1u) << done.err;
-  EXPECT_EQ(place_.files(), Words{});
+  EXPECT_EQ(folder_.files(), Words{});
 }
 
 TEST_F(Surroundings, AWorkingFolderThatIsGone) {
@@ -65,25 +65,25 @@ TEST_F(Surroundings, AWorkingFolderThatIsGone) {
 TEST_F(Surroundings, AListOfDevicesRunsNothing) {
   const std::size_t ranks = kSeveral;
   for (const auto program : {hios_run, hios_profile}) {
-    const auto listed = program(
-        ranks,
-        {"--list-devices", "--backend", "reference", "--json", place_.file("list.json"), "--force"},
-        {});
+    const auto listed = program(ranks,
+                                {"--list-devices", "--backend", "reference", "--json",
+                                 folder_.file("list.json"), "--force"},
+                                {});
     EXPECT_EQ(listed.exit_status, 0) << listed.err;
     EXPECT_EQ(lines_with(listed.out, "reference").size(), ranks) << listed.out;
-    const Json list = read(place_.file("list.json"));
+    const Json list = read(folder_.file("list.json"));
     ASSERT_EQ(list["ranks"].size(), ranks);
     EXPECT_EQ(list["ranks"][0]["backend"], "reference");
     EXPECT_EQ(list["ranks"][0]["description"]["library"], "plain loops");
     EXPECT_NE(listed.out.find(std::string(list["ranks"][0]["transfer_path"])), std::string::npos);
   }
-  EXPECT_EQ(place_.files(), Words{"list.json"});
+  EXPECT_EQ(folder_.files(), Words{"list.json"});
   const auto refused = hios_run(1, {"--list-devices", "--backend", "tpu"}, {});
   EXPECT_EQ(refused.exit_status, 2);
 }
 
 TEST_F(Surroundings, AProfileSaysWhenAndUnderWhatItWasMeasured) {
-  const std::string file = place_.file("p.json");
+  const std::string file = folder_.file("p.json");
   ProcessOptions options;
   options.environment = {{"OMP_DISPLAY_AFFINITY", "false"}, {"HOME_OF_NOBODY", "x"}};
   const auto done = hios_profile(1,

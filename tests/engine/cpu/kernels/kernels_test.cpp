@@ -110,7 +110,7 @@ std::string text(const RowWindow& w) {
          std::to_string(w.kernel_width) + " s" + std::to_string(w.stride_height);
 }
 
-TEST_P(CpuKernels, DepthwiseWithAndWithoutReluInFront) {
+TEST_P(CpuKernels, DepthwiseWithAndWithoutAReluBefore) {
   const Kernels& k = *GetParam();
   for (const RowWindow& w : windows()) {
     if (w.out_height < 1 || w.out_width < 1) continue;

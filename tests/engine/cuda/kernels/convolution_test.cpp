@@ -227,7 +227,7 @@ std::string name_of(const testing::TestParamInfo<Element>& info) {
   return info.param == Element::kHalf ? "Halves" : "Floats";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, OwnConvolutions, testing::Values(Element::kFloat, Element::kHalf),
+INSTANTIATE_TEST_SUITE_P(In, OwnConvolutions, testing::Values(Element::kFloat, Element::kHalf),
                          name_of);
 
 }  // namespace

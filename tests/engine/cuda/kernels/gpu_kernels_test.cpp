@@ -78,25 +78,25 @@ test::OperationCase conv_case(const std::string& name, const Shape& input, const
 
 class Candidates : public testing::TestWithParam<Precision> {};
 
-TEST_P(Candidates, OfADeepPointwiseConvolutionAreAllRight) {
+TEST_P(Candidates, ForADeepPointwiseConvolutionAreAllRight) {
   expect_every_candidate_right(
       conv_case("pointwise", {1, 768, 8, 8}, Conv{192, {1, 1}, {1, 1}, {0, 0}}, false, true),
       GetParam());
 }
 
-TEST_P(Candidates, WithAReluInFrontAreAllRight) {
+TEST_P(Candidates, AfterAReluAreAllRight) {
   expect_every_candidate_right(
       conv_case("relu_first", {1, 96, 9, 11}, Conv{72, {3, 3}, {1, 1}, {1, 1}}, true, true),
       GetParam());
 }
 
-TEST_P(Candidates, OfOddChannelsAreAllRight) {
+TEST_P(Candidates, WithOddChannelsAreAllRight) {
   expect_every_candidate_right(
       conv_case("odd", {2, 13, 19, 17}, Conv{71, {3, 3}, {2, 2}, {1, 1}}, false, false),
       GetParam());
 }
 
-TEST_P(Candidates, OfGroupsWithoutBiasAreAllRight) {
+TEST_P(Candidates, WithGroupsWithoutBiasAreAllRight) {
   expect_every_candidate_right(
       conv_case("groups", {1, 64, 14, 14}, Conv{64, {3, 3}, {1, 1}, {1, 1}, 4, false}, false, true),
       GetParam());

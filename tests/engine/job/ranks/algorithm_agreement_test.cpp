@@ -47,7 +47,7 @@ TEST(AlgorithmAgreement, TheFirstRankOfABackendChoosesForAllOfThem) {
   });
 }
 
-TEST(AlgorithmAgreement, NobodyIsAskedWhatItCannotRun) {
+TEST(AlgorithmAgreement, NoRankTimesALayerThatItCannotRun) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(1, [&](mpi::Transport& transport) {
     ChoosyBackend backend("even", 0);
@@ -72,7 +72,7 @@ class IgnorantBackend final : public test::FakeBackend {
   std::string name_;
 };
 
-TEST(AlgorithmAgreement, WhatOneBackendDoesNotKnowEndsAllRanksAlike) {
+TEST(AlgorithmAgreement, AnAlgorithmUnknownToOneBackendEndsAllRanks) {
   const test::RandomNetwork network = test::random_network(6, 1);
   test::run_ranks(3, [&](mpi::Transport& transport) {
     const bool knows = transport.rank() != Rank(1);

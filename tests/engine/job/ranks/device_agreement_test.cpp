@@ -42,7 +42,7 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
   for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
 }
 
-TEST(GpuRule, LetsRanksRunThatAreAlikeOrAsTheScheduleSays) {
+TEST(GpuRule, AcceptsRanksThatAreAlikeOrAsScheduled) {
   EXPECT_EQ(refusal({kH200, kH200}, {"", ""}), "");
   EXPECT_EQ(refusal({kH200, kH200}, {kH200, ""}), "");
   EXPECT_EQ(refusal({kH200, ""}, {"", ""}), "") << "cores and a GPU";
@@ -91,7 +91,7 @@ TEST(SameDevice, RanksAreFoundByTheirDevicesIdentity) {
 }
 
 /// One rank's device has less than its plan needs.
-TEST(AgreeOnMemory, WhatDoesNotFitOnOneRankIsRefusedByAll) {
+TEST(AgreeOnMemory, ANetworkTooLargeForOneRankIsRefusedByAll) {
   test::RandomNetwork random = test::random_network(12, 4);
   const Network network(std::move(random.model), std::move(random.coarse));
   const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 3);

@@ -11,7 +11,7 @@ namespace {
 
 using test::FakeBackend;
 
-TEST(Teams, OfOneKindAreOne) {
+TEST(Teams, AreOneForOneKind) {
   test::run_ranks(3, [](mpi::Transport& transport) {
     FakeBackend backend(2);
     const Teams teams = gather_teams(transport, backend, Precision::kFp32);
@@ -37,7 +37,7 @@ class Named final : public FakeBackend {
   std::string name_, kind_, gpu_;
 };
 
-TEST(Teams, ArePartedByGpu) {
+TEST(Teams, AreDividedByGpu) {
   test::run_ranks(3, [](mpi::Transport& transport) {
     Named backend("cuda", "gpu", transport.rank() == Rank(1) ? "NVIDIA A100" : "NVIDIA H200");
     const Teams teams = gather_teams(transport, backend, Precision::kFp32);
@@ -54,7 +54,7 @@ TEST(Teams, ArePartedByGpu) {
   });
 }
 
-TEST(Teams, OfTwoBackendsForOneKindAreRefused) {
+TEST(Teams, RefuseTwoBackendsForOneKind) {
   test::run_ranks(2, [](mpi::Transport& transport) {
     Named backend(transport.rank() == Rank(0) ? "reference" : "cpu", "cpu", "");
     const Precision rougher = transport.rank() == Rank(0) ? Precision::kTf32 : Precision::kFp32;

@@ -29,7 +29,7 @@ TEST(DeviceIndices, RanksOnCoresTakeNone) {
             (std::vector<int>{0, 0, 1}));
 }
 
-TEST(RequirePrecision, SaysWhatTheBackendHasAndWhichHasTheOther) {
+TEST(RequirePrecision, NamesTheBackendsArithmeticAndWhoHasTheOther) {
   for (const Precision precision : kPrecisions)
     require_precision(find_backend("reference"), precision);
   constexpr std::array kTwo = {Precision::kFp32, Precision::kTf32};

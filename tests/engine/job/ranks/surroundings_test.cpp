@@ -21,7 +21,7 @@ RankSurroundings rank_on(const std::string& host) {
   return rank;
 }
 
-class Troubles : public testing::Test {
+class HostWarnings : public testing::Test {
  protected:
   /// Expects one line with this need and nothing else.
   void expect(const Need& need, const std::string& text) const {
@@ -38,21 +38,21 @@ class Troubles : public testing::Test {
   std::vector<RankSurroundings> ranks_ = {rank_on("a"), rank_on("a"), rank_on("b")};
 };
 
-TEST_F(Troubles, AreNoneWhereAllIsWell) { expect_none(); }
+TEST_F(HostWarnings, AreNoneWithoutCause) { expect_none(); }
 
-TEST_F(Troubles, OfFactsThatTheSystemKeepsAreNone) {
+TEST_F(HostWarnings, AreNoneForUnknownFacts) {
   for (RankSurroundings& rank : ranks_) rank.facts = {};
   expect_none();
 }
 
-TEST_F(Troubles, MoreThreadsThanCores) {
+TEST_F(HostWarnings, NameMoreThreadsThanCores) {
   ranks_[0].threads = ranks_[1].threads = 2;
   expect_none();
   ranks_[0].threads = 3;
   expect(need::UnsharedCores{}, "a: its 2 ranks want 5 cores and may use 4");
 }
 
-TEST_F(Troubles, BoundRanksHaveTheirCoresTogether) {
+TEST_F(HostWarnings, AddUpTheCoresOfBoundRanks) {
   ranks_[0].facts.cores = {0};
   ranks_[1].facts.cores = {1};
   expect_none();
@@ -60,7 +60,7 @@ TEST_F(Troubles, BoundRanksHaveTheirCoresTogether) {
   expect(need::UnsharedCores{}, "a: its 2 ranks want 2 cores and may use 1");
 }
 
-TEST_F(Troubles, MoreThreadsThanAQuota) {
+TEST_F(HostWarnings, NameMoreThreadsThanAQuota) {
   ranks_[2].facts.quota_cores = 1;
   expect_none();
   ranks_[2].threads = 2;
@@ -70,12 +70,12 @@ TEST_F(Troubles, MoreThreadsThanAQuota) {
          "b: its 1 rank wants 2 cores, and control groups grant the time of 1.5");
 }
 
-TEST_F(Troubles, ProcessorsThatSlowDown) {
+TEST_F(HostWarnings, NameProcessorsThatSlowDown) {
   ranks_[2].facts.governor = "powersave";
   expect(need::PerformanceGovernor{}, "b: the frequency governor is powersave");
 }
 
-TEST_F(Troubles, MessagesThatAreCopiedTwice) {
+TEST_F(HostWarnings, NameMessagesThatAreCopiedTwice) {
   for (RankSurroundings& rank : ranks_) {
     rank.path = "Open MPI 4.1.4, shared memory without CMA";
     rank.facts.ptrace_scope = 1;
@@ -86,7 +86,7 @@ TEST_F(Troubles, MessagesThatAreCopiedTwice) {
   expect_none();  // one rank a host: no copies
 }
 
-TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {
+TEST_F(HostWarnings, NameGpusWhoseTensorsMpiCannotSend) {
   ranks_[0].kind = kGpuKind;
   expect(need::CudaAwareMpi{}, "this MPI is not CUDA-aware");
   for (RankSurroundings& rank : ranks_) rank.device_messages = true;
@@ -96,7 +96,7 @@ TEST_F(Troubles, GpusWhoseTensorsMpiCannotSend) {
   expect_none();  // one rank sends nothing
 }
 
-TEST_F(Troubles, HostsAndLibrariesThatDiffer) {
+TEST_F(HostWarnings, NameHostsAndLibrariesThatDiffer) {
   ranks_[2].facts.processor = "Q";
   expect(need::AlikeHosts{}, "processors differ: ranks 0 and 1 have P, rank 2 has Q");
   ranks_[2] = rank_on("b");

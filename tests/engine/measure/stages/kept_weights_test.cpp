@@ -73,7 +73,7 @@ TEST(KeptWeights, OneOperatorOfEachKindLivesOn) {
   }
 }
 
-TEST(KeptWeights, GoWhereABatchFindsNoMemoryBesideThem) {
+TEST(KeptWeights, AreFreedWhereABatchFindsNoMemory) {
   const test::RandomNetwork network = test::random_network(10, 2);
   LoneOperators all(network);
   KeptWeights kept;
@@ -86,7 +86,7 @@ TEST(KeptWeights, GoWhereABatchFindsNoMemoryBesideThem) {
   EXPECT_EQ(all.backend.alive, 0u) << "nothing is kept from then on";
 }
 
-TEST(KeptWeights, ABatchThatFindsNoMemoryByItselfSaysSo) {
+TEST(KeptWeights, ABatchThatFindsNoMemoryByItselfIsRefused) {
   const test::RandomNetwork network = test::random_network(10, 2);
   LoneOperators all(network);
   KeptWeights kept;

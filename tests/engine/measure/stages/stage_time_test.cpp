@@ -9,7 +9,7 @@ const Protocol kWanted{.warmup_s = 0.5, .iterations = 30};
 
 int iterations(const BatchTime& time) { return protocol_of_batch(kWanted, time).iterations; }
 
-TEST(StageTime, IsForAllThatIsWantedWhereThereIsEnough) {
+TEST(StageTime, SufficesForAllStagesWhereThereIsEnough) {
   EXPECT_EQ(iterations({.left_s = 100, .sweep_s = 0.1, .warmup_s = 0.5, .batches = 10}), 30);
 }
 
@@ -32,14 +32,14 @@ TEST(StageTime, MeasuresAsManyBatchesAsFit) {
   EXPECT_EQ(iterations(later), 10);
 }
 
-TEST(StageTime, LeavesWhatIsSpareToSettle) {
+TEST(StageTime, LeavesSpareTimeToSettle) {
   const Protocol protocol =
       protocol_of_batch(kWanted, {.left_s = 4.5, .sweep_s = 0.1, .batches = 1, .settle_s = 10});
   EXPECT_EQ(protocol.iterations, 30);
   EXPECT_NEAR(protocol.settle_s, 1.5, 1e-12);
 }
 
-TEST(StageTime, WarmsUpAgainOnlyBehindAPause) {
+TEST(StageTime, WarmsUpAgainOnlyAfterAPause) {
   EXPECT_EQ(warmup_after(0.01, kWanted), 0);
   EXPECT_EQ(warmup_after(1, kWanted), 0.5);
 }

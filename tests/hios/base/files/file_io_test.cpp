@@ -55,7 +55,7 @@ TEST(WriteText, WorksInTheCurrentFolder) {
   EXPECT_EQ(content_of(folder / "plain.json"), "x");
 }
 
-TEST(WriteText, LetsOneOfManyWritersWin) {
+TEST(WriteText, LetsOneOfManyThreadsWin) {
   const TemporaryFolder folder;
   const fs::path file = folder / "out.json";
   std::vector<std::thread> writers;
@@ -94,7 +94,7 @@ TEST(WriteText, ReplacesWhatALinkPointsToAndNothingThatIsNoFile) {
   expect_error([&] { check_writable(folder / "dangling", Existing::kRefuse); }, {"exists"});
 }
 
-TEST(CheckWritable, RefusesBeforeAnyWork) {
+TEST(CheckWritable, RefusesBeforeAnythingRuns) {
   const TemporaryFolder folder;
   check_writable(folder / "new.json", Existing::kRefuse);
   EXPECT_TRUE(fs::is_empty(folder.path()));

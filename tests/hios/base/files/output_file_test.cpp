@@ -34,7 +34,7 @@ void make_old(const fs::path& file, std::time_t seconds) {
   ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), both, 0), 0);
 }
 
-TEST(OutputFile, RemovesWhatKilledWritersLeft) {
+TEST(OutputFile, RemovesFilesOfKilledProcesses) {
   const TemporaryFolder folder;
   const fs::path old = folder.put(".hios-4711-0", "half"), fresh = folder.put(".hios-4711-1", "ha");
   const fs::path other = folder.put(".hios-notes", "mine"), held = folder.put(".hios-1-0", "half");
@@ -129,7 +129,7 @@ TEST(UpdateJson, LosesNoUpdateOfMany) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(UpdateJson, OfALinkGrowsWhatItPointsTo) {
+TEST(UpdateJson, UpdatesTheFileThatALinkPointsTo) {
   const TemporaryFolder folder;
   folder.put("real.json", "[1]");
   fs::create_symlink("real.json", folder / "link.json");
@@ -142,7 +142,7 @@ TEST(UpdateJson, OfALinkGrowsWhatItPointsTo) {
   EXPECT_EQ(read_json(folder / "real.json").dump(), "[1,2]");
 }
 
-TEST(FileLock, WaitsForItsLimitAndSaysSo) {
+TEST(FileLock, WaitsForItsLimitAndThenRefuses) {
   const TemporaryFolder folder;
   const fs::path file = folder.put("held.json", "[]");
   const FileLock held(file);

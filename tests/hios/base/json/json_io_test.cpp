@@ -33,7 +33,7 @@ TEST(ParseJson, KeepsValuesAndTheOrderOfKeys) {
   EXPECT_EQ(parse(" 7 ").get<int>(), 7);
 }
 
-TEST(ParseJson, NamesThePlaceOfWhatIsNotJson) {
+TEST(ParseJson, NamesTheLineThatIsNotJson) {
   expect_refused("", {"f.json: empty"});
   expect_refused(" \n\t ", {"f.json: empty"});
   expect_refused("{\"a\": [1,\n 2,, 3]}", {"f.json: line 2, column 4", "$.a[2]", "not valid JSON"});
@@ -64,7 +64,7 @@ TEST(ParseJson, RefusesBinary) {
   expect_refused("\"\xff\xfe\"", {"not valid JSON"});
 }
 
-TEST(ParseJson, RefusesADuplicateKeyWhereverItStands) {
+TEST(ParseJson, RefusesADuplicateKeyAnywhere) {
   expect_refused(R"({"a": 1, "a": 1})", {"f.json: $.a: the key is there twice"});
   expect_refused(R"([{"x": [{"a": 1, "b": 2, "a": 3}]}])", {"$[0].x[0].a: the key is there twice"});
   expect_refused(R"({"a": 1, "\u0061": 1})", {"$.a: the key is there twice"});
@@ -103,7 +103,7 @@ TEST(ParseJson, TakesManyMembersInLinearTime) {
   EXPECT_EQ(parse(text + "}").size(), 200'000U);
 }
 
-TEST(ReadJson, RefusesWhatIsNoReadableFile) {
+TEST(ReadJson, RefusesUnreadableFiles) {
   const TemporaryFolder folder;
   expect_error([&] { read_json(folder / "none.json"); }, {"none.json", "No such file"});
   expect_error([&] { read_json(folder.path()); }, {"is a directory"});
@@ -168,7 +168,7 @@ TEST(ToText, ReadsBackTheSame) {
   EXPECT_EQ(parse(to_text(json)), json);
 }
 
-TEST(ToText, RefusesWhatJsonCannotSay) {
+TEST(ToText, RefusesValuesThatJsonLacks) {
   const double infinity = std::numeric_limits<double>::infinity();
   expect_error<RunError>([&] { to_text({{"a", {1.0, infinity}}}); }, {"$.a[1]", "not finite"});
   expect_error<RunError>([&] { to_text(std::nan("")); }, {"$", "not finite"});

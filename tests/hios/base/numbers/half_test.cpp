@@ -102,7 +102,7 @@ TEST(Tf32, KeepsTenBitsOfMantissaAndTiesGoToEven) {
   EXPECT_TRUE(std::isnan(round_to_tf32(std::bit_cast<float>(0x7fffffffu))));
 }
 
-TEST(Halves, OfManyValuesAreThoseOfEach) {
+TEST(Halves, AreEqualOneByOneAndInBulk) {
   const std::vector<float> values = {1.0f, -2.5f, 1e-9f, 70000.0f};
   const std::vector<Half> halves = to_halves(values);
   ASSERT_EQ(halves.size(), values.size());

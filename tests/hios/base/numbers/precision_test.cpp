@@ -17,7 +17,7 @@ TEST(Precision, IsCalledAlikeInFlagsAndFiles) {
   }
 }
 
-TEST(Precision, OfAnotherNameIsRefusedWithThoseThereAre) {
+TEST(Precision, RefusesOtherNamesWithAListOfItsOwn) {
   const Json root = {{"math", "fp8"}};
   test::expect_message(test::message_of([] { parse_precision("fp8"); }),
                        "no arithmetic is called 'fp8'; there are fp32, tf32, fp16");
@@ -28,7 +28,7 @@ TEST(Precision, OfAnotherNameIsRefusedWithThoseThereAre) {
                        "p.json: $.math: no arithmetic is called 'fp8'");
 }
 
-TEST(Precision, SaysWhatAnElementTakes) {
+TEST(Precision, KnowsTheBytesOfAnElement) {
   EXPECT_EQ(element_bytes(Precision::kFp32), 4u);
   EXPECT_EQ(element_bytes(Precision::kTf32), 4u);
   EXPECT_EQ(element_bytes(Precision::kFp16), 2u);

@@ -10,7 +10,7 @@
 namespace hios {
 namespace {
 
-TEST(Statistics, OfOneSampleAreThatSample) {
+TEST(Statistics, EqualASingleSample) {
   const std::vector<double> one = {3.5};
   const Statistics s = summarize(one);
   for (const double value : {s.min, s.best_quarter, s.median, s.p95, s.p99, s.mean}) {
@@ -72,7 +72,7 @@ TEST(FastestQuarter, LeavesDisturbedOnesOutWhileEnoughOthersRemain) {
   EXPECT_EQ(fastest_quarter(totals, disturbed), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-TEST(FastestQuarter, OfAFewLeavesOutTheDisturbedWhileHalfRemain) {
+TEST(FastestQuarter, LeavesOutTheDisturbedOfAFewWhileHalfRemain) {
   const std::vector<double> totals = {1, 2, 3, 4};
   EXPECT_EQ(fastest_quarter(totals, {true, false, false, false}), (std::vector<std::size_t>{1}));
   EXPECT_EQ(fastest_quarter(totals, {true, true, false, false}), (std::vector<std::size_t>{2}));

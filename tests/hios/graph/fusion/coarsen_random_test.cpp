@@ -90,8 +90,8 @@ TEST(Coarsen, KeepsItsInvariantsOnRandomNetworks) {
         ++taken[id.index()];
         EXPECT_EQ(model.layer(id).block, coarse.graph.op(OpId(i)).block);
         if (id == op.layers.back()) continue;
-        for (const LayerId reader : model.consumers(model.layer(id).output)) {
-          EXPECT_TRUE(inside.contains(reader)) << "the inside of an operator is read elsewhere";
+        for (const LayerId consumer : model.consumers(model.layer(id).output)) {
+          EXPECT_TRUE(inside.contains(consumer)) << "the inside of an operator is read elsewhere";
         }
       }
       for (const TensorId input : op.inputs) {

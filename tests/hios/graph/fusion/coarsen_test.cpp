@@ -1,6 +1,10 @@
 #include "hios/graph/fusion/coarsen.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -60,7 +64,7 @@ TEST(Coarsen, JoinsReluAndConvolutionOfPreActivatedChains) {
             (Texts{"sepconv_1: r1 d1 p1", "sepconv_2: r2 d2 p2", "conv_3: r3 c"}));
 }
 
-TEST(Coarsen, GivesASeparableConvolutionTheReluThatNoOtherWants) {
+TEST(Coarsen, GivesASeparableConvolutionTheReluWithoutOtherConsumers) {
   Net net;
   net.relu("r2", net.pointwise("p", net.depthwise("d", net.relu("r1", net.input()))));
   EXPECT_EQ(std::move(net).operators(), (Texts{"sepconv_1: r1 d p r2"}));
@@ -101,7 +105,7 @@ TEST(Coarsen, TakesOnlyATrueSeparableConvolution) {
   }
 }
 
-TEST(Coarsen, TakesTheSumInFrontOfAConvolution) {
+TEST(Coarsen, TakesTheSumBeforeAConvolution) {
   Net net;
   const TensorId a = net.pool("a", net.input(), {Pool::Kind::kMax, {1, 1}, {1, 1}, {0, 0}});
   net.relu("r1", net.conv("c1", net.sum("s1", {a, net.input()})));
@@ -130,14 +134,14 @@ TEST(Coarsen, LeavesASumAloneThatAConvolutionCannotAdd) {
   const TensorId c = net.conv("c", x);
   net.sum("itself", {c, c});
   net.sum("read", {x, net.sum("shared", {c, x})});
-  net.sum("behind", {x, net.conv("d", net.relu("r", x))});
+  net.sum("after", {x, net.conv("d", net.relu("r", x))});
   EXPECT_EQ(std::move(net).operators(),
             (Texts{"relu_1: x", "conv_2: a", "pool_3: p", "sum_4: later", "conv_5: b",
                    "sum_6: three", "conv_7: c", "sum_8: itself", "sum_9: shared", "sum_10: read",
-                   "conv_11: r d", "sum_12: behind"}));
+                   "conv_11: r d", "sum_12: after"}));
 }
 
-TEST(Coarsen, GivesAConvolutionTheActivationBehindIt) {
+TEST(Coarsen, GivesAConvolutionTheActivationAfterIt) {
   Net net;
   const Unary silu{Unary::Function::kSilu}, root{Unary::Function::kSqrt};
   const TensorId x = net.add("u", silu, {net.conv("c", net.input())});
@@ -181,7 +185,7 @@ TEST(Coarsen, LeavesASumThatAConvolutionHasTakenOutOfItsConcat) {
             (Texts{"relu_1: x", "sum_2: a", "conv_3: c b", "concat_4: out"}));
 }
 
-TEST(Coarsen, DoesNotJoinASumThatIsReadBesideItsConcat) {
+TEST(Coarsen, DoesNotJoinASumWithConsumersNextToItsConcat) {
   Net net;
   const TensorId x = net.input();
   const TensorId a = net.sum("a", {x, x});
@@ -270,7 +274,7 @@ std::string signature(Build&& build, const Shape& shape = {1, 8, 6, 6}) {
   return coarse.graph.operators().back().signature;
 }
 
-TEST(Coarsen, SignsEqualWorkEqually) {
+TEST(Coarsen, GivesEqualOperatorsEqualSignatures) {
   const auto conv = [](const std::string& name) {
     return [name](ModelBuilder& net) { net.conv(name, net.input(), same(8, {3, 3})); };
   };
@@ -284,7 +288,8 @@ TEST(Coarsen, SignsEqualWorkEqually) {
             "3*1x8x6x6 > Sum 2 > Concat is > 1x16x6x6");
 }
 
-TEST(Coarsen, SignsDifferentWorkDifferently) {
+/// The signatures of a convolution with a ReLU after it, and of those that differ in one value.
+std::vector<std::string> signatures_of_convolutions() {
   const auto conv = [](auto change) {
     return [change](ModelBuilder& net) {
       Conv layer = same(8, {3, 3});
@@ -293,7 +298,7 @@ TEST(Coarsen, SignsDifferentWorkDifferently) {
     };
   };
   const auto plain = conv([](Conv&) {});
-  const std::vector<std::string> signatures{
+  return {
       signature(plain),
       signature(plain, {2, 8, 6, 6}),
       signature(plain, {1, 8, 6, 7}),
@@ -317,6 +322,12 @@ TEST(Coarsen, SignsDifferentWorkDifferently) {
       })),
       signature(conv([](Conv& c) { c.groups = 2; })),
       signature(conv([](Conv& c) { c.bias = false; })),
+  };
+}
+
+/// The signatures of operators that differ in their layers or in the order of their tensors.
+std::vector<std::string> signatures_of_joined_layers() {
+  return {
       signature([](ModelBuilder& net) {
         net.conv("c", net.input(), same(8, {3, 3}));
       }),
@@ -350,6 +361,11 @@ TEST(Coarsen, SignsDifferentWorkDifferently) {
         net.concat("c", {x, a});
       }),
   };
+}
+
+TEST(Coarsen, GivesDifferentOperatorsDifferentSignatures) {
+  std::vector<std::string> signatures = signatures_of_convolutions();
+  std::ranges::copy(signatures_of_joined_layers(), std::back_inserter(signatures));
   EXPECT_EQ(std::set<std::string>(signatures.begin(), signatures.end()).size(), signatures.size());
 }
 

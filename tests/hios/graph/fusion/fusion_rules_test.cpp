@@ -55,7 +55,7 @@ FusionRules paper_rules() {
 
 // The graph of Fig. 7 by the text: an add with two consumers; the upper branch has three
 // pairs of add and relu, the lower two of conv and bn, and they meet in the third add.
-TEST(FusionRules, DoWhatThePaperSaysOfItsFigure7) {
+TEST(FusionRules, FollowFigure7OfThePaper) {
   Net net;
   const TensorId add1 = net.sum("add1", {net.input(), net.input()});
   const TensorId relu1 = net.relu("relu1", add1);
@@ -67,7 +67,7 @@ TEST(FusionRules, DoWhatThePaperSaysOfItsFigure7) {
             (Texts{"add1", "relu1", "add2", "relu2", "conv1 bn1", "conv2 bn2 add3 relu3"}));
 }
 
-TEST(FusionRules, ANormalizationThatIsPartOfAConvolutionIsNotMissed) {
+TEST(FusionRules, MatchAcrossFoldedNormalizations) {
   Net net;
   TensorId x = net.conv("c1", net.input());
   x = net.sum("s", {net.relu("r1", x), net.conv("c2", x)});
@@ -86,7 +86,7 @@ TEST(FusionRules, TheLongestWinsWhereverItIsListed) {
             (Texts{"r1 c r2"}));
 }
 
-TEST(FusionRules, APartOfARuleJoinsNothing) {
+TEST(FusionRules, AnIncompleteMatchJoinsNothing) {
   Net net;
   net.conv("c2", net.relu("r", net.conv("c1", net.input())));
   const Model model = std::move(net).build();
@@ -96,7 +96,7 @@ TEST(FusionRules, APartOfARuleJoinsNothing) {
 }
 
 // Joining c and s would make s wait for itself through p: c has two consumers.
-TEST(FusionRules, AreSafeWhereATensorHasTwoReadersOrIsAnOutput) {
+TEST(FusionRules, AreSafeWhereATensorHasTwoConsumersOrIsAnOutput) {
   Net net;
   const TensorId c = net.conv("c", net.input());
   net.sum("s", {c, net.relu("p", c)});
@@ -143,7 +143,7 @@ TEST(FusionRules, WordsAndFiles) {
   test::expect_error([&] { load_fusion((folder / "missing.json").string()); }, {"missing.json"});
 }
 
-TEST(FusionRules, MistakesAreNamedByPlace) {
+TEST(FusionRules, MistakesAreNamedByPath) {
   const auto expect_refused = [](const std::string& rules, const std::string& part) {
     const Json json =
         parse_json(R"({"format": "hios-fusion", "version": 1, "rules": )" + rules + "}", "f.json");

@@ -153,7 +153,7 @@ Model layered_model() {
   return std::move(net).build();
 }
 
-TEST(Fusion, PartsReadInputsOfTheWholeOrEarlierParts) {
+TEST(Fusion, LayersReadInputsOfTheOperatorOrEarlierLayers) {
   const Model model = layered_model();
   const OperatorLayers op = whole(model);
   EXPECT_EQ(op.form, Form(LayeredForm{}));
@@ -170,7 +170,7 @@ TEST(Fusion, PartsReadInputsOfTheWholeOrEarlierParts) {
   EXPECT_EQ(layers[3].operands, (std::vector{Operand{false, 2}, Operand{true, 2}}));
 }
 
-TEST(Fusion, AReluThatIsNotTheOnlyReaderStaysAPartOfItsOwn) {
+TEST(Fusion, AReluThatIsNotTheOnlyConsumerStaysSeparate) {
   ModelBuilder net = network();
   const TensorId y = net.conv("conv", net.input(), pointwise());
   net.sum("sum", {net.relu("relu", y), y});

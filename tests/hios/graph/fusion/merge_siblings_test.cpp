@@ -131,7 +131,7 @@ TEST(SiblingSets, LeaveConvolutionsToTheSumsThatTheyTakeIn) {
   EXPECT_TRUE(sets_of(std::move(net).build()).empty());
 }
 
-TEST(MergeSiblings, WritesSlicesInFrontOfTheirReaders) {
+TEST(MergeSiblings, WritesSlicesBeforeTheirConsumers) {
   const Model model = Pair().model(), merged = merge_siblings(model);
   EXPECT_EQ(layers_of(merged), (Names{"x", "a+b", "a+b/activation", "ra", "pa", "rb", "pb"}));
   const Layer &wide = merged.layer(LayerId(1)), &second = merged.layer(LayerId(5));
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Each, MergedNetworks,
                                          Counted{"nasnet_large", 374, 374, 0}),
                          [](const auto& counted) { return counted.param.network; });
 
-TEST(Merge, IsSaidByAWord) {
+TEST(Merge, IsGivenByName) {
   for (const Merge merge : {Merge::kNone, Merge::kSiblings}) {
     EXPECT_EQ(merge_of(to_string(merge)), merge);
   }

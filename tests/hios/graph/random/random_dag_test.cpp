@@ -140,7 +140,7 @@ TEST(RandomDag, AbsentKeysFollowTheNumberOfOperators) {
   EXPECT_EQ(random_dag(parse_random_dag("n=10")).size(), 10u);
 }
 
-TEST(RandomDag, EdgesThatNobodyAskedForAreNoMoreThanThereCanBe) {
+TEST(RandomDag, DefaultEdgesAreNoMoreThanThereCanBe) {
   const auto edges = [](const char* text) {
     return random_dag(parse_random_dag(text)).edge_count();
   };

@@ -179,7 +179,7 @@ TEST(RandomFamilies, ATreeHasOneRoot) {
   }
 }
 
-TEST(RandomFamilies, ChainsStandSideBySide) {
+TEST(RandomFamilies, ChainsAreParallel) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     for (const std::size_t width : {1, 2, 7, 80}) {
       const RandomDag parameters{

@@ -67,7 +67,7 @@ TEST(RandomFormulas, LstmIsAGridOfCells) {
   EXPECT_FALSE(reach.independent(output(0, 2), output(2, 5)));
 }
 
-TEST(RandomFormulas, RefuseWhatCannotBe) {
+TEST(RandomFormulas, RefuseImpossibleParameters) {
   using test::expect_message;
   using test::message_of;
   const auto message = [](const char* words) {

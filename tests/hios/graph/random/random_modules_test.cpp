@@ -102,7 +102,7 @@ TEST(RandomModules, AreWiredTheSameOnEveryMachine) {
   }
 }
 
-TEST(RandomModules, RefuseWhatCannotBe) {
+TEST(RandomModules, RefuseImpossibleParameters) {
   for (const char* words :
        {"modules=2,n=10", "modules=2,channels=6", "modules=2,wiring=ws3-0.5",
         "modules=2,nodes=4,wiring=ba4", "modules=2,speeds=1:1", "modules=2,spread=0.5",

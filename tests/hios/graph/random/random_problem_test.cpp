@@ -36,7 +36,7 @@ Bytes needed(const Graph& graph) {
   return sum;
 }
 
-TEST(RandomProblem, IsTheNetworkWhereNothingIsSaidOfDevices) {
+TEST(RandomProblem, IsTheNetworkWithoutParametersOfDevices) {
   for (const char* words :
        {"n=50,seed=2", "family=chain,seed=2", "allowed=0,colocate=0,speeds=1x3"}) {
     RandomDag parameters = parse_random_dag(words);
@@ -57,7 +57,7 @@ TEST(RandomProblem, IsTheSameOnEveryMachine) {
 }
 
 /// A rule takes nothing from the others: what it does not say stays as it was.
-TEST(RandomProblem, EachRuleStandsByItself) {
+TEST(RandomProblem, RulesAreIndependent) {
   const RandomProblem all =
       problem("n=60,seed=3,speeds=1:1:0.25,memory=1.5,allowed=0.2,colocate=0.3", 3);
   const Graph plain = problem("n=60,seed=3", 3).graph;
@@ -97,7 +97,7 @@ TEST(RandomProblem, ATimeIsTheNetworksOverTheSpeed) {
   }
 }
 
-TEST(RandomProblem, SharesOfOperatorsAreWhatWasAskedFor) {
+TEST(RandomProblem, SharesOfOperatorsAreAsGiven) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed, "shares");
     const std::size_t n = 4 + random.below(100), devices = 2 + random.below(5);

@@ -82,7 +82,7 @@ TEST(RandomRegal, IsOneGraphBySeed) {
   EXPECT_EQ(parse_random_dag("kind=regal").family, RandomDag::Family::kRegal);
 }
 
-TEST(RandomRegal, RefusesWhatCannotBe) {
+TEST(RandomRegal, RefusesImpossibleParameters) {
   using test::expect_message;
   using test::message_of;
   expect_message(message_of([] { regal("n=5"); }), "n: 5 cannot be; family regal takes 6 to");

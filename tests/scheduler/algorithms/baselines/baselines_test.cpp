@@ -186,7 +186,7 @@ TEST(Getf, WorkGoesToASlowerGroupAsFarAsItHelps) {
   EXPECT_EQ(latency_of(graph, costs, schedule_getf(graph, costs)), 6);
 }
 
-TEST(Getf, WhatOnlyASlowDeviceCanRunGoesThere) {
+TEST(Getf, AnOperatorOfOneSlowDeviceRunsThere) {
   const Graph plain = of_speeds({1, 9}, 3);
   std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
   operators[1].allowed = {"gpu1"};

@@ -52,7 +52,7 @@ TEST(Ios, MaxGroupsAndStreamsLimitTheGroupsOfAStage) {
   EXPECT_EQ(latency(light, run(light, 2, {.max_groups = 1}), 2), 2);
 }
 
-TEST(Ios, AsksOnlyForStagesOfIndependentGroups) {
+TEST(Ios, EvaluatesOnlyStagesOfIndependentGroups) {
   Random random(3, "asked");
   Graph graph = test::random_graph(12, 0.2, {}, random);
   const Platform platform = test::devices(1, 3);
@@ -105,7 +105,7 @@ TEST(Ios, BudgetAndTimeEndInTheBestFound) {
 }
 
 // 70 operators in a chain of diamonds are cut without loss; 40 independent ones are not.
-TEST(Ios, SaysWhetherCuttingLostAnything) {
+TEST(Ios, ReportsIfPruningLostOptimality) {
   std::vector<Operator> operators;
   std::vector<Edge> edges;
   const auto connect = [&](std::size_t from, std::size_t to) {

@@ -109,7 +109,7 @@ TEST(Peft, AvoidsADeviceThatIsWrongForTheRest) {
   EXPECT_EQ(simulate(graph, schedule_peft(graph, costs).schedule, costs).latency_ms, 4 + 4);
 }
 
-TEST(Clustering, KeepsWhatDearTransfersJoinAndPartsTheRest) {
+TEST(Clustering, JoinsExpensiveTransfersAndDividesTheRest) {
   // Two chains that meet at the end; inside a chain transfers are expensive.
   const Graph graph = test::small_graph({2, 2, 2, 2, 2, 1},
                                         {{1, 2, 9}, {2, 3, 9}, {4, 5, 9}, {3, 6, 1}, {5, 6, 1}});

@@ -22,7 +22,7 @@ double latency_on(const std::string& words, const std::vector<double>& speeds, i
   return search_for(CostModel::from_graph(graph, platform), iterations, 2).latency_ms;
 }
 
-TEST(DeviceSubsets, NeverMakeBestWorseWithASlowerDeviceMore) {
+TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalSlowerDevice) {
   for (const char* family : {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       SCOPED_TRACE(family + (" " + std::to_string(seed)));
@@ -58,7 +58,7 @@ RandomProblem with_device(const RandomProblem& problem, double slower) {
           Platform(devices)};
 }
 
-TEST(DeviceSubsets, NeverMakeBestWorseWithASlowOrIdleDeviceMoreWhereMemoryIsShort) {
+TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalDeviceWhereMemoryIsShort) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters =

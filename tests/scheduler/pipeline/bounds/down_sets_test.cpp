@@ -58,7 +58,7 @@ TEST(DownSets, AreAllThatThereAre) {
   }
 }
 
-TEST(DownSets, StopWhenAsked) {
+TEST(DownSets, StopOnRequest) {
   Random random(1);
   const Graph graph = test::random_graph(60, 0.01, {}, random);
   const Platform platform = test::devices(2, 1);
@@ -66,7 +66,7 @@ TEST(DownSets, StopWhenAsked) {
   EXPECT_FALSE(DownSets::all(PipelineProblem(graph, costs), kMany, Deadline([] { return true; })));
 }
 
-TEST(BlockScan, CostsWhatTheLetterSays) {
+TEST(BlockScan, FollowsTheDefinitionOfCosts) {
   constexpr std::uint64_t kSeed = 42;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);

@@ -35,7 +35,7 @@ std::size_t most_groups(const Schedule& schedule) {
   return most;
 }
 
-TEST(BlockStages, MakeNoBlockDearer) {
+TEST(BlockStages, MakeNoBlockMoreExpensive) {
   int cheaper = 0;
   for (int seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

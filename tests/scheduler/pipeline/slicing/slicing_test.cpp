@@ -125,7 +125,7 @@ double plain_slicing_ms(const PipelineCase& made, const CostModel& costs,
   return best;
 }
 
-TEST(Slicing, OfAnOrderIsTheBestOfAllItsSlicings) {
+TEST(Slicing, IsTheBestOfAllSlicingsOfAnOrder) {
   constexpr std::uint64_t kSeed = 7;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
@@ -171,7 +171,7 @@ TEST(Slicing, CanBeAsBadAsOneBlock) {
   EXPECT_DOUBLE_EQ(period_of(graph, found.schedule, costs).ms(), 1);
 }
 
-TEST(Slicing, OfManyUnlikeDevicesTakesThemInOrder) {
+TEST(Slicing, TakesManyUnlikeDevicesInOrder) {
   Random random(3);
   Graph graph = test::random_graph(30, 0.1, {.overlap = false}, random);
   std::vector<Device> devices;
@@ -190,7 +190,7 @@ TEST(Slicing, OfManyUnlikeDevicesTakesThemInOrder) {
   expect_sound(made, costs, schedule_of(problem, problem.given_order(), found), found.period_ms);
 }
 
-TEST(Slicing, EndsWhenItIsAsked) {
+TEST(Slicing, EndsOnRequest) {
   Random random(1);
   const Graph graph = test::random_graph(200, 0.05, {.overlap = false}, random);
   const Platform platform = test::devices(2, 1);
@@ -225,7 +225,7 @@ TEST(SliceGraph, EverySearchGivesSoundBlocksAndTheSameForASeed) {
   }
 }
 
-TEST(PeakScan, SaysWhatIsHeldInEverySegment) {
+TEST(PeakScan, FindsTheBytesHeldInEverySegment) {
   constexpr std::uint64_t kSeed = 77;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);

@@ -131,7 +131,7 @@ TEST(Marks, RunForwardInsideRecordingsAndOutside) {
   }
 }
 
-TEST(CacheFlush, ReadsAnyPartOfItsStretch) {
+TEST(CacheFlush, ReadsAnyRangeOfItsBuffer) {
   const auto backend = cuda::make_backend({});
   const auto stretch = backend->allocate(Bytes{1} << 20, "a test");
   const std::vector<float> zeros(1 << 18, 0.0f);

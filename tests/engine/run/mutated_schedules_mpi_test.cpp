@@ -1,4 +1,4 @@
-// The same schedules (strangers_schedules_test.cpp) on ranks of a real MPI, all in one job, and no
+// The same schedules (mutated_schedules_test.cpp) on ranks of a real MPI, all in one job, and no
 // message is ever buffered: every send of this program is synchronous, whatever its size and the
 // library's eager limit. A schedule that needs a buffered message would hang here.
 
@@ -20,20 +20,20 @@ int synchronous_sends = 0;
 
 constexpr std::uint64_t kSchedules = tries(1000);
 
-TEST(StrangersSchedules, AreRefusedOrRunRightWithoutABuffer) {
+TEST(MutatedSchedules, AreRefusedOrRunRightWithoutABuffer) {
   HangGuard guard;
   std::size_t refused = 0, run = 0;
   for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
-    const StrangersSchedule stranger(100'000 + seed, job().size());
-    SCOPED_TRACE(stranger.what());
-    guard.step(stranger.what());
-    if (job().rank() == Rank(0)) stranger.expect_one_opinion();
-    if (!stranger.valid()) {
+    const MutatedSchedule schedule(100'000 + seed, job().size());
+    SCOPED_TRACE(schedule.what());
+    guard.step(schedule.what());
+    if (job().rank() == Rank(0)) schedule.expect_checks_agree();
+    if (!schedule.valid()) {
       ++refused;
       continue;
     }
     ++run;
-    stranger.expect_as_one_rank(job());
+    schedule.expect_as_one_rank(job());
   }
   if (job().rank() == Rank(0)) {
     std::cout << "mutated schedules on " << job().size() << " ranks: " << refused << " refused, "

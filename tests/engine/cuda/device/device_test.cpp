@@ -76,7 +76,7 @@ TEST_F(GpuDevice, ExportsAnAddressInsideABlockAsOneLine) {
   test::expect_error<RunError>([&] { device.import_event("00"); }, {"64 bytes"});
 }
 
-TEST_F(GpuDevice, SaysHowMuchMemoryIsMissing) {
+TEST_F(GpuDevice, NamesTheMissingMemory) {
   test::expect_error<RunError>([&] { backend->allocate(Bytes{1} << 50, "an enormous tensor"); },
                                {"an enormous tensor", "asked", "free", "missing"});
   EXPECT_NO_THROW(backend->allocate(1 << 20, "a small one"));

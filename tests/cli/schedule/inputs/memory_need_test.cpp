@@ -16,7 +16,7 @@ namespace {
 using test::expect_message;
 using test::message_of;
 
-TEST(MemoryNeed, RefusesWhatNoMachineHas) {
+TEST(MemoryNeed, RefusesNeedsThatNoMachineMeets) {
   const Bytes exabyte = Bytes{1} << 60;
   const std::string message =
       message_of([&] { require_memory(exabyte, "a graph of 5 operators", "take fewer"); });
@@ -24,7 +24,9 @@ TEST(MemoryNeed, RefusesWhatNoMachineHas) {
   expect_message(message, "left: take fewer");
 }
 
-TEST(MemoryNeed, TakesWhatEveryMachineHas) { EXPECT_NO_THROW(require_memory(1000, "a", "b")); }
+TEST(MemoryNeed, AcceptsNeedsThatEveryMachineMeets) {
+  EXPECT_NO_THROW(require_memory(1000, "a", "b"));
+}
 
 TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
   const Graph timed = random_dag({.operators = 50, .edges = 100, .layers = 5});
@@ -82,7 +84,7 @@ const std::vector<Measured>& measured() {
   return peaks;
 }
 
-TEST(MemoryNeed, IsWithinHalfOfWhatWasMeasured) {
+TEST(MemoryNeed, IsWithinHalfOfTheMeasuredNeed) {
   for (const auto& [size, work, peak_mib] : measured()) {
     const double expected = (peak_mib - 13.6) * 1024 * 1024;
     const double estimate = static_cast<double>(working_bytes(size, work));
@@ -91,7 +93,7 @@ TEST(MemoryNeed, IsWithinHalfOfWhatWasMeasured) {
   }
 }
 
-TEST(MemoryNeed, OfAProblemIsRefusedWithTheRemedy) {
+TEST(MemoryNeed, RefusesALargeProblemWithTheRemedy) {
   const ProblemSize huge{std::size_t{1} << 50, std::size_t{1} << 51, 4};
   const auto message = [&](const Work& work) {
     return message_of([&] { require_memory(huge, work, 0); });
@@ -103,7 +105,7 @@ TEST(MemoryNeed, OfAProblemIsRefusedWithTheRemedy) {
   expect_message(message({.islands = 64}), "take fewer islands (--option islands=1)");
 }
 
-TEST(MemoryNeed, CountsNotWhatIsThereAlready) {
+TEST(MemoryNeed, ExcludesMemoryThatIsAlreadyHeld) {
   const ProblemSize huge{std::size_t{1} << 50, std::size_t{1} << 51, 4};
   EXPECT_NO_THROW(require_memory(huge, {}, graph_bytes(huge)));
 }

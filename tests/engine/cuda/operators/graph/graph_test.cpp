@@ -56,11 +56,11 @@ class Graphs : public testing::TestWithParam<Precision> {
 constexpr TaskWindow kPlain{1, 35, 35, 192, 35, 35, 64, 3, 3, 1, 1, 1, 1};
 
 TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
-  TaskWindow strided = kPlain, behind = kPlain, spread = kPlain, odd = kPlain;
+  TaskWindow strided = kPlain, unpadded = kPlain, spread = kPlain, odd = kPlain;
   strided.stride_h = strided.stride_w = 2;
   strided.out_height = strided.out_width = 18;
-  behind = strided;
-  behind.pad_h = behind.pad_w = 0;
+  unpadded = strided;
+  unpadded.pad_h = unpadded.pad_w = 0;
   spread.dilation_h = spread.dilation_w = 2;
   spread.pad_h = spread.pad_w = 2;
   odd.channels = 3;
@@ -68,7 +68,7 @@ TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
   // A relu without a bias: only engines compiled by a driver support that.
   for (const ConvolutionProblem& one :
        {problem(kPlain), problem(kPlain, 1, false, false), problem(kPlain, 1, true, false),
-        problem(kPlain, 4), problem(strided), problem(behind), problem(spread), problem(odd),
+        problem(kPlain, 4), problem(strided), problem(unpadded), problem(spread), problem(odd),
         problem(pointwise)}) {
     SCOPED_TRACE(one.key());
     const OperationGraph described = graph(one);

@@ -271,7 +271,7 @@ const std::vector<BadFile>& bad_files() {
   return all;
 }
 
-TEST(ImportRefuses, WhatItCannotRead) {
+TEST(ImportRefuses, NodesThatItCannotRead) {
   for (const BadFile& bad : bad_files()) {
     SCOPED_TRACE(bad.name);
     OnnxBuilder b;
