@@ -111,9 +111,10 @@ TEST_F(InFlight, WhatDoesNotFitTheRanksIsRefused) {
   EXPECT_NE(three.err.find("the schedule, of 2 copies, has 2 devices and the job 3 ranks"),
             std::string::npos)
       << three.err;
-  const auto unsaid = run(2, {"--copies", "3"});
-  EXPECT_EQ(unsaid.exit_status, 2);
-  EXPECT_NE(unsaid.err.find("--schedule FILE is needed"), std::string::npos) << unsaid.err;
+  const auto no_schedule = run(2, {"--copies", "3"});
+  EXPECT_EQ(no_schedule.exit_status, 2);
+  EXPECT_NE(no_schedule.err.find("--schedule FILE is needed"), std::string::npos)
+      << no_schedule.err;
 }
 
 TEST_F(InFlight, PlacesBeyondADevicesMemoryAreRefused) {
