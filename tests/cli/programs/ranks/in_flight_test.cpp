@@ -43,8 +43,8 @@ TEST_F(InFlight, EveryInputGivesTheBitsOfOneRank) {
     EXPECT_TRUE(report["verified"]["bitwise"]);
     const Json& many = report["throughput"];
     EXPECT_EQ(std::to_string(many["in_flight"].get<int>()), places);
-    EXPECT_EQ(many["inputs"], many["in_flight"].get<int>() + 1);
-    EXPECT_EQ(report["verified"]["operators"], many["inputs"]) << "one output each";
+    EXPECT_EQ(many["distinct_inputs"], many["in_flight"].get<int>() + 1);
+    EXPECT_EQ(report["verified"]["operators"], many["distinct_inputs"]) << "one output each";
     EXPECT_GE(many["inferences"], 50);
     EXPECT_EQ(many["unlike"], 0);
     EXPECT_NEAR(many["per_second"].get<double>() * many["period_ms"]["mean"].get<double>(), 1000,
@@ -70,7 +70,7 @@ TEST_F(InFlight, CopiesTakeInferencesByTurns) {
   EXPECT_EQ(report["throughput"]["ranks"].size(), 4u);
   EXPECT_TRUE(report["verified"]["bitwise"]);
   EXPECT_EQ(report["verified"]["operators"].get<std::size_t>(),
-            2 * report["throughput"]["inputs"].get<std::size_t>())
+            2 * report["throughput"]["distinct_inputs"].get<std::size_t>())
       << "every copy meets every input";
   const auto alone = run(2, {"--copies", "2", "--inferences", "20", "--verify"});
   EXPECT_EQ(alone.exit_status, 0) << alone.out << alone.err;
