@@ -29,7 +29,7 @@ RequestedBounds read_bounds(const Flags& flags) {
   if (flags.text("objective") != to_string(Objective::kThroughput)) {
     for (const char* flag : {"bounds", "bound-time-limit"}) {
       if (flags.written(flag)) {
-        throw InputError(std::string("--") + flag + " is for periods: say --objective throughput");
+        throw InputError(std::string("--") + flag + " is for periods: give --objective throughput");
       }
     }
   }

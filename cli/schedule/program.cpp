@@ -54,7 +54,7 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
     if (name != "all") {
       const Algorithm& algorithm = registry.find(name);
       if (algorithm.objective == Objective::kThroughput && !throughput) {
-        throw InputError(name + " plans for throughput: say --objective throughput");
+        throw InputError(name + " plans for throughput: give --objective throughput");
       }
       choose(algorithm);
       continue;
@@ -80,7 +80,7 @@ std::vector<Request> read_options(const Flags& flags, const std::vector<const Al
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
     if (!keys.insert(key).second) {
-      throw InputError("--option says " + quote(key) + " twice; remove one of the two");
+      throw InputError("--option gives " + quote(key) + " twice; remove one of the two");
     }
     bool known = false;
     for (Request& each : requests) {
