@@ -19,17 +19,6 @@ bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 }  // namespace
 
-std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
-  const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const TimeWindows paths =
-      time_windows(graph, Contention::kOneDevice, ancestors, context.deadline);
-  const TimeWindows filled =
-      time_windows(graph, Contention::kAllDevices, ancestors, context.deadline);
-  return {{critical_path_ms(graph, paths), "critical_path"},
-          {intervals_ms(graph, filled, context), "intervals"},
-          {colocation_ms(graph, filled, context), "together"}};
-}
-
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const Deadline& deadline) {
   const Shares shares(graph, costs);
