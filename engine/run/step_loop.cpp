@@ -7,8 +7,9 @@
 // is in order with the device's. A device reports a failure when it is asked, not when it happens,
 // so the message names all operators that the device had been given.
 //
-// Tests: executor_test.cpp, device_executor_test.cpp and pipeline_test.cpp (results against one
-// rank, bit for bit), device_failures_test.cpp (messages), allocation_test.cpp (no allocation).
+// Tests in tests/engine/run/: executor_test.cpp, device_executor_test.cpp and pipeline_test.cpp
+// (results against one rank, bit for bit), device_failures_test.cpp (messages), allocation_test.cpp
+// (no allocation).
 #include "engine/run/step_loop.h"
 
 #include <new>

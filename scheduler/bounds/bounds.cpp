@@ -8,7 +8,7 @@
 // Files call colocation_ms() "together". What an operator takes at least is in graph/shares.cpp,
 // the devices on which it can be placed in graph/allowed_devices.cpp, and its time window in
 // graph/heads.cpp. tests/scheduler/oracle_test.cpp compares every bound with brute force,
-// bounds_test.cpp with schedules of larger graphs.
+// tests/scheduler/bounds/bounds_test.cpp with schedules of larger graphs.
 
 namespace hios::scheduler {
 namespace {
