@@ -28,7 +28,7 @@
 // time to time, by the earliest ends or by the latest starts. (Both grow along edges and devices in
 // floating point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
-// Tests: best_test.
+// Tests: tests/scheduler/best/best_test.cpp.
 
 namespace hios::scheduler::best {
 namespace {

@@ -35,7 +35,8 @@
 // where a bound of its one device is below the best latency. After the deadline it still runs and
 // ends early by itself, as it would have alone.
 //
-// Tests: best_test, and oracle_test for all algorithms.
+// Tests: tests/scheduler/best/best_test.cpp, and tests/scheduler/oracle_test.cpp for all
+// algorithms.
 
 namespace hios::scheduler::best {
 namespace {

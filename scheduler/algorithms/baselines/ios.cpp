@@ -28,7 +28,8 @@
 // unsolved states cost the sum of their operators, which a serial order attains. The result is then
 // the best valid schedule found.
 //
-// Cost: downsets × endings. Tests: ios_test (equal to brute force on one device), oracle_test.
+// Cost: downsets × endings. Tests: tests/scheduler/algorithms/baselines/ios_test.cpp (equal to
+// brute force on one device), tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

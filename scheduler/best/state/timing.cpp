@@ -22,8 +22,8 @@
 // plus the tail without it exceeds the limit.
 //
 // Cost: the edges of the stages visited; with contention those of the whole graph for a move that
-// passes the first test. Tests: timing_test (equal to simulate() and to recompute() after thousands
-// of random moves, kept and undone).
+// passes the first test. Tests: tests/scheduler/best/state/timing_test.cpp (equal to simulate() and
+// to recompute() after thousands of random moves, kept and undone).
 
 namespace hios::scheduler::best {
 
