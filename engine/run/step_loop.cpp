@@ -1,6 +1,6 @@
 // The clock is read where a rank's time changes hands: around a stage's kernels, around a wait. The
 // step that runs is published by one relaxed atomic store a step (StepProgress), by which a
-// watchdog can tell a rank that hangs, and on what.
+// watchdog names the step in which a rank hangs.
 //
 // An asynchronous device is only given its stages (engine/run/device_stages.h), a segment at a
 // time, and is waited for at the end. Messages between two segments are the channel's, whose work

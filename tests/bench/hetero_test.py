@@ -149,7 +149,7 @@ class PartsTest(unittest.TestCase):
             keys = [tuple(key.values()) for call in questions() for key in call.keys()]
             self.assertEqual(len(keys), len(set(keys)), part)
             seconds += sum(call.limit_s for call in questions() if call.limit_s != hetero_parts.RULE_LIMIT_S)
-        self.assertLess(seconds, 2000)  # of which proofs leave a part
+        self.assertLess(seconds, 2000)  # a proof ends a search earlier
 
     def test_table_4_says_what_16_inputs_take(self):
         self.assertTrue(math.isclose(1 + 15 * costs.SHARE_OF_FURTHER_INPUTS, 1.40, rel_tol=0.01))

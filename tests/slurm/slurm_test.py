@@ -151,7 +151,7 @@ class Endings(SlurmTest):
 
     def time_limit(self, launcher):
         self.site(launcher)
-        # Slurm counts in minutes, and tells the script 50 s before.
+        # Slurm counts in minutes, and signals the script 50 s before.
         number = self.long_run("--time=1", "--signal=B:TERM@50")
         self.assertIn(self.cluster.wait(number), ("FAILED", "TIMEOUT"))
         self.expect_kept(number, f"run-{number}.json")

@@ -33,7 +33,7 @@
 // one device, and each device has the priorities' order, which is topological.
 //
 // Memory: a history has the room left on every device, and the first operator of a label reserves
-// room for all; the tree tells its device.
+// room for all; the tree has its device.
 //
 // Not optimal: one history a device survives each row. Tests:
 // tests/scheduler/algorithms/hios/mapping_recording_test.cpp, tests/scheduler/oracle_test.cpp.
