@@ -108,7 +108,7 @@ def measure(options, programs, rows):
                                        ranks=len(row.backends))
             row.verified = row.report["verified"] or row.verified
             row.samples += row.report["iterations_ms"]
-            row.disturbed += row.report["latency_ms"].get("disturbed", 0)
+            row.disturbed += row.report["latency_ms"]["disturbed"]
 
 
 def processor():

@@ -159,7 +159,7 @@ def kills(programs, folder, count, seed):
                 json.loads(output.read_text())
             except ValueError:
                 half = True
-        results.append({"seconds": gone - struck, "ended_before": status == 0, "launcher_stood": status is None,
+        results.append({"seconds": gone - struck, "ended_before": status == 0, "launcher_hung": status is None,
                         "named": f"error: rank {victim} on " in err and ", last: " in err,
                         "named_by_launcher": f"process rank {victim} with PID" in err, "half_file": half})
         print(f"kill {index + 1}/{count}", end="\r", file=sys.stderr)
@@ -168,7 +168,7 @@ def kills(programs, folder, count, seed):
             "named_with_what_was_done_last": sum(each["named"] for each in struck),
             "named_by_the_launcher_only": sum(each["named_by_launcher"] and not each["named"] for each in struck),
             "not_named": sum(not each["named"] and not each["named_by_launcher"] for each in struck),
-            "launcher_stood_still_after_its_ranks": sum(each["launcher_stood"] for each in results),
+            "launcher_hung_after_its_ranks": sum(each["launcher_hung"] for each in results),
             "half_files": sum(each["half_file"] for each in results),
             "longest_s": max((each["seconds"] for each in struck), default=0.0)}
 

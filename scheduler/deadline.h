@@ -18,9 +18,9 @@ inline constexpr std::int64_t kWorkPerCheck = 100'000;
 /// The end of a search: a stop request, a moment on a clock, or whichever comes first. The default
 /// one never expires.
 ///
-/// The library owns no clock: the maker of a deadline gives the functions. They must be cheap and
-/// safe to call from several threads at a time. Copies and the deadlines derived from one share
-/// them, and so must not outlive what they refer to.
+/// The library owns no clock: the code that makes a deadline gives the functions. They must be
+/// cheap and safe to call from several threads at a time. Copies and the deadlines derived from one
+/// share them, and so must not outlive what they refer to.
 class Deadline {
  public:
   using StopRequest = std::function<bool()>;

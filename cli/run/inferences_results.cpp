@@ -48,8 +48,8 @@ std::string inferences_text(const Report& report) {
   const ReportThroughput& many = *report.throughput;
   std::string text = whole_table(report).text();
   text += std::to_string(many.inferences) + " inferences in " + std::to_string(many.runs) +
-          (many.runs == 1 ? " run, " : " runs, ") + std::to_string(many.inputs) +
-          (many.inputs == 1 ? " input" : " inputs in turn") +
+          (many.runs == 1 ? " run, " : " runs, ") + std::to_string(many.distinct_inputs) +
+          (many.distinct_inputs == 1 ? " input" : " inputs in turn") +
           "; a period is the mean of a run, of " + std::to_string(many.window) +
           " inferences or more\n\n";
   return text + ranks_table(report).text();

@@ -14,13 +14,13 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
   }
   if (inputs.sized()) {
     throw InputError(
-        "--objective throughput sends whole batches, one after the other: say --batch in place of "
+        "--objective throughput sends whole batches, one after the other: give --batch instead of "
         "--inputs");
   }
   if (inputs.platform().contention() != Contention::kNone) {
     throw InputError(
         "--objective throughput knows no contention yet: leave it out of the --platform (io_charge "
-        "says how long transfers keep a device busy)");
+        "gives the time for which transfers occupy a device)");
   }
   return Objective::kThroughput;
 }

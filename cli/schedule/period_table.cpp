@@ -25,23 +25,23 @@ boost::program_options::options_description bound_flags() {
   return group;
 }
 
-AskedBounds read_bounds(const Flags& flags) {
+RequestedBounds read_bounds(const Flags& flags) {
   if (flags.text("objective") != to_string(Objective::kThroughput)) {
     for (const char* flag : {"bounds", "bound-time-limit"}) {
       if (flags.written(flag)) {
-        throw InputError(std::string("--") + flag + " is for periods: say --objective throughput");
+        throw InputError(std::string("--") + flag + " is for periods: give --objective throughput");
       }
     }
   }
-  AskedBounds asked;
+  RequestedBounds requested;
   try {
-    asked.which = scheduler::pipeline::period_bounds_named(flags.list("bounds"));
+    requested.which = scheduler::pipeline::period_bounds_named(flags.list("bounds"));
   } catch (const InputError& error) {
     throw InputError(std::string("--bounds: ") + error.what());
   }
-  asked.time_limit_s = flags.number("bound-time-limit", 0, kLongestLimit);
-  if (asked.time_limit_s == 0) throw InputError("--bound-time-limit takes more than 0 seconds");
-  return asked;
+  requested.time_limit_s = flags.number("bound-time-limit", 0, kLongestLimit);
+  if (requested.time_limit_s == 0) throw InputError("--bound-time-limit takes more than 0 seconds");
+  return requested;
 }
 
 std::string period_bounds_text(const std::vector<PeriodRow>& rows) {

@@ -14,14 +14,14 @@ namespace hios::cli {
 /// Returns the flags --bounds and --bound-time-limit.
 boost::program_options::options_description bound_flags();
 
-struct AskedBounds {
+struct RequestedBounds {
   std::vector<scheduler::pipeline::PeriodBound> which;
   double time_limit_s = 0;  ///< for all together
 };
 
 /// Reads those flags. Throws InputError: an unknown name, no time, or either flag where the
 /// objective is not the throughput.
-AskedBounds read_bounds(const Flags& flags);
+RequestedBounds read_bounds(const Flags& flags);
 
 /// Returns a table for people; empty where there is only the simple bound, which every comparison
 /// has.

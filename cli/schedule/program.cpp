@@ -54,7 +54,7 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
     if (name != "all") {
       const Algorithm& algorithm = registry.find(name);
       if (algorithm.objective == Objective::kThroughput && !throughput) {
-        throw InputError(name + " plans for throughput: say --objective throughput");
+        throw InputError(name + " plans for throughput: give --objective throughput");
       }
       choose(algorithm);
       continue;
@@ -76,11 +76,11 @@ std::vector<Request> read_options(const Flags& flags, const std::vector<const Al
   std::vector<Request> requests;
   for (const Algorithm* algorithm : chosen)
     requests.push_back({algorithm, Options(algorithm->options)});
-  std::set<std::string> said;
+  std::set<std::string> keys;
   for (const std::string& word : flags.repeated("option")) {
     const std::string key = word.substr(0, word.find('='));
-    if (!said.insert(key).second) {
-      throw InputError("--option says " + quote(key) + " twice; remove one of the two");
+    if (!keys.insert(key).second) {
+      throw InputError("--option gives " + quote(key) + " twice; remove one of the two");
     }
     bool known = false;
     for (Request& each : requests) {
@@ -162,7 +162,7 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
 }
 
 int schedule(const Flags& flags, const Common& common, const std::vector<Request>& requests,
-             const Settings& settings, const AskedBounds& bounds, ScheduleInputs& inputs) {
+             const Settings& settings, const RequestedBounds& bounds, ScheduleInputs& inputs) {
   const scheduler::Problem problem = inputs.problem(settings.objective);
   const StopRequest stop;  // until the results are written
   std::vector<Row> rows = compare(problem, requests, settings);
@@ -208,7 +208,7 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   require_one_source(flags);
   if (flags.given("check")) return check_schedule(flags, common);
   const std::vector<Request> requests = read_requests(flags, registry);
-  const AskedBounds bounds = read_bounds(flags);
+  const RequestedBounds bounds = read_bounds(flags);
   ScheduleInputs inputs(flags, common, work_of(flags, common, requests));
   const Settings settings{read_objective(flags, inputs), common.seed,
                           flags.number("time-limit", 0, 1e6), since_start};

@@ -8,8 +8,8 @@ namespace hios::cpu {
 
 /// Returns the CPU cores through oneDNN. Activations are NHWC fp32 everywhere; weights take the
 /// layout that oneDNN chooses. A convolution with its bias, addend and activation is one primitive;
-/// layers before a pointwise convolution run in blocks that stay in cache (separable.cpp). Every
-/// operation is supported.
+/// layers before a pointwise convolution run in blocks that stay in cache
+/// (convolutions/separable.cpp). Every operation is supported.
 ///
 /// An operator gives the same bits in every run, on every stream, and whatever else runs at the
 /// same time. With another number of threads oneDNN may sum in another order; our own loops never

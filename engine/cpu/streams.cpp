@@ -15,7 +15,7 @@
 // Fork and join of a region take about 2 µs while the members spin (GOMP_SPINCOUNT), and after that
 // a futex wake-up of some 10 to 50 µs. A crew is started through an atomic counter: it spins
 // shortly, then waits by std::atomic::wait. run() allocates and locks nothing. Tests:
-// streams_test.cpp.
+// tests/engine/cpu/streams_test.cpp.
 #include "engine/cpu/streams.h"
 
 #include <pthread.h>

@@ -20,7 +20,7 @@
 #include "mpi/routes/route.h"
 
 /// A network's operators, stages and transfers measured on the ranks of a job, from plain values.
-/// The program that measures (cli/profile) is this with flags before and files after it.
+/// The program that measures (cli/profile) reads flags before this and writes files after it.
 ///
 ///   read      a network, the profile so far (or an empty one), ProfileOptions
 ///     │

@@ -106,7 +106,7 @@ ReportThroughput report_throughput(const RunResults& results) {
   report.runs = measured.runs;
   report.in_flight = measured.options.in_flight;
   report.copies = measured.options.copies;
-  report.inputs = measured.options.inputs;
+  report.distinct_inputs = measured.options.inputs;
   report.window = measured.window;
   report.periods_ms = measured.periods_ms;
   report.disturbed = measured.disturbed_periods;

@@ -69,7 +69,8 @@ struct RunSetup {
   /// (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks;
   std::vector<HostWarning> warnings;  ///< facts of the hosts that spoil times
-  std::string unsettled;  ///< measurements of the profile that had not settled (settling.h)
+  /// Measurements of the profile that had not settled (hios/profile/settling.h).
+  std::string unsettled;
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
 };

@@ -3,7 +3,7 @@
 // more. The launch is the plain run's time without that of the operators. So an inference of one
 // segment is predicted to take as long as the plain run, however long readings take. All readings
 // are in recordings, so that the device never waits for its host between two of them. Tests:
-// launch_test.cpp.
+// tests/engine/measure/launch_test.cpp.
 #include "engine/measure/launch.h"
 
 #include <algorithm>

@@ -71,11 +71,11 @@ class Profiler {
   Measured measure_warm(std::span<Configuration* const> into);
   Measured measure_warm(Configuration& into) { return measure_warm(std::array{&into}); }
 
-  /// Measures the time that a transfer takes from both ends while they compute (transfer_charge.h),
-  /// for three sizes of the network's tensors, from each rank to the next. A team's charges are the
-  /// sums of these times over the transfers that its ranks sent, and received, divided by the
-  /// times of the same transfers between waiting ranks. REQUIRES: operators and transfers were
-  /// measured.
+  /// Measures the time that a transfer takes from both ends while they compute
+  /// (transfers/transfer_charge.h), for three sizes of the network's tensors, from each rank to the
+  /// next. A team's charges are the sums of these times over the transfers that its ranks sent, and
+  /// received, divided by the times of the same transfers between waiting ranks. REQUIRES:
+  /// operators and transfers were measured.
   Measured measure_charges(std::span<Configuration* const> into);
   Measured measure_charges(Configuration& into) { return measure_charges(std::array{&into}); }
 

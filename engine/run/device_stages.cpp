@@ -1,8 +1,8 @@
 // MPI knows no streams and cannot be part of a recording, so a recording holds the stages between
 // two message steps. One call a segment, instead of one a kernel, makes short kernels worth a GPU.
 // The device itself keeps the order between segments and messages, since both are in order with its
-// work queue; so nothing here waits before end(). Tests: device_executor_test.cpp on a fake device
-// that runs its queues as late as it may.
+// work queue; so nothing here waits before end(). Tests: tests/engine/run/device_executor_test.cpp
+// on a fake device that runs its queues as late as it may.
 #include "engine/run/device_stages.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // The steps are run by a StepLoop (step_loop.h). The executor's own are the clocks of an iteration,
 // which are noted on request, and the wait for its end. A channel's awaits block, since there is
-// nothing else to do for one inference. Tests: executor_test.cpp and device_executor_test.cpp
-// (results against one rank, bit for bit), allocation_test.cpp (no allocation in run_once).
+// nothing else to do for one inference. Tests in tests/engine/run/: executor_test.cpp and
+// device_executor_test.cpp (results against one rank, bit for bit), allocation_test.cpp (no
+// allocation in run_once).
 #include "engine/run/executor.h"
 
 #include <algorithm>

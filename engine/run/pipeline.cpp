@@ -13,8 +13,8 @@
 // its receivers to begin inference i − F. So every wait is for an earlier inference, or for a step
 // of the same one that precedes it in the schedule.
 //
-// Tests: pipeline_test.cpp (random schedules, buffers and inferences against one rank, bit for bit;
-// late messages; allocations), pipeline_mpi_test.cpp.
+// Tests in tests/engine/run/: pipeline_test.cpp (random schedules, buffers and inferences against
+// one rank, bit for bit; late messages; allocations), pipeline_mpi_test.cpp.
 #include "engine/run/pipeline.h"
 
 #include <algorithm>

@@ -20,7 +20,8 @@
 // Cost: linear in stages, edges and devices, apart from the arena's layout. No deadlock: every rank
 // posts all receives before its first step, so every send ends; waits for receives follow the order
 // of pass 1. Tests: tests/engine/run/plan_test.cpp runs plans symbolically, with messages that
-// arrive at the worst moment; executor_test.cpp runs random plans with poisoned buffers.
+// arrive at the worst moment; tests/engine/run/executor_test.cpp runs random plans with poisoned
+// buffers.
 #include "engine/run/plan.h"
 
 #include <algorithm>

@@ -1,14 +1,15 @@
 // The clock is read where a rank's time changes hands: around a stage's kernels, around a wait. The
 // step that runs is published by one relaxed atomic store a step (StepProgress), by which a
-// watchdog can tell a rank that hangs, and on what.
+// watchdog names the step in which a rank hangs.
 //
 // An asynchronous device is only given its stages (engine/run/device_stages.h), a segment at a
 // time, and is waited for at the end. Messages between two segments are the channel's, whose work
 // is in order with the device's. A device reports a failure when it is asked, not when it happens,
 // so the message names all operators that the device had been given.
 //
-// Tests: executor_test.cpp, device_executor_test.cpp and pipeline_test.cpp (results against one
-// rank, bit for bit), device_failures_test.cpp (messages), allocation_test.cpp (no allocation).
+// Tests in tests/engine/run/: executor_test.cpp, device_executor_test.cpp and pipeline_test.cpp
+// (results against one rank, bit for bit), device_failures_test.cpp (messages), allocation_test.cpp
+// (no allocation).
 #include "engine/run/step_loop.h"
 
 #include <new>

@@ -67,12 +67,12 @@ const char* name_in(const std::array<Fault, N>& faults, int signal) {
   return nullptr;
 }
 
-// Records the fault and passes it on to the previous handler: the default, or a sanitizer's.
+// Records the signal and passes it on to the previous handler: the default, or a sanitizer's.
 void on_fault(int signal, siginfo_t* info, void*) {
   const int error = errno;
   note_ending(Ending::kSignal, name_in(kFaults, signal));
   restore(signal);
-  // A hardware fault occurs again when the handler returns; a signal that was sent does not.
+  // A signal of the hardware occurs again when the handler returns; one that was sent does not.
   if (info->si_code <= 0) raise(signal);
   errno = error;
 }

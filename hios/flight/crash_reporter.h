@@ -9,7 +9,7 @@
 namespace hios::flight {
 
 /// A child process that waits for the end of this one while the object lives. After SIGKILL, or a
-/// signal that is the process's own fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT), the child
+/// signal that the process itself caused (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT), the child
 /// prints one line to standard error that names rank, host and the last event. Then, as after an
 /// error or a time-out, it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces
 /// an earlier one. On SIGUSR1 it writes the file while the process runs on. SIGTERM, SIGINT and

@@ -31,7 +31,7 @@ std::map<std::int64_t, double> read_times_by_size(const JsonView& view, std::int
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), size);
     if (error != std::errc() || end != key.data() + key.size() || size < 1 || size > inputs ||
         std::to_string(size) != key) {
-      time.fail("must stand under a number of inputs, 1 to " + std::to_string(inputs));
+      time.fail("its key must be a number of inputs, 1 to " + std::to_string(inputs));
     }
     times.emplace(size, time.number(0, kMaxMs));
   }

@@ -17,7 +17,7 @@ TensorId find_tensor(const JsonView& view, const TensorsByName& tensors) {
   const auto found = tensors.find(view.string());
   if (found != tensors.end()) return found->second;
   view.fail("no layer before this one is named '" + printable(view.string()) +
-            "'; layers stand after those that they read, and \"input\" is the model's input");
+            "'; list a layer after those whose outputs it reads (\"input\" is the model's input)");
 }
 
 std::vector<TensorId> read_tensors(const JsonView& view, const TensorsByName& tensors) {

@@ -71,7 +71,7 @@ View dense_view(std::variant<DraftId, std::shared_ptr<const Constant>> base, con
 /// base.
 bool lies_dense(const View& view, std::span<const std::size_t> order, std::int64_t size);
 /// Returns the order of axes in which the view is its whole base, if there is one. Axes of one
-/// element stand as in memory_order() where that order fits.
+/// element are as in memory_order() where that order fits.
 std::optional<std::vector<std::size_t>> dense_order(const View& view, std::int64_t size);
 /// Returns the order in which a tensor's axes can be read without a move, if there is one. The base
 /// may hold more values after those of the view.

@@ -13,9 +13,10 @@ std::string read_name(const JsonView& view, const char* remedy) {
   return name;
 }
 
-int read_count(ObjectReader& reader, const char* key, int least, int otherwise, Unsaid unsaid) {
+int read_count(ObjectReader& reader, const char* key, int least, int otherwise,
+               IfAbsent if_absent) {
   const auto view =
-      unsaid == Unsaid::kRefused ? std::optional(reader.required(key)) : reader.optional(key);
+      if_absent == IfAbsent::kRefused ? std::optional(reader.required(key)) : reader.optional(key);
   return view ? static_cast<int>(view->integer(least, kMaxCount)) : otherwise;
 }
 
@@ -42,12 +43,13 @@ FastMemory read_fast_memory(ObjectReader& reader) {
 
 }  // namespace
 
-Device read_device(ObjectReader& reader, Unsaid unsaid) {
+Device read_device(ObjectReader& reader, IfAbsent if_absent) {
   Device device;
   device.name = read_name(reader.required("name"), "give it a name");
   device.kind = read_name(reader.required("kind"), "give it a name");
-  device.threads = read_count(reader, "threads", 0, computes_on_cores(device.kind) ? 1 : 0, unsaid);
-  device.streams = read_count(reader, "streams", 1, device.streams, unsaid);
+  device.threads =
+      read_count(reader, "threads", 0, computes_on_cores(device.kind) ? 1 : 0, if_absent);
+  device.streams = read_count(reader, "streams", 1, device.streams, if_absent);
   if (const auto memory = reader.optional("memory_bytes")) {
     device.memory_bytes = static_cast<Bytes>(memory->integer(0, kMaxBytes));
   }

@@ -7,14 +7,14 @@
 namespace hios {
 
 /// The meaning of a device without "threads" or "streams".
-enum class Unsaid {
+enum class IfAbsent {
   kDefault,  ///< a CPU rank has one core, any other device none; one stream
   kRefused,  ///< an error
 };
 
 /// Reads a device's own keys. The caller may read more of the object, and ends it with finish().
 /// Throws InputError with file and JSON path.
-Device read_device(ObjectReader& reader, Unsaid unsaid);
+Device read_device(ObjectReader& reader, IfAbsent if_absent);
 /// Leaves out values that equal their defaults, except cores and streams.
 Json device_json(const Device& device);
 

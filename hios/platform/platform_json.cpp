@@ -88,7 +88,7 @@ Platform platform_from_json(const JsonView& root) {
   std::vector<Device> devices;
   for (const JsonView& view : devices_view.array()) {
     ObjectReader device(view);
-    devices.push_back(read_device(device, Unsaid::kDefault));
+    devices.push_back(read_device(device, IfAbsent::kDefault));
     device.finish();
   }
   if (devices.empty()) devices_view.fail("needs at least one device");

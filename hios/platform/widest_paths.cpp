@@ -17,7 +17,7 @@
 // narrower link comes later.
 //
 // Only width and latency of a path are kept, so ties between paths have no effect. Tests:
-// widest_paths_test compares with the best of all paths, enumerated.
+// tests/hios/platform/widest_paths_test.cpp compares with the best of all paths, enumerated.
 
 namespace hios {
 namespace {

@@ -96,7 +96,7 @@ TransferCurve read_curve(const JsonView& view, std::size_t ranks) {
     if (pair.size() != 2) point.fail("a point is [bytes, ms]");
     const auto bytes = static_cast<Bytes>(pair[0].integer(0, kMaxBytes));
     if (!curve.points.empty() && bytes <= curve.points.back().first) {
-      point.fail("points must stand by increasing bytes; sort them");
+      point.fail("points must be in order of increasing bytes; sort them");
     }
     curve.points.emplace_back(bytes, pair[1].number(0, kMaxMs));
   }

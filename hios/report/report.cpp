@@ -60,11 +60,11 @@ Json percentiles_json(const Report& report) {
 
 /// Returns the indices in iterations_ms of disturbed iterations.
 Json disturbed_json(const Report& report) {
-  Json places = Json::array();
+  Json indices = Json::array();
   for (std::size_t i = 0; i < report.disturbed.size(); ++i) {
-    if (report.disturbed[i]) places.push_back(i);
+    if (report.disturbed[i]) indices.push_back(i);
   }
-  return places;
+  return indices;
 }
 
 Json digests_json(const Report& report) {

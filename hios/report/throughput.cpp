@@ -38,7 +38,7 @@ Json to_json(const ReportThroughput& throughput, std::int64_t batch) {
           {"runs", throughput.runs},
           {"in_flight", throughput.in_flight},
           {"copies", throughput.copies},
-          {"inputs", throughput.inputs},
+          {"distinct_inputs", throughput.distinct_inputs},
           {"window", throughput.window},
           {"per_second", throughput.per_second(batch)},
           {"period_ms", to_json(throughput.period())},

@@ -24,7 +24,7 @@ struct ReportThroughput {
   std::size_t inferences = 0;  ///< number in all measured runs, of a batch each
   std::size_t runs = 0;        ///< runs, each from an empty pipeline to an empty one
   std::size_t in_flight = 1, copies = 1;
-  std::size_t inputs = 1;              ///< number of different inputs, used in turn
+  std::size_t distinct_inputs = 1;     ///< number of different inputs, used in turn
   std::size_t window = 1;              ///< least number of inferences in each period's mean
   std::vector<double> periods_ms;      ///< by run; REQUIRES: not empty
   std::vector<bool> disturbed;         ///< by run

@@ -81,7 +81,7 @@ void read_devices(const JsonView& view, const Each& each) {
   std::set<std::string> names;
   for (const JsonView& device_view : view.array()) {
     ObjectReader reader(device_view);
-    Device device = read_device(reader, Unsaid::kRefused);
+    Device device = read_device(reader, IfAbsent::kRefused);
     if (!names.insert(device.name).second) {
       device_view.fail("device " + quote(device.name) + " is there twice; rename one");
     }

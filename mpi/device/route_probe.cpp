@@ -12,7 +12,7 @@
 
 // Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
 // support has been switched off, and a mapping may succeed and show other memory. So unguessable
-// bytes travel from a to b and back, and both ranks check them, since two faults on the way could
+// bytes travel from a to b and back, and both ranks check them, since two errors on the way could
 // cancel each other. All ranks agree on whether a step failed before any waits for a message, and
 // the wait itself has a time limit.
 namespace hios::mpi {

@@ -28,8 +28,8 @@ namespace hios::mpi {
 ///  - all ranks of `inner` call open_channel in the same order, also those without messages;
 ///  - before start_receives, the device has ended all work queued on the receiving buffers
 ///    (Accelerator::synchronize after finish());
-///  - where a route exchanges offers, a buffer outlives the channels of the ranks that map it: let
-///    a barrier stand between.
+///  - where a route exchanges offers, a buffer outlives the channels of the ranks that map it: put
+///    a barrier between.
 std::unique_ptr<Transport> make_tensor_transport(Transport& inner, Accelerator* device,
                                                  RouteTable routes);
 

@@ -3,7 +3,7 @@
 // MPI knows no queue of a device, so the sender's host stands between the two. It records an event
 // after the work that computes the tensor, and sends the message, from the tensor's own address,
 // once the event is done. Received bytes are in the device's memory and visible to all work queued
-// later. Tests: device_channel_test.cpp.
+// later. Tests: tests/mpi/device/device_channel_test.cpp.
 #include "mpi/routes/route.h"
 
 namespace hios::mpi {

@@ -10,7 +10,7 @@
 // From then on the devices keep the order. The consumer's work waits for the copy, as does the
 // producer's, and no host waits for a device. Each event is recorded once in an iteration, and an
 // iteration ends on the producer only with "taken", so no record overtakes the wait for the
-// previous one. Tests: device_channel_test.cpp.
+// previous one. Tests: tests/mpi/device/device_channel_test.cpp.
 #include "mpi/routes/route.h"
 
 namespace hios::mpi {

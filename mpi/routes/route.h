@@ -8,7 +8,7 @@
 #include "mpi/routes/endpoint.h"
 
 /// Routes: the ways by which a tensor can go from one rank to another. Each is one file that fills
-/// a Route, and one row of the table in routes.cpp; no other code knows how many there are.
+/// a Route, and one row of the table in route.cpp; no other code knows how many there are.
 namespace hios::mpi {
 
 /// The pairs of ranks that a route serves, by where the two ranks compute.

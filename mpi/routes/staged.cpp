@@ -17,7 +17,7 @@
 // A rank that computes in host memory sends and receives the same chunks directly out of and into
 // the tensor.
 //
-// Tests: device_channel_test.cpp.
+// Tests: tests/mpi/device/device_channel_test.cpp.
 namespace hios::mpi {
 namespace {
 

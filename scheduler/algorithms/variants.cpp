@@ -8,7 +8,7 @@
 #include "scheduler/list/device_classes.h"
 #include "scheduler/list/placement.h"
 
-// Tests: variants_test.
+// Tests: tests/scheduler/algorithms/variants_test.cpp.
 
 namespace hios::scheduler {
 namespace {

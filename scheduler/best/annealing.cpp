@@ -18,7 +18,7 @@
 // In a large graph most moves are independent of each other, and an accepted one would update the
 // times of everything after it. So a cycle of few moves an operator is a sweep: it visits the
 // sequence, sorted by time, neighbourhood by neighbourhood. Ends before a neighbourhood and tails
-// after it are fixed, so it is a small problem of its own (timing.h), and its latency is its
+// after it are fixed, so it is a small problem of its own (state/timing.h), and its latency is its
 // longest path. A neighbourhood never leaves the schedule longer: no path through it becomes longer
 // than the longest one was. Operators of one label and trades for memory reach beyond
 // neighbourhoods; where there are any, every other cycle covers the whole sequence.
@@ -28,7 +28,7 @@
 // time to time, by the earliest ends or by the latest starts. (Both grow along edges and devices in
 // floating point too, since rounding is monotone; an earliest start as end − cost would not.)
 //
-// Tests: best_test.
+// Tests: tests/scheduler/best/best_test.cpp.
 
 namespace hios::scheduler::best {
 namespace {

@@ -19,11 +19,11 @@
 // numbers.
 //
 // Where devices differ, the fastest of them are also searched alone, by as many islands
-// (device_subsets.h). Annealing that may use a slow device finds a good schedule of the fast ones
-// later than annealing that may not. The islands of a subset do exactly what they would without the
-// other devices. So with one slow device more, the same budget of moves never ends at a longer
-// schedule. Each subset passes its best to the next larger one after each cycle. A subset is pruned
-// once its lower bound is not below the best of all; with a time limit, which gives no such
+// (starts/device_subsets.h). Annealing that may use a slow device finds a good schedule of the fast
+// ones later than annealing that may not. The islands of a subset do exactly what they would
+// without the other devices. So with one slow device more, the same budget of moves never ends at a
+// longer schedule. Each subset passes its best to the next larger one after each cycle. A subset is
+// pruned once its lower bound is not below the best of all; with a time limit, which gives no such
 // guarantee, also once its best is far above it.
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
@@ -35,7 +35,8 @@
 // where a bound of its one device is below the best latency. After the deadline it still runs and
 // ends early by itself, as it would have alone.
 //
-// Tests: best_test, and oracle_test for all algorithms.
+// Tests: tests/scheduler/best/best_test.cpp, and tests/scheduler/oracle_test.cpp for all
+// algorithms.
 
 namespace hios::scheduler::best {
 namespace {

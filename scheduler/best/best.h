@@ -26,17 +26,17 @@ struct BestResult {
 /// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
 /// them with its default options and max_endings, if none of them runs out of time. Under a
 /// deadline they share half of the time (Deadline::half(), or all: starts_take_half) in the order
-/// of starts.h: those that run then end early with what they have, and later ones do not begin.
-/// `ios` gets what they and a second of annealing leave. So one algorithm alone, with all of the
-/// time, may be better; but the result is never worse than what any of them returns when its
+/// of starts/starts.h: those that run then end early with what they have, and later ones do not
+/// begin. `ios` gets what they and a second of annealing leave. So one algorithm alone, with all of
+/// the time, may be better; but the result is never worse than what any of them returns when its
 /// deadline has expired from the beginning.
 ///
 /// Where links carry one tensor at a time, all latencies are those with contention, in the order
 /// first ready, first sent; orders of transfers are not searched.
 ///
-/// Where devices differ, the fastest classes of them (device_classes.h) are also searched alone,
-/// with the same budget. So one more class, slower than all others, never makes the result of the
-/// same `iterations` longer: in graphs of up to 2000 operators, for two such classes.
+/// Where devices differ, the fastest classes of them (scheduler/list/device_classes.h) are also
+/// searched alone, with the same budget. So one more class, slower than all others, never makes the
+/// result of the same `iterations` longer: in graphs of up to 2000 operators, for two such classes.
 ///
 /// Ends when the latency equals `bound_ms`, `iterations` are made or `context.deadline` expires;
 /// without one of the latter two it may run for ever.

@@ -8,7 +8,7 @@
 // Files call colocation_ms() "together". What an operator takes at least is in graph/shares.cpp,
 // the devices on which it can be placed in graph/allowed_devices.cpp, and its time window in
 // graph/heads.cpp. tests/scheduler/oracle_test.cpp compares every bound with brute force,
-// bounds_test.cpp with schedules of larger graphs.
+// tests/scheduler/bounds/bounds_test.cpp with schedules of larger graphs.
 
 namespace hios::scheduler {
 namespace {
@@ -18,17 +18,6 @@ constexpr double kBoundRounding = 1e-12;  // sums of the same times in another o
 bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
 
 }  // namespace
-
-std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
-  const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
-  const TimeWindows paths =
-      time_windows(graph, Contention::kOneDevice, ancestors, context.deadline);
-  const TimeWindows filled =
-      time_windows(graph, Contention::kAllDevices, ancestors, context.deadline);
-  return {{critical_path_ms(graph, paths), "critical_path"},
-          {intervals_ms(graph, filled, context), "intervals"},
-          {colocation_ms(graph, filled, context), "together"}};
-}
 
 std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
                                    const Deadline& deadline) {

@@ -5,7 +5,7 @@
 // An operator starts no earlier than its head and takes its path share, and its successors take its
 // tail: latency >= head + share + tail. Heads and tails cover every path, with the transfers that
 // no assignment can avoid. These are the transfers between operators that have no device in common,
-// and those cheaper than running both ends on one device (heads.cpp).
+// and those cheaper than running both ends on one device (graph/heads.cpp).
 
 namespace hios::scheduler {
 

@@ -14,7 +14,8 @@
 // A destructive bound (R. Klein and A. Scholl, "Computing lower bounds by destructive
 // improvement"): suppose that some schedule has a latency of at most T, and draw conclusions until
 // a contradiction; then every latency is above T.
-//  - A device on which an operator would be too late is excluded for it (candidate_devices.h).
+//  - A device on which an operator would be too late is excluded for it
+//    (relaxations/candidate_devices.h).
 //  - An edge that cannot be cut in time, head + share + transfer + share + tail > T, has both ends
 //    on one device. So have all operators of a component that such edges connect.
 //  - A component must have a device that can run and hold it, and enough time on one device.

@@ -4,8 +4,8 @@
 
 #include "scheduler/bounds/relaxations/confined.h"
 
-// The bound of confined.cpp for all operators on all devices, and for each device subset with the
-// operators that can run only there.
+// The bound of relaxations/confined.cpp for all operators on all devices, and for each device
+// subset with the operators that can run only there.
 
 namespace hios::scheduler {
 namespace {

@@ -11,8 +11,8 @@
 // that: on equal devices, the latency is at least the sum of the shares over M. On different
 // devices, an operator's time depends on the device. With limited memory, a device takes no more
 // operators than it holds, so that other, perhaps slower devices must take the rest. (Memory limits
-// for single operators are in allowed_devices.cpp, for operators whose transfers are too expensive
-// in colocation.cpp.)
+// for single operators are in graph/allowed_devices.cpp, for operators whose transfers are too
+// expensive in colocation.cpp.)
 //
 // The constraints of time and memory are relaxed with a multiplier each. Let T be the latency,
 // h_d(v) the work share and b(v) the bytes of v, B_d the memory of device d. For any multipliers

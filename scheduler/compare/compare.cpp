@@ -13,7 +13,8 @@
 #include "scheduler/compare/throughput.h"
 #include "scheduler/pipeline/period_bounds.h"
 
-// Tests: compare_test; tests/cli/programs/plans/compare_test.cpp for the program's tables.
+// Tests: tests/scheduler/compare/compare_test.cpp; tests/cli/programs/plans/compare_test.cpp for
+// the program's tables.
 
 namespace hios::scheduler {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-// Tests: variants_test.
+// Tests: tests/scheduler/algorithms/variants_test.cpp.
 
 namespace hios::scheduler {
 namespace {

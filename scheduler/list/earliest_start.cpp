@@ -13,7 +13,8 @@
 // there, are dropped when they reach the head. What a device cannot take now it can never take:
 // free memory only shrinks, and a label's device is final. O(V·M·log V + M·E).
 //
-// Tests: earliest_start_test (compared with trying all pairs), oracle_test.
+// Tests: tests/scheduler/list/earliest_start_test.cpp (compared with trying all pairs),
+// tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 

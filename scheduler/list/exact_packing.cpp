@@ -18,7 +18,8 @@
 //  - Among identical items, if one is left out, the others are too.
 //  - An item that no later device can take stays here. So does the first item that only devices
 //    equal to this one can take: one of them must have it, and by symmetry it may be this one.
-// Tests: exact_packing_test (compared with all assignments), packing_test.
+// Tests: tests/scheduler/list/exact_packing_test.cpp (compared with all assignments),
+// tests/scheduler/list/packing_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -11,7 +11,7 @@
 // hold an exchange but neither half of it: all leave their devices before the first enters its new
 // one, so free memory never becomes negative.
 //
-// Tests: mapping_test.
+// Tests: tests/scheduler/list/mapping_test.cpp.
 
 namespace hios::scheduler {
 

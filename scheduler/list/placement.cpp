@@ -12,7 +12,8 @@
 
 // room_ is the part of a device's memory that neither placed operators nor the rest of their units
 // take. A device without a limit has room for all.
-// Tests: placement_test, and constraints_test with all algorithms.
+// Tests: tests/scheduler/list/placement_test.cpp, and tests/scheduler/constraints_test.cpp with all
+// algorithms.
 
 namespace hios::scheduler {
 

@@ -8,8 +8,8 @@
 
 namespace hios::scheduler::milp {
 
-/// Conditions that the fixed part of a schedule imposes on the operators of the other part. In ms,
-/// operator × device; operators by position in that part's topological order.
+/// Conditions that the fixed operators of a schedule impose on the others. In ms, operator ×
+/// device; operators by position in the topological order of the others.
 struct Surroundings {
   std::vector<double> head_ms;  ///< earliest start there
   std::vector<double> tail_ms;  ///< least time from its end there to the end of the schedule

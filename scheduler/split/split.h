@@ -27,11 +27,12 @@ struct SplitResult {
 
 /// Splits the graph into modules and solves each by milp (Ghannane and Abdelfattah, "DiviML: A
 /// Module-based Heuristic for Mapping Neural Networks onto Heterogeneous Platforms", section IV-B).
-/// The result is exact where modules are joined by single operators (chain.h). Elsewhere it starts
-/// from the schedule of a short `best` and improves neighbourhoods while the rest is fixed
-/// (neighbourhoods.h). In parallel it raises bounds by decision diagrams (gap_closer.h) and of
-/// modules (module_bounds.h). The result is never longer than the first schedule. Subproblems
-/// ignore contention of links; a schedule is taken only if it is shorter with contention.
+/// The result is exact where modules are joined by single operators (modules/chain.h). Elsewhere it
+/// starts from the schedule of a short `best` and improves neighbourhoods while the rest is fixed
+/// (neighbourhoods.h). In parallel it raises bounds by decision diagrams (diagram/gap_closer.h) and
+/// of modules (modules/module_bounds.h). The result is never longer than the first schedule.
+/// Subproblems ignore contention of links; a schedule is taken only if it is shorter with
+/// contention.
 ///
 /// Memory and labels couple subproblems: neighbourhoods respect what others hold. A chain of
 /// modules counts only if it is valid as a whole; its length is a bound in any case.

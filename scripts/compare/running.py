@@ -10,7 +10,6 @@ import json
 import sys
 
 from .summary import best_quarter
-from .ways import disturbed_in
 
 OFF = 0.10
 MOVED = 0.10
@@ -60,7 +59,7 @@ class Rounds:
     def replace_moved(self, after_round=lambda: None):
         """Replaces rounds in which one core was slower than in its fastest round."""
         for _ in range(MOST_ROUNDS_AGAIN):
-            times = {number: best_quarter(report["iterations_ms"], disturbed_in(report))
+            times = {number: best_quarter(report["iterations_ms"], report["disturbed_iterations"])
                      for number, report in self.rows[0].rounds.items()}
             slowest = max(times, key=times.get)
             moved = times[slowest] / min(times.values()) - 1

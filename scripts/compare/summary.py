@@ -3,8 +3,6 @@
 import json
 import statistics
 
-from .ways import disturbed_in
-
 FEWEST = 8  # undisturbed samples that suffice, or half of all samples if these are fewer
 
 
@@ -77,7 +75,7 @@ def summarize(rows, model_name, repeated=(), unsettled=()):
             "speedup_over_one_core": one_core / ms, "ratio_to_best_two_core_row": best_two_cores / ms,
             "overhead_ms": report["overhead_ms"],
         })
-    rounds = [best_quarter(report["iterations_ms"], disturbed_in(report)) for report in rows[0].rounds.values()]
+    rounds = [best_quarter(report["iterations_ms"], report["disturbed_iterations"]) for report in rows[0].rounds.values()]
     return {"format": "hios-summary", "version": 1, "model": model_name, "rows": result,
             "reference_moved": max(rounds) / min(rounds) - 1,
             "two_cores_one_rank_ms": best(lambda way: way.ranks == 1 and way.threads == 2),

@@ -44,14 +44,9 @@ class Row:
         """The indices of the samples during which the machine did something else."""
         indices, first = [], 0
         for report in self.rounds.values():
-            indices += [first + index for index in disturbed_in(report)]
+            indices += [first + index for index in report["disturbed_iterations"]]
             first += len(report["iterations_ms"])
         return indices
-
-
-def disturbed_in(report):
-    """The indices of disturbed iterations_ms; old reports do not contain them."""
-    return report.get("disturbed_iterations", [])
 
 
 # ranks, cores per rank, streams per rank, algorithm

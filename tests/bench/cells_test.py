@@ -56,7 +56,7 @@ class CellsTest(FolderTest):
         self.assertAlmostEqual(row["speedup_over_sequential"], mean([100 / 55, 120 / 60, 80 / 44]))
         self.assertAlmostEqual(row["speedup_over_ios"], mean([90 / 55, 96 / 60, 80 / 44]))
         self.assertAlmostEqual(row["latency_over_hios_lp"], mean([55 / 50, 60 / 48, 44 / 40]))
-        # Not the ratio of the means, which these numbers tell apart.
+        # Not the ratio of the means, which differs for these numbers.
         self.assertNotAlmostEqual(row["speedup_over_sequential"], mean(LATENCY["sequential"]) / mean([55, 60, 44]))
 
     def test_waiting_is_a_mean(self):

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import asks
+import calls
 import costs
 import hetero_parts
 import network_graphs
@@ -97,7 +97,7 @@ class Answering(FakePrograms):
     def run(self, program, *flags, ranks=0):
         self.calls.append((program, tuple(map(str, flags)), ranks))
         with Path(flag(flags, "--csv")).open("w", newline="") as file:
-            writer = csv.DictWriter(file, ("algorithm", *asks.VALUES, "refused"))
+            writer = csv.DictWriter(file, ("algorithm", *calls.VALUES, "refused"))
             writer.writeheader()
             for name in flag(flags, "--algorithm").split(","):
                 writer.writerow({"algorithm": name, "latency_ms": self.LATENCY.get(name, ""), "lower_bound_ms": 8.0,
@@ -112,26 +112,26 @@ class Problem:
         return ["--random", f"seed={self.seed}"]
 
 
-class AsksTest(FolderTest):
+class CallsTest(FolderTest):
     def setUp(self):
         super().setUp()
-        self.study = asks.Study(Answering(), self.folder)
-        self.asked = [asks.Ask(Problem(seed), ("sequential", "heft", "getf"), 30, ("iterations=5",)) for seed in (0, 1)]
+        self.study = calls.Study(Answering(), self.folder)
+        self.asked = [calls.Call(Problem(seed), ("sequential", "heft", "getf"), 30, ("iterations=5",)) for seed in (0, 1)]
 
     def test_each_is_computed_once(self):
-        self.assertTrue(asks.run(self.study, "table-1", self.asked, NEVER))
-        calls = self.study.programs.asked("hios-schedule")
-        self.assertEqual([flag(call, "--random") for call in calls], ["seed=0", "seed=1"])
-        self.assertEqual((flag(calls[0], "--option"), flag(calls[0], "--time-limit")), ("iterations=5", "30"))
-        self.assertTrue(asks.run(self.study, "table-1", self.asked, NEVER))
+        self.assertTrue(calls.run(self.study, "table-1", self.asked, NEVER))
+        made = self.study.programs.asked("hios-schedule")
+        self.assertEqual([flag(call, "--random") for call in made], ["seed=0", "seed=1"])
+        self.assertEqual((flag(made[0], "--option"), flag(made[0], "--time-limit")), ("iterations=5", "30"))
+        self.assertTrue(calls.run(self.study, "table-1", self.asked, NEVER))
         self.assertEqual(len(self.study.programs.calls), 2)
 
     def test_nothing_more_after_the_deadline(self):
-        self.assertFalse(asks.run(self.study, "table-1", self.asked, DeadlineAfter(1)))
+        self.assertFalse(calls.run(self.study, "table-1", self.asked, DeadlineAfter(1)))
         self.assertEqual(len(self.study.programs.calls), 1)
 
     def test_summary(self):
-        asks.run(self.study, "table-1", self.asked, NEVER)
+        calls.run(self.study, "table-1", self.asked, NEVER)
         rows = {row["algorithm"]: row for row in summaries.part_summary(self.folder, "table-1")}
         self.assertEqual(list(rows), ["sequential", "heft", "getf"])
         heft = rows["heft"]
@@ -146,10 +146,10 @@ class PartsTest(unittest.TestCase):
     def test_no_question_stands_twice_and_all_fit_the_time(self):
         seconds = 0
         for part, questions in hetero_parts.PARTS.items():
-            keys = [tuple(key.values()) for ask in questions() for key in ask.keys()]
+            keys = [tuple(key.values()) for call in questions() for key in call.keys()]
             self.assertEqual(len(keys), len(set(keys)), part)
-            seconds += sum(ask.limit_s for ask in questions() if ask.limit_s != hetero_parts.RULE_LIMIT_S)
-        self.assertLess(seconds, 2000)  # of which proofs leave a part
+            seconds += sum(call.limit_s for call in questions() if call.limit_s != hetero_parts.RULE_LIMIT_S)
+        self.assertLess(seconds, 2000)  # a proof ends a search earlier
 
     def test_table_4_lists_the_time_of_16_inputs(self):
         self.assertTrue(math.isclose(1 + 15 * costs.SHARE_OF_FURTHER_INPUTS, 1.40, rel_tol=0.01))
@@ -168,7 +168,7 @@ class ProblemsTest(FolderTest):
 
     def test_networks_are_written_with_their_machine(self):
         work = [{"name": "a", "flop": 1e9, "bytes": 1e6, "weight_bytes": 8}], []
-        study = asks.Study(FakePrograms(), self.folder)
+        study = calls.Study(FakePrograms(), self.folder)
         with mock.patch.object(network_graphs, "network", return_value=work) as asked:
             flags = problems.OnMoirai("squeezenet", "inter-server", False).flags(study)
             self.assertEqual(asked.call_args.args[1:], ("squeezenet", "none"))
@@ -189,7 +189,7 @@ class RunTest(FolderTest):
     def study(self, *words):
         with mock.patch("sys.argv", ["run-hetero", "--results", str(self.folder), *words]), \
                 mock.patch.object(run_hetero, "Programs"), \
-                mock.patch.object(run_hetero.asks, "run", return_value="table-3" not in words) as asked:
+                mock.patch.object(run_hetero.calls, "run", return_value="table-3" not in words) as asked:
             run_hetero.main()
         return [call.args[1] for call in asked.call_args_list]
 

@@ -4,7 +4,7 @@ import json
 import unittest
 import unittest.mock
 
-import pipeline_asks
+import pipeline_calls
 import pipeline_problems
 import pipeline_tables
 from support import NEVER, DeadlineAfter, FakePrograms, FolderTest, flag
@@ -42,17 +42,17 @@ class PipelinesTest(FolderTest):
 
     def test_existing_answers_are_not_computed_again(self):
         for stop in (DeadlineAfter(5), NEVER):
-            pipeline_asks.run(self.programs, self.folder, "regal", stop, devices=(2,))
+            pipeline_calls.run(self.programs, self.folder, "regal", stop, devices=(2,))
         questions = len(self.programs.asked("hios-schedule"))
-        self.assertEqual(questions, len(pipeline_asks.ASKS) * pipeline_problems.REGAL_SEEDS)
-        self.assertTrue(pipeline_asks.run(self.programs, self.folder, "regal", NEVER, devices=(2,)))
+        self.assertEqual(questions, len(pipeline_calls.CALLS) * pipeline_problems.REGAL_SEEDS)
+        self.assertTrue(pipeline_calls.run(self.programs, self.folder, "regal", NEVER, devices=(2,)))
         self.assertEqual(len(self.programs.asked("hios-schedule")), questions)
-        row = pipeline_asks.store_of(self.folder, "regal").get(problem="regal", seed=0, devices=2, row="exact")
+        row = pipeline_calls.store_of(self.folder, "regal").get(problem="regal", seed=0, devices=2, row="exact")
         self.assertEqual((row["lower_bound_ms"], row["operators"], row["period_ms"]), ("8.0", "4", ""))
 
     def test_tables_stand_on_the_reference(self):
         for part in pipeline_problems.PARTS:
-            pipeline_asks.run(self.programs, self.folder, part, NEVER, devices=(2, 4))
+            pipeline_calls.run(self.programs, self.folder, part, NEVER, devices=(2, 4))
         page = pipeline_tables.page(self.folder)
         self.assertIn("| simple | 0.5000 (0.8340) | 0.5000 (0.6627) | -", page)
         self.assertIn("| exact | 0.8000 (0.9804)", page)

@@ -58,7 +58,7 @@ class Hosts:
         self.wire_arguments = ["--delay-ms", str(delay_ms), "--loss", str(loss), "--seed", str(seed)]
         self.holders = {}
         self.wire = None
-        self.named = False  # /etc/hosts, as this process and its children see it, tells the names
+        self.named = False  # /etc/hosts, as this process and its children see it, has the names
 
     def __enter__(self):
         try:

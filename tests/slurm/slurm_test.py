@@ -161,7 +161,7 @@ class Endings(SlurmTest):
 
     def time_limit(self, launcher):
         self.site(launcher)
-        # Slurm counts in minutes, and tells the script 95 s before: on a busy machine, ranks measure by then.
+        # Slurm counts in minutes, and signals the script 95 s before: on a busy machine, ranks measure by then.
         number = self.long_run("--time=2", "--signal=B:TERM@95")
         self.assertIn(self.cluster.wait(number), ("FAILED", "TIMEOUT"))
         self.expect_kept(number, f"run-{number}.json")

@@ -3,7 +3,7 @@ on two cores, so there are few seeds, and a search has seconds where the papers 
 """
 
 import transformer
-from asks import Ask
+from calls import Call
 from network_graphs import NETWORKS
 from problems import Decoding, Modules, Network, OnMoirai, Pairs
 
@@ -16,14 +16,14 @@ CHANNELS = (("1 channel", 1, "strong"), *((f"strong, {count} channels", count, "
             *((f"weak, {count} channels", count, "weak") for count in (2, 3, 4)))
 
 
-def asks_of(problem, searches, tries=True):
+def calls_of(problem, searches, tries=True):
     """The calls of a problem: rules, random searches, and each of `searches` (seconds by algorithm)."""
-    yield Ask(problem, RULES, RULE_LIMIT_S)
+    yield Call(problem, RULES, RULE_LIMIT_S)
     if tries:
         mappings = MAPPINGS if getattr(problem, "inputs", 1) == 1 else MAPPINGS_OF_BATCHES
-        yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
+        yield Call(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
     for algorithm, limit_s in searches.items():
-        yield Ask(problem, (algorithm,), limit_s)
+        yield Call(problem, (algorithm,), limit_s)
 
 
 TOO_LARGE_FOR_MILP = ("nasnet_large",)  # milp refuses it
@@ -35,7 +35,7 @@ def figure_3():
         if network in TOO_LARGE_FOR_MILP:
             del searches["milp"]
         for seed in range(3):
-            yield from asks_of(Network(network, seed), searches)
+            yield from calls_of(Network(network, seed), searches)
 
 
 def single_modules(inputs, searches):
@@ -43,7 +43,7 @@ def single_modules(inputs, searches):
         for nodes in (10, 32):
             for seed in range(3):
                 keys = f"modules=1,nodes={nodes},wiring={key}"
-                yield from asks_of(Modules(f"{wiring}, {nodes} operators", seed, keys, inputs), searches)
+                yield from calls_of(Modules(f"{wiring}, {nodes} operators", seed, keys, inputs), searches)
 
 
 def figure_4():
@@ -57,24 +57,24 @@ def stacked(channels, ends, nodes):
 def table_1():
     for name, channels, ends in CHANNELS:
         for seed in range(3):
-            yield from asks_of(Modules(f"{name}, 10 operators", seed, stacked(channels, ends, 10)),
-                               {"best": 2, "milp": 5, "milp-split": 5})
+            yield from calls_of(Modules(f"{name}, 10 operators", seed, stacked(channels, ends, 10)),
+                                {"best": 2, "milp": 5, "milp-split": 5})
     for name, channels, ends in CHANNELS:
-        yield from asks_of(Modules(f"{name}, 32 operators", 0, stacked(channels, ends, 32)), {"best": 4, "milp-split": 12})
+        yield from calls_of(Modules(f"{name}, 32 operators", 0, stacked(channels, ends, 32)), {"best": 4, "milp-split": 12})
 
 
 def table_3():
     for modules, split_s, whole_s in ((5, 10, 10), (10, 20, 10), (20, 40, 10)):
         for seed in range(3):
             problem = Modules(f"{modules} modules", seed, f"modules={modules},nodes=10")
-            yield Ask(problem, ("milp-split",), split_s)
-            yield Ask(problem, ("milp",), whole_s)
+            yield Call(problem, ("milp-split",), split_s)
+            yield Call(problem, ("milp",), whole_s)
 
 
 def figure_5():
     for network in NETWORKS:
         for seed in range(2):
-            yield from asks_of(Network(network, seed, 128), {"best": 5, "milp-split": 5})
+            yield from calls_of(Network(network, seed, 128), {"best": 5, "milp-split": 5})
 
 
 def figure_6():
@@ -88,19 +88,19 @@ def table_4():
     for name, channels, ends in CHANNELS:
         for model, tensors in TRANSFERS.items():
             problem = Modules(f"{name}, {model}", 0, stacked(channels, ends, 10), 16, tensors)
-            yield from asks_of(problem, {"best": 4, "milp": 4, "milp-split": 4})
+            yield from calls_of(problem, {"best": 4, "milp": 4, "milp-split": 4})
 
 
 def figure_7():
     """One network, 16 inputs: the result over time, with a run for each limit."""
     for model, tensors in TRANSFERS.items():
         problem = Modules(f"weak, 3 channels, {model}", 1, stacked(3, "weak", 10), 16, tensors)
-        yield Ask(problem, RULES, RULE_LIMIT_S)
+        yield Call(problem, RULES, RULE_LIMIT_S)
         for limit_s in (1, 2, 4, 8):
             for algorithm in ("best", "milp", "milp-split"):
-                yield Ask(problem, (algorithm,), limit_s)
+                yield Call(problem, (algorithm,), limit_s)
         for mappings in (2000, 10000, 50000, 250000):
-            yield Ask(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
+            yield Call(problem, TRIES, RULE_LIMIT_S, (f"iterations={mappings}",))
 
 
 SYMMETRIES = ("none", "tasks", "time")
@@ -112,12 +112,12 @@ def table_5():
         for seed in range(3):
             for symmetry in SYMMETRIES:
                 problem = Pairs(f"{family}, 20 operators, 2 + 2 devices", seed, f"family={family},n=20")
-                yield Ask(problem, ("milp",), 5, (f"symmetry={symmetry}",))
+                yield Call(problem, ("milp",), 5, (f"symmetry={symmetry}",))
     for servers in (1, 2):
         problem = Decoding(4, 4, servers)
-        yield from asks_of(problem, {"best": 3}, tries=False)
+        yield from calls_of(problem, {"best": 3}, tries=False)
         for symmetry in SYMMETRIES:
-            yield Ask(problem, ("milp-split",), 8, (f"symmetry={symmetry}",))
+            yield Call(problem, ("milp-split",), 8, (f"symmetry={symmetry}",))
 
 
 def figure_10():
@@ -126,11 +126,11 @@ def figure_10():
         for name in (*NETWORKS, *(size.name for size in transformer.SIZES)):
             for coarse in (False, True):
                 problem = OnMoirai(name, scenario, coarse)
-                yield Ask(problem, ("sequential", "m-sct", "getf", "heft", "greedy"), RULE_LIMIT_S)
+                yield Call(problem, ("sequential", "m-sct", "getf", "heft", "greedy"), RULE_LIMIT_S)
                 large = name not in NETWORKS
-                yield Ask(problem, ("best",), 5 if large else 3)
+                yield Call(problem, ("best",), 5 if large else 3)
                 if name in (*NETWORKS, transformer.SIZES[0].name):
-                    yield Ask(problem, ("milp-split",), 8 if large else 4)
+                    yield Call(problem, ("milp-split",), 8 if large else 4)
 
 
 PARTS = {"table-1": table_1, "table-3": table_3, "table-4": table_4, "table-5": table_5, "figure-3": figure_3,

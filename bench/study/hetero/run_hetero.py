@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "study"))
-import asks  # noqa: E402  (after the path of the modules that both studies share)
+import calls  # noqa: E402  (after the path of the modules that both studies share)
 import summaries  # noqa: E402
 from hetero_parts import PARTS  # noqa: E402
 from programs import Deadline, Programs  # noqa: E402
@@ -41,9 +41,9 @@ def main():
     deadline, complete = Deadline(args.max_seconds), True
     asked = [part for part in parts if part in PARTS]
     if asked:
-        study = asks.Study(Programs(args.programs), args.results)
+        study = calls.Study(Programs(args.programs), args.results)
         for part in asked:
-            complete &= asks.run(study, part, list(PARTS[part]()), deadline)
+            complete &= calls.run(study, part, list(PARTS[part]()), deadline)
     if "summary" in parts:
         summaries.write_all(args.results)
     if "plots" in parts:

@@ -4,7 +4,7 @@ of the problem's rows."""
 import statistics
 from collections import defaultdict
 
-import asks
+import calls
 from hetero_parts import PARTS
 from looks import ordered
 from store import Store
@@ -19,7 +19,7 @@ class Rows:
     """The answers of a part, by problem."""
 
     def __init__(self, folder, part):
-        self.rows = list(Store(folder / f"{part}.csv", asks.KEY, asks.VALUES).rows.values())
+        self.rows = list(Store(folder / f"{part}.csv", calls.KEY, calls.VALUES).rows.values())
         self.bounds, self.one_device = defaultdict(float), {}
         for row in self.rows:
             at = row["case"], row["seed"]

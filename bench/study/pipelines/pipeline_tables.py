@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 
-from pipeline_asks import BOUNDS, ORDERS, store_of
+from pipeline_calls import BOUNDS, ORDERS, store_of
 from pipeline_problems import DEVICES
 
 PAPER = {  # Archer et al., Tables 1 to 3: k = 2, 4, 8, 16, 32, 64

@@ -1,6 +1,6 @@
 """Figures 4 and 5: seconds over operators, for three numbers of devices."""
 
-from pipeline_asks import store_of
+from pipeline_calls import store_of
 from style import plt, save
 
 SHOWN = {"random-1": ("one order, sliced", "#56B4E9", "v"), "brkga-10000": ("10,000 orders, sliced", "#0072B2", "^"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "study"))
-import pipeline_asks  # noqa: E402  (the path to what the studies share comes first)
+import pipeline_calls  # noqa: E402  (the path to what the studies share comes first)
 import pipeline_tables  # noqa: E402
 from pipeline_problems import DEVICES, PARTS  # noqa: E402
 from programs import Deadline, Programs  # noqa: E402
@@ -43,7 +43,7 @@ def main():
     if asked:
         programs = Programs(args.programs)
         for part in asked:
-            complete &= pipeline_asks.run(programs, args.results, part, deadline, tuple(map(int, args.devices.split(","))))
+            complete &= pipeline_calls.run(programs, args.results, part, deadline, tuple(map(int, args.devices.split(","))))
     if "summary" in parts:
         page = pipeline_tables.page(args.results)
         (args.results / "tables.md").write_text(page)

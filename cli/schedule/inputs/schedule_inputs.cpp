@@ -41,12 +41,12 @@ struct Defaults {
 };
 
 /// Returns the keys of a --platform file that a profile could also give, by device.
-std::vector<SetByPlatform> said_of_devices(const Json& platform) {
-  std::vector<SetByPlatform> said;
+std::vector<SetByPlatform> keys_of_devices(const Json& platform) {
+  std::vector<SetByPlatform> keys;
   for (const Json& device : platform.at("devices")) {
-    said.push_back({device.contains("io_charge"), device.contains("fast_memory_bytes")});
+    keys.push_back({device.contains("io_charge"), device.contains("fast_memory_bytes")});
   }
-  return said;
+  return keys;
 }
 
 /// Reads --platform, or the flags instead of it. `of_file`: receives the keys of a --platform file.
@@ -54,8 +54,8 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
                        std::vector<SetByPlatform>& of_file) {
   const auto file = flags.optional_text("platform");
   if (!file) {
-    const auto said = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
-    const std::size_t devices = flags.written("devices") ? said : defaults.devices.value_or(said);
+    const auto count = static_cast<std::size_t>(flags.integer("devices", 1, 65536));
+    const std::size_t devices = flags.written("devices") ? count : defaults.devices.value_or(count);
     const std::string kind = flags.text("kind");
     const bool gpu = kind == kGpuKind;
     if (!gpu && !computes_on_cores(kind)) {
@@ -81,7 +81,7 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
   }
   const Json json = read_input(*file, limits);
   Platform platform = platform_from_json(JsonView(json, *file));
-  of_file = said_of_devices(json);
+  of_file = keys_of_devices(json);
   return platform;
 }
 
@@ -125,7 +125,7 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
     if (!random->devices.speeds.empty()) defaults.devices = random->devices.speeds.size();
     defaults.streams = kStreamsForStageCosts;
   }
-  platform_ = named ? read_platform(flags, common.limits, defaults, said_) : *devices;
+  platform_ = named ? read_platform(flags, common.limits, defaults, set_by_platform_) : *devices;
   if (devices && devices->element_bytes() != platform_.element_bytes()) {
     throw InputError(
         "the schedule's tensors and those of --platform are not of one size: fp16 goes with fp16");
@@ -137,7 +137,8 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
   }
   const bool stage_costs = graph().stage_cost().kind == StageCostRule::Kind::kOverlap;
   if (!random && !devices && !flags.given("platform") && stage_costs) {
-    platform_ = read_platform(flags, common.limits, {.streams = kStreamsForStageCosts}, said_);
+    platform_ =
+        read_platform(flags, common.limits, {.streams = kStreamsForStageCosts}, set_by_platform_);
   }
   read_profile(flags, common.limits);
   if (!devices) take_measured(flags);
@@ -216,15 +217,17 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
 /// objective asks for them and the --platform does not have them.
 void ScheduleInputs::take_measured(const Flags& flags) {
   if (!profile_ || flags.text("objective") != to_string(Objective::kThroughput)) return;
-  platform_ = with_measured(graph(), platform_, *profile_, said_);
-  std::string lines = measured_devices_text(graph(), platform_, *profile_, said_);
+  platform_ = with_measured(graph(), platform_, *profile_, set_by_platform_);
+  std::string lines = measured_devices_text(graph(), platform_, *profile_, set_by_platform_);
   for (std::size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n')) {
     log::info(lines.substr(0, end));
     lines.erase(0, end + 1);
   }
   for (std::size_t d = 0; d < platform_.size(); ++d) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
-    if (!measured || measured->io_charge || (!said_.empty() && said_[d].io_charge)) continue;
+    if (!measured || measured->io_charge ||
+        (!set_by_platform_.empty() && set_by_platform_[d].io_charge))
+      continue;
     log::info(
         "(hios-profile --objective throughput --update measures the time that transfers take from "
         "devices; a --platform may give it)");

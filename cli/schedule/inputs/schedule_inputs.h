@@ -83,7 +83,7 @@ class ScheduleInputs {
   std::function<std::string(const Graph&)> model_words_;
   Graph graph_;
   Platform platform_;
-  std::vector<SetByPlatform> said_;  ///< by device of a --platform; else empty
+  std::vector<SetByPlatform> set_by_platform_;  ///< by device of a --platform; else empty
   std::optional<Profile> profile_;
   std::optional<std::size_t> extrapolated_from_;
   std::optional<CostModel> costs_;

@@ -17,9 +17,9 @@
 // the pointwise convolution, which is small enough to stay in the second-level cache. Then oneDNN's
 // 1×1 convolution, with bias and trailing relu as post-operations, reads it from there and writes
 // the output. The middle is filled as follows:
-//  - with a depthwise convolution: our window kernel (kernels_body.h), which applies the relu to
-//    its inputs as it loads them; a sum before it is first made in scratch, for the input rows that
-//    the block needs;
+//  - with a depthwise convolution: our window kernel (engine/cpu/kernels/kernels_body.h), which
+//    applies the relu to its inputs as it loads them; a sum before it is first made in scratch, for
+//    the input rows that the block needs;
 //  - without: the sum and relu of those input pixels that the stride keeps;
 //  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
 //
@@ -38,8 +38,8 @@
 // of 256 KiB and 1 MiB made no difference.
 //
 // Rows and chunks are divided evenly among the team; each value is computed by one thread in an
-// order that does not depend on the division. Tests: operators_test.cpp, and backend_test.cpp for
-// the borders between blocks.
+// order that does not depend on the division. Tests in tests/engine/cpu/: operators_test.cpp, and
+// backend_test.cpp for the borders between blocks.
 namespace hios::cpu {
 namespace {
 

@@ -1,5 +1,5 @@
-// Functions of one value. The common ones are vector loops (kernels/elementwise_body.h); the others
-// call the standard library for each value.
+// Functions of one value. The common ones are vector loops (engine/cpu/kernels/elementwise_body.h);
+// the others call the standard library for each value.
 #include <cmath>
 
 #include "engine/cpu/kernels/kernels.h"

@@ -1,5 +1,5 @@
 // Layers that move values without changing them: Move, and Concat of images, rows or columns (of
-// channels: combine.cpp).
+// channels: engine/cpu/combine.cpp).
 //
 // A Move's dimensions are merged if one continues the next. The innermost one is then a run of
 // neighbours (a memcpy), one repeated value, or a stride. With a stride, another dimension's values

@@ -85,10 +85,10 @@ void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare>
   // In turns, so that every stream gets work early: a group may be many operators long.
   std::size_t longest = 0;
   for (const BoundGroup& group : groups) longest = std::max(longest, group.size());
-  for (std::size_t place = 0; place < longest; ++place) {
+  for (std::size_t position = 0; position < longest; ++position) {
     for (const BoundGroup& group : groups) {
-      if (place < group.size())
-        run_on(*group[place], shares[static_cast<std::size_t>(&group - groups.data())]);
+      if (position < group.size())
+        run_on(*group[position], shares[static_cast<std::size_t>(&group - groups.data())]);
     }
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -14,9 +14,9 @@
 // threads of one wait at a barrier, the other multiplies. That gives a thread 128 registers, and
 // none may be spilled (tests/engine/cuda/kernels/registers.py checks).
 //
-// The best tile and split for a shape is measured, not guessed (operators/autotune.cpp). Compared
-// with cuDNN and cuBLASLt, the relu before it and bias and relu after it cost no pass, and any
-// group count and any number of channels are possible.
+// The best tile and split for a shape is measured, not guessed
+// (engine/cuda/operators/autotune.cpp). Compared with cuDNN and cuBLASLt, the relu before it and
+// bias and relu after it cost no pass, and any group count and any number of channels are possible.
 // tests/engine/cuda/kernels/convolution_test.cpp compares the bits with plain loops.
 #include <limits>
 

@@ -99,18 +99,18 @@ void ChainOperator::add_dense(const Binding& binding, const ConvolutionChain& ch
 
 void ChainOperator::run() {
   std::byte* const scratch = stream_.scratch().data();
-  const auto place = [&](Bytes at) { return scratch + at; };
+  const auto slot = [&](Bytes at) { return scratch + at; };
   const void* input = input_;
   if (!combine_.empty()) {
     for (CombineTask& task : combine_) {
-      task.output = place(sums_at_);
+      task.output = slot(sums_at_);
       HIOS_CUDA(combine(task, stream_.stream()), doing_);
     }
-    input = place(sums_at_);
+    input = slot(sums_at_);
   }
   if (has_depthwise_) {
     depthwise_.input = input;
-    depthwise_.output = depthwise_is_last_ ? output_ : place(middle_at_);
+    depthwise_.output = depthwise_is_last_ ? output_ : slot(middle_at_);
     HIOS_CUDA(depthwise(depthwise_, stream_.stream()), doing_);
     input = depthwise_.output;
   }

@@ -1,5 +1,5 @@
-// The family kOwnConvolutions (convolution.h): our own kernel (kernels/convolution.cu) as "own TILE
-// SPLIT".
+// The family kOwnConvolutions (convolution.h): our own kernel (engine/cuda/kernels/convolution.cu)
+// as "own TILE SPLIT".
 #include <algorithm>
 
 #include "engine/cuda/device/handles.h"

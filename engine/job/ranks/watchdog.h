@@ -29,7 +29,7 @@ Watched watched(const Pipeline& pipeline);
 /// Only the main thread may call MPI, and it is the one that hangs, so `on_stall` cannot abort the
 /// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which the
 /// launcher ends the others. Each rank has a watchdog, so each prints its own step: the rank that
-/// computes or sleeps is the culprit, and ranks that wait name the rank that they wait for.
+/// computes or sleeps is the one that hangs, and ranks that wait name the rank that they wait for.
 class Watchdog {
  public:
   using OnStall = std::function<void(const std::string& line)>;

@@ -9,7 +9,7 @@
 #include "hios/base/json/json_text.h"
 #include "hios/base/json/json_view.h"
 
-/// JSON files: parse_json and to_text with the functions of files/file_io.h.
+/// JSON files: parse_json and to_text with the functions of hios/base/files/file_io.h.
 namespace hios {
 
 /// Reads and parses a file. Throws InputError as read_text() and parse_json() do.

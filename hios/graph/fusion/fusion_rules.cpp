@@ -21,7 +21,8 @@
 // a layer with several consumers ("multi-outputs") ends a match. Ordered by their last layers,
 // operators are in topological order, since only last layers are read from outside.
 //
-// O(rules · layers · their length). Tests: fusion_rules_test (Fig. 7), coarsen_random_test.
+// O(rules · layers · their length). Tests: tests/hios/graph/fusion/fusion_rules_test.cpp (Fig. 7),
+// tests/hios/graph/fusion/coarsen_random_test.cpp.
 
 namespace hios {
 namespace {

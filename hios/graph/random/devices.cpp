@@ -183,7 +183,8 @@ void check_devices(const RandomDevices& devices, const Platform& platform) {
   }
   if (devices.allowed > 0 && platform.size() < 2) {
     throw InputError(key_words("allowed") +
-                     "one device has no part that is not all; give two devices or more");
+                     "operators cannot be restricted to some of the devices if there is only one; "
+                     "give two devices or more");
   }
 }
 

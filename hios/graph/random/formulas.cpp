@@ -179,7 +179,8 @@ void check_sizes(const RandomDag& parameters, double operators) {
   }
   if (parameters.operators != static_cast<std::size_t>(operators)) {
     throw InputError(key_words("n") + "this network has " +
-                     std::to_string(static_cast<std::size_t>(operators)) + "; say no other number");
+                     std::to_string(static_cast<std::size_t>(operators)) +
+                     " operators; give that number");
   }
 }
 

@@ -96,11 +96,11 @@ std::size_t regal_edges_at_most(const RandomDag& parameters) {
 Structure draw_regal(const RandomDag& parameters, Random& random) {
   Structure made{.operators = parameters.operators};
   const Pairs pairs = based(parameters, random);
-  std::vector<std::size_t> place(made.operators);
-  std::iota(place.begin(), place.end(), std::size_t{0});
-  shuffle(place, random);
+  std::vector<std::size_t> position(made.operators);
+  std::iota(position.begin(), position.end(), std::size_t{0});
+  shuffle(position, random);
   for (const auto& [a, b] : pairs) {
-    made.edges.emplace_back(std::min(place[a], place[b]), std::max(place[a], place[b]));
+    made.edges.emplace_back(std::min(position[a], position[b]), std::max(position[a], position[b]));
   }
   return made;
 }

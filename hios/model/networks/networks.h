@@ -22,8 +22,9 @@ std::span<const Entry> all();
 /// Returns the network of that name; nullptr: there is none.
 const Entry* find(std::string_view name);
 
-/// The networks, one source each (inception_v3.cpp …). Each throws an InputError that names the
-/// layer where `height` x `width` is too small.
+/// The networks, one source each: inception_v3.cpp, nasnet_large.cpp, squeezenet.cpp and
+/// randwire_large.cpp. Each throws an InputError that names the layer where `height` x `width` is
+/// too small.
 Model inception_v3(std::int64_t batch, std::int64_t height, std::int64_t width);
 Model nasnet_large(std::int64_t batch, std::int64_t height, std::int64_t width);
 Model squeezenet(std::int64_t batch, std::int64_t height, std::int64_t width);

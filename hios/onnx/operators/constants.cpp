@@ -304,7 +304,7 @@ bool has_only_constants(const Node& node) {
   return node.input_count() > 0;
 }
 
-// Makers of the table's `fold` entries.
+// Functions that make the table's `fold` entries.
 
 Fold of_constants(Views (*compute)(const Node&)) {
   return [compute](const Node& node) -> std::optional<Views> {

@@ -23,10 +23,11 @@ struct ImportOptions {
 };
 
 /// Reads an ONNX file (opsets 7 to 28; one floating-point input) and its external data, which must
-/// be in the file's folder or below. Folds constants, and simplifies the layers (passes.h): a
-/// BatchNormalization becomes part of a convolution, x·sigmoid(x) one layer. Throws InputError that
-/// names the file and the node: all unknown operators at once; an attribute, a shape or a type that
-/// is not read; a damaged file. A build without ONNX (read/without_import.cpp) always throws.
+/// be in the file's folder or below. Folds constants, and simplifies the layers
+/// (hios/onnx/passes/passes.h): a BatchNormalization becomes part of a convolution, x·sigmoid(x)
+/// one layer. Throws InputError that names the file and the node: all unknown operators at once; an
+/// attribute, a shape or a type that is not read; a damaged file. A build without ONNX
+/// (without_import.cpp) always throws.
 Model import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
 /// Returns true if this build reads ONNX files.

@@ -15,7 +15,7 @@ using LayerValues = std::function<ModelWeights::Values(const Layer& layer)>;
 
 /// Throws InputError if the model cannot be written: it has layers that opset 14 cannot express
 /// (all named at once), or more weights than one file may hold (2 GiB). A build without ONNX
-/// (write/without_export.cpp) always throws.
+/// (without_export.cpp) always throws.
 void check_exportable(const Model& model);
 
 /// Writes the model with these values (opset 14, fp32). Each layer becomes a node of its name, in

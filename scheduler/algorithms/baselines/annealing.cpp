@@ -14,7 +14,8 @@
 // lengthens the schedule by one operator is accepted every third time, at last never.
 //
 // O(V + E) a step. The search in best/ also moves order and stages, and updates only times that a
-// step changes; this is its baseline. Tests: baselines_test, oracle_test.
+// step changes; this is its baseline. Tests:
+// tests/scheduler/algorithms/baselines/baselines_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

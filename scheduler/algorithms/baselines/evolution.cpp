@@ -7,8 +7,8 @@
 #include "scheduler/deadline.h"
 #include "scheduler/list/mapping.h"
 
-// O(V + E) a child; one in three equals its parent and costs O(V). Tests: baselines_test,
-// oracle_test.
+// O(V + E) a child; one in three equals its parent and costs O(V). Tests:
+// tests/scheduler/algorithms/baselines/baselines_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

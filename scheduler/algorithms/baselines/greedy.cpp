@@ -8,8 +8,8 @@
 #include "scheduler/list/placement.h"
 
 // The latency so far is the maximum of its previous value and the operator's end, so the two rules
-// are one: the device where the operator ends first. O(V·M + in-edges·M). Tests: baselines_test,
-// oracle_test.
+// are one: the device where the operator ends first. O(V·M + in-edges·M). Tests:
+// tests/scheduler/algorithms/baselines/baselines_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -23,12 +23,13 @@
 // of one operator each, so single groups of several operators need not be tried. Nor do stages that
 // cost no less than their operators one after the other.
 //
-// The graph is partitioned first (graph_partition.h), and subgraphs of up to 32 operators are bit
-// sets. Where a subgraph has too many endings, or the deadline expires, unsolved states cost the
-// sum of their operators, which a serial order attains. The result is then the best valid schedule
-// found.
+// The graph is partitioned first (scheduler/structures/graph_partition.h), and subgraphs of up to
+// 32 operators are bit sets. Where a subgraph has too many endings, or the deadline expires,
+// unsolved states cost the sum of their operators, which a serial order attains. The result is then
+// the best valid schedule found.
 //
-// Cost: downsets × endings. Tests: ios_test (equal to brute force on one device), oracle_test.
+// Cost: downsets × endings. Tests: tests/scheduler/algorithms/baselines/ios_test.cpp (equal to
+// brute force on one device), tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -3,7 +3,8 @@
 #include "scheduler/list/mapping.h"
 
 // O(V·M + E), so only packing looks at the clock. Where devices are alike, all operators go to the
-// first: a baseline that shows the gain by parallelism. Tests: baselines_test, oracle_test.
+// first: a baseline that shows the gain by parallelism. Tests:
+// tests/scheduler/algorithms/baselines/baselines_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 

@@ -19,12 +19,12 @@
 // A window that costs no less than its operators one after the other cannot help, since it also
 // waits for all their inputs: it is not evaluated. That excludes serial costs at once. MergeTrials
 // computes the latency after a merge without recomputing the rest of the schedule where possible;
-// it decides as simulating each merged schedule would (fast_forms_test). Since windows begin in the
-// order of priorities, the total is about O(n·w·log n) if latencies rarely tie, O(n·w·(V + E)) at
-// most.
+// it decides as simulating each merged schedule would
+// (tests/scheduler/algorithms/hios/fast_forms_test.cpp). Since windows begin in the order of
+// priorities, the total is about O(n·w·log n) if latencies rarely tie, O(n·w·(V + E)) at most.
 //
-// Not optimal: greedy, neighbours only. Tests: intra_gpu_test (a cycle through another device,
-// merged neighbours, streams) and oracle_test.
+// Not optimal: greedy, neighbours only. Tests: tests/scheduler/algorithms/hios/intra_gpu_test.cpp
+// (a cycle through another device, merged neighbours, streams) and tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

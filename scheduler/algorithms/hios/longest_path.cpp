@@ -20,7 +20,8 @@
 // after the operators already on its device. A path only delays the others (incremental_timeline),
 // so a trial propagates delays and ends as soon as its latency cannot be the least. Devices whose
 // work alone excludes them are not tried. The decisions equal, tie for tie, those of placing
-// everything from scratch (fast_forms_test). A round costs its delays, O(M·(V + E)·log) at most.
+// everything from scratch (tests/scheduler/algorithms/hios/fast_forms_test.cpp). A round costs its
+// delays, O(M·(V + E)·log) at most.
 //
 // With `insertion`, an added operator may also let others start earlier. So every trial places all
 // operators from the path's first one on: O(V²·M·(V + E)) in all.
@@ -30,7 +31,8 @@
 // unscheduled. The prefix is valid, since its last operator may touch anything.
 //
 // Not optimal: paths are never moved again, and priorities ignore the mapping. Tests:
-// longest_path_test (the paper's example, Fig. 4) and oracle_test.
+// tests/scheduler/algorithms/hios/longest_path_test.cpp (the paper's example, Fig. 4) and
+// tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

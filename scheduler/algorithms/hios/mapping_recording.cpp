@@ -21,7 +21,7 @@
 // The paper reads each history back in full, O(n²·M²). Here each row keeps, for each of its
 // histories, the time at which every device is free. The tree of histories (history_tree) answers
 // on which device a producer ran. O(n·M² + M·E·log n) with the same sums, so the same decisions
-// (fast_forms_test compares it with the plain form).
+// (tests/scheduler/algorithms/hios/fast_forms_test.cpp compares it with the plain form).
 //
 // Among devices with equal costs of all operators, v_i is tried on the first i only (the paper's
 // min(M, i), where all are alike): the others would be equal by symmetry. The result therefore does
@@ -33,9 +33,10 @@
 // one device, and each device has the priorities' order, which is topological.
 //
 // Memory: a history has the room left on every device, and the first operator of a label reserves
-// room for all; the tree tells its device.
+// room for all; the tree has its device.
 //
-// Not optimal: one history a device survives each row. Tests: mapping_recording_test, oracle_test.
+// Not optimal: one history a device survives each row. Tests:
+// tests/scheduler/algorithms/hios/mapping_recording_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -15,8 +15,9 @@
 // full where an edge of v was lost or seen(w) of a successor has changed, from the end of the order
 // to its beginning. So every value equals that of a search from scratch, to the last bit. Operators
 // that touch a scheduled one stop the propagation, so few values change: a pass over the graph for
-// the first path, very little for the thousands that follow. Tests: longest_path_test (all paths,
-// one by one) and fast_forms_test.
+// the first path, very little for the thousands that follow. Tests:
+// tests/scheduler/algorithms/hios/longest_path_test.cpp (all paths, one by one) and
+// tests/scheduler/algorithms/hios/fast_forms_test.cpp.
 
 namespace hios::scheduler {
 

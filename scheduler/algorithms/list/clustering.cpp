@@ -15,7 +15,7 @@
 // neighbours, while a cluster stays together. O((V + E)·log V) for the clusters; their mapping
 // costs as much as list scheduling.
 //
-// Tests: heft_test, oracle_test.
+// Tests: tests/scheduler/algorithms/list/heft_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -19,7 +19,8 @@
 //
 // Operators that share a label are in one group, as a label has one device.
 //
-// Tests: baselines_test, earliest_start_test, oracle_test.
+// Tests: tests/scheduler/algorithms/baselines/baselines_test.cpp,
+// tests/scheduler/list/earliest_start_test.cpp, tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -12,7 +12,8 @@
 // order of ranks few are later than that. Where labels and memory exclude all devices,
 // pack_operators() places all operators, and list scheduling orders them.
 //
-// Tests: heft_test (the paper's example, Fig. 3; against a plain form), oracle_test.
+// Tests: tests/scheduler/algorithms/list/heft_test.cpp (the paper's example, Fig. 3; against a
+// plain form), tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -13,7 +13,9 @@
 // choice off the path would shorten it: the step is never wrong for this path. But the rule never
 // undoes a pair. O(rounds · (V + E)), a round for each path that was shortened.
 //
-// Times are means over devices, as in priorities. Tests: baselines_test, earliest_start_test.
+// Times are means over devices, as in priorities. Tests:
+// tests/scheduler/algorithms/baselines/baselines_test.cpp,
+// tests/scheduler/list/earliest_start_test.cpp.
 
 namespace hios::scheduler {
 namespace {

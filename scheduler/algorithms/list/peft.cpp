@@ -12,7 +12,8 @@
 // The table costs O(M·E): for a consumer w on another device only the least time counts, which is
 // one number an operator: min over q of OCT(w, q) + t(w, q).
 //
-// Tests: heft_test (the table by its definition), oracle_test.
+// Tests: tests/scheduler/algorithms/list/heft_test.cpp (the table by its definition),
+// tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -13,7 +13,8 @@
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the one of two drawn operators with the greater through_ms().
 //
-// Tests: timing_test (every move leaves a valid schedule), best_test (constraints).
+// Tests: tests/scheduler/best/state/timing_test.cpp (every move leaves a valid schedule),
+// tests/scheduler/best/best_test.cpp (constraints).
 
 namespace hios::scheduler::best {
 namespace {

@@ -6,7 +6,7 @@
 // Depth-first search, the largest item first, since small ones fill the rest. Each item's devices
 // are shuffled, so any packing may be found first.
 //
-// Tests: repacking_test (finds every packing, and no other).
+// Tests: tests/scheduler/best/moves/repacking_test.cpp (finds every packing, and no other).
 
 namespace hios::scheduler::best {
 namespace {

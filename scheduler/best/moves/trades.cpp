@@ -11,7 +11,8 @@
 // one at a time from the overfull device: randomly, or the one of a few whose bytes are closest to
 // the excess.
 //
-// Tests: timing_test (undone bit for bit, valid but for memory), memory_test.
+// Tests: tests/scheduler/best/state/timing_test.cpp (undone bit for bit, valid but for memory),
+// tests/scheduler/best/memory_test.cpp.
 
 namespace hios::scheduler::best {
 namespace {

@@ -26,7 +26,7 @@
 // those devices hold, and list scheduling divides the rest.
 //
 // Cost: O(V + E) for a filling in which all operators find room; each replacement is O(V).
-// Tests: memory_test.
+// Tests: tests/scheduler/best/memory_test.cpp.
 
 namespace hios::scheduler::best {
 namespace {

@@ -151,7 +151,7 @@ std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, doubl
   return attempt(graph, costs, "ios", [&] {
     const DeviceId device = single_device(graph, costs, "ios");
     if (bound_on_one_device(graph, costs, device, context.deadline) >= latency_ms) {
-      throw InputError("ios: cannot be shorter than what there is");
+      throw InputError("ios: no schedule on its device is shorter than those found so far");
     }
     IosOptions limits;
     limits.max_endings = max_endings;

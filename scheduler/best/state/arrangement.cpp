@@ -17,7 +17,7 @@
 // Empty slots keep their positions among the others. An operator that leaves a stage of several
 // always finds one: n slots then hold at most n − 1 stages.
 //
-// Tests: timing_test (valid after any moves, undone bit for bit).
+// Tests: tests/scheduler/best/state/timing_test.cpp (valid after any moves, undone bit for bit).
 
 namespace hios::scheduler::best {
 

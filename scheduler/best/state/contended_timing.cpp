@@ -1,6 +1,6 @@
 #include "scheduler/best/state/contended_timing.h"
 
-// Tests: contention_test (equal to simulate() after thousands of random moves).
+// Tests: tests/scheduler/contention_test.cpp (equal to simulate() after thousands of random moves).
 
 namespace hios::scheduler::best {
 namespace {

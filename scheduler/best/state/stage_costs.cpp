@@ -18,7 +18,8 @@
 //    cheaper: an estimate is not preferred to a measured cost. Results are cached by the stage's
 //    operators.
 //
-// Tests: stage_costs_test (against CostModel and against all partitions).
+// Tests: tests/scheduler/best/state/stage_costs_test.cpp (against CostModel and against all
+// partitions).
 
 namespace hios::scheduler::best {
 namespace {

@@ -17,13 +17,13 @@
 // In a neighbourhood, everything before it ends as it did, and everything after it stays. So ends
 // and tails within it are exact, and so is the longest path through any of its stages.
 //
-// Contention only delays (simulate.h), so ends and tails without it are a first test of a move. A
-// move that passes is computed as a whole, and rejected when an end with contention plus the tail
-// without it exceeds the limit.
+// Contention only delays (hios/evaluate/simulate.h), so ends and tails without it are a first test
+// of a move. A move that passes is computed as a whole, and rejected when an end with contention
+// plus the tail without it exceeds the limit.
 //
 // Cost: the edges of the stages visited; with contention those of the whole graph for a move that
-// passes the first test. Tests: timing_test (equal to simulate() and to recompute() after thousands
-// of random moves, kept and undone).
+// passes the first test. Tests: tests/scheduler/best/state/timing_test.cpp (equal to simulate() and
+// to recompute() after thousands of random moves, kept and undone).
 
 namespace hios::scheduler::best {
 

@@ -7,9 +7,9 @@
 #include "scheduler/bounds/relaxations/confined.h"
 
 // An operator v on device d takes its path share there, which lies between its virtual start and
-// end (shares.cpp, 3): head + share + tail <= latency, or v is not on d. Excluding devices
-// strengthens the other bounds: the least shares rise, and operators that have lost the slow
-// devices compete for the others (confined.cpp).
+// end (scheduler/bounds/graph/shares.cpp, 3): head + share + tail <= latency, or v is not on d.
+// Excluding devices strengthens the other bounds: the least shares rise, and operators that have
+// lost the slow devices compete for the others (confined.cpp).
 
 namespace hios::scheduler {
 

@@ -8,7 +8,8 @@
 #include "scheduler/structures/numbers.h"
 
 // All of a device's work on the operators lies between their heads and tails, so the latency is at
-// least that of the preemptive schedule on one machine (shares.cpp, 3, for every set of them).
+// least that of the preemptive schedule on one machine (scheduler/bounds/graph/shares.cpp, 3, for
+// every set of them).
 
 namespace hios::scheduler {
 

@@ -5,8 +5,8 @@
 
 // Jackson's preemptive schedule: at any time the machine works on the job with the longest tail
 // among those whose head has passed. The maximum of (end of a job + its tail) equals the maximum of
-// (least head + work + least tail) over sets of jobs (Carlier 1982). bounds_parts_test.cpp compares
-// with all sets.
+// (least head + work + least tail) over sets of jobs (Carlier 1982).
+// tests/scheduler/bounds/bounds_parts_test.cpp compares with all sets.
 
 namespace hios::scheduler {
 namespace {

@@ -21,12 +21,13 @@ struct PartitionSearchResult {
   bool optimal = false;
 };
 
-/// Searches partitions directly. Starts from a slicing of a few hundred orders (slice_graph.h;
-/// fewer where one takes long). Vertices then move between blocks by simulated annealing
-/// (partition_moves.h), in rounds each twice as long. After each round the blocks give an order,
-/// whose slicing is never worse (Archer, Fahrbach, Liu and Prabhu, "Practical Performance
-/// Guarantees for Pipelined DNN Inference", Theorem 4.3); the next round begins with the best. Ends
-/// at `bound_ms`, at Slicer's own bound, or when the deadline expires. Throws as slice_orders().
+/// Searches partitions directly. Starts from a slicing of a few hundred orders
+/// (scheduler/pipeline/slicing/slice_graph.h; fewer where one takes long). Vertices then move
+/// between blocks by simulated annealing (partition_moves.h), in rounds each twice as long. After
+/// each round the blocks give an order, whose slicing is never worse (Archer, Fahrbach, Liu and
+/// Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", Theorem 4.3); the next
+/// round begins with the best. Ends at `bound_ms`, at Slicer's own bound, or when the deadline
+/// expires. Throws as slice_orders().
 SlicedOrder search_orders(const PipelineProblem& problem, const PartitionSearchOptions& options,
                           double bound_ms, std::uint64_t seed, const Deadline& deadline,
                           const std::function<void(std::string_view)>& progress);

@@ -16,8 +16,8 @@
 // Weight these inequalities by dual prices of the devices: not negative, with sum 1. Each operator
 // of Q costs at least its smallest price × time. So Σ price × min(free, X) + Σ cost <= X, and the
 // least X that satisfies this is a bound. Any dual prices and any Q give one. Q are operators of
-// the largest tails, as many as maximise their total cost plus θ. (bounds/lagrangian.cpp relaxes
-// whole graphs in the same way.)
+// the largest tails, as many as maximise their total cost plus θ. (scheduler/bounds/lagrangian.cpp
+// relaxes whole graphs in the same way.)
 
 namespace hios::scheduler::split {
 namespace {

@@ -74,8 +74,8 @@ TEST_F(Row, ValuesOfThePlatformStay) {
   std::vector<Device> devices(two_.devices().begin(), two_.devices().end());
   devices[0].io_charge = {1, 1};
   devices[0].fast_memory = {1 << 20, 7};
-  const std::vector<SetByPlatform> said = {{true, true}, {false, false}};
-  const Platform platform = with_measured(graph_, Platform(devices), profile_, said);
+  const std::vector<SetByPlatform> set = {{true, true}, {false, false}};
+  const Platform platform = with_measured(graph_, Platform(devices), profile_, set);
   EXPECT_EQ(platform.device(DeviceId(0)), devices[0]);
   EXPECT_EQ(platform.device(DeviceId(1)).io_charge, (IoCharge{0.25, 0.75}));
   EXPECT_EQ(platform.device(DeviceId(1)).fast_memory.bytes, 2 * kWeights + 3 * kTensor);

@@ -139,14 +139,14 @@ TEST(GraphFile, RefusesSizesThatAreNone) {
   Json json = to_json(two_operators());
   const auto reading = [&] { graph_from_json(JsonView(json, "graph.json")); };
   json["operators"][0]["time_ms"]["cpu"] = {{"5", 1.0}};
-  test::expect_error<InputError>(reading, {"must stand under a number of inputs, 1 to 4"});
+  test::expect_error<InputError>(reading, {"its key must be a number of inputs, 1 to 4"});
   json["operators"][0]["time_ms"]["cpu"] = {{"02", 1.0}};
-  test::expect_error<InputError>(reading, {"must stand under a number of inputs, 1 to 4"});
+  test::expect_error<InputError>(reading, {"its key must be a number of inputs, 1 to 4"});
   json["operators"][0]["time_ms"]["cpu"] = Json::object();
   test::expect_error<InputError>(reading, {"names no number of inputs"});
   json["operators"][0]["time_ms"]["cpu"] = {{"2", 1.0}};
   json.erase("inputs");
-  test::expect_error<InputError>(reading, {"must stand under a number of inputs, 1 to 1"});
+  test::expect_error<InputError>(reading, {"its key must be a number of inputs, 1 to 1"});
 }
 
 Network mixing_network(std::int64_t batch) {

@@ -297,7 +297,8 @@ TEST(Profile, RefusesImpossibleValues) {
   refused((first + "/stages/0/samples").c_str(), 1.5, {"stages[0].samples: must be a whole"});
   refused((first + "/transfers/0/to").c_str(), 3, {"transfers[0].to: must be a whole number"});
   refused((first + "/transfers/0/to").c_str(), 0, {"transfers[0]: from and to are one rank"});
-  refused((first + "/transfers/0/points/1/0").c_str(), 1024, {"points[1]: points must stand by"});
+  refused((first + "/transfers/0/points/1/0").c_str(), 1024,
+          {"points[1]: points must be in order of"});
   refused((first + "/transfers/0/points/1").c_str(), {1}, {"points[1]: a point is [bytes, ms]"});
   refused((first + "/transfers/0/points").c_str(), Json::array(), {"points: one point at least"});
   refused((first + "/machine").c_str(), "x", {"machine: must be an object"});

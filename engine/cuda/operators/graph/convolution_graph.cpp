@@ -3,11 +3,11 @@
 // graph, which one engine computes at once. Other candidates compute the convolution as a graph
 // alone, and the rest costs one pass of ours ("… plain").
 //
-// Compared with the legacy calls (convolution_cudnn.cpp) it adds: engines that these never name,
-// some of them compiled for the graph; bias and relu fused in more engines; sides with different
-// padding. A library may store a plan as a text of its own, but that is bound to one build and GPU.
-// An engine's index and its settings name the same arithmetic on every rank with the same library,
-// and each rank makes the plan from them.
+// Compared with the legacy calls (engine/cuda/operators/convolution_cudnn.cpp) it adds: engines
+// that these never name, some of them compiled for the graph; bias and relu fused in more engines;
+// sides with different padding. A library may store a plan as a text of its own, but that is bound
+// to one build and GPU. An engine's index and its settings name the same arithmetic on every rank
+// with the same library, and each rank makes the plan from them.
 #include "engine/cuda/operators/convolution.h"
 #include "engine/cuda/operators/graph/engines.h"
 

@@ -10,7 +10,7 @@ namespace hios::cuda::graph {
 
 /// The GPU that a graph is for: that of a handle; or, without one, a described GPU
 /// (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR), for which cuDNN makes everything but runs nothing. One of
-/// the two is null; the object of the other outlives everything made for it.
+/// the two is null; the object to which the other points outlives everything made for it.
 struct Target {
   cudnnHandle_t handle = nullptr;
   const Descriptor* properties = nullptr;

@@ -149,7 +149,7 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
   // Open MPI 4.1 with PMIx 4.2 can hang at its end, after all ranks have ended (it waits for a lock
   // in memory that it has freed): once in some hundred kills.
   constexpr std::size_t kMoments = kSanitized ? 6 : 10;
-  std::size_t too_late = 0, by_us = 0, launcher_stood = 0;
+  std::size_t too_late = 0, by_us = 0, launcher_hung = 0;
   for (std::size_t i = 0; i < kMoments; ++i) {
     const double life_s = lives_s[i % 2];
     Blow blow{.victim = random.below(2), .at_work = false, .limit_s = 20 + 4 * life_s};
@@ -160,7 +160,7 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
     remove_output();
     const ProcessResult done = strike(blow, commands[i % 2] + Words{"--timeout", "60"});
     if (done.timed_out) {
-      ++launcher_stood;
+      ++launcher_hung;
       EXPECT_EQ(done.children_at_limit, 0u) << "ranks live on: " << done.err;
     }
     EXPECT_EQ(left(2), 0u) << "a process is left after 5 s";
@@ -177,7 +177,7 @@ TEST_F(KilledRank, IsNamedAtAnyMoment) {
   std::printf("seed %llu: %zu of %zu named with what they did last, %zu too late\n",
               static_cast<unsigned long long>(seed), by_us, kMoments, too_late);
   EXPECT_GT(by_us, 0u);
-  EXPECT_LE(launcher_stood, 1u) << "mpirun hung after its ranks had ended";
+  EXPECT_LE(launcher_hung, 1u) << "mpirun hung after its ranks had ended";
 }
 
 TEST_F(KilledRank, LeavesItsRecordAndTheOthersTheirs) {

@@ -19,9 +19,9 @@ namespace {
 
 /// How a try ended.
 struct Endings {
-  std::size_t refused = 0;         ///< with the line
-  std::size_t absorbed = 0;        ///< well all the same: a library made do with less
-  std::size_t launcher_stood = 0;  ///< with the line, all ranks gone, but not their launcher
+  std::size_t refused = 0;        ///< with the line
+  std::size_t absorbed = 0;       ///< well all the same: a library made do with less
+  std::size_t launcher_hung = 0;  ///< with the line, all ranks gone, but not their launcher
 };
 
 class OutOfMemory : public testing::Test {
@@ -87,16 +87,16 @@ class OutOfMemory : public testing::Test {
   /// One of them refused.
   void expect_a_clean_end(const ProcessResult& done, std::size_t ranks, const std::string& rank,
                           Endings& endings) {
-    const bool launcher_stood = done.timed_out && ranks > 1 && done.children_at_limit == 0;
-    endings.launcher_stood += launcher_stood ? 1 : 0;
-    EXPECT_TRUE(!done.timed_out || launcher_stood) << done.err;
+    const bool launcher_hung = done.timed_out && ranks > 1 && done.children_at_limit == 0;
+    endings.launcher_hung += launcher_hung ? 1 : 0;
+    EXPECT_TRUE(!done.timed_out || launcher_hung) << done.err;
     if (done.exit_status == 0) {
       EXPECT_EQ(read(output())["format"], Json::parse(whole_)["format"]);
       std::filesystem::remove(output());
       ++endings.absorbed;
       return;
     }
-    EXPECT_TRUE(done.exit_status < 128 || launcher_stood) << "a signal: " << done.exit_status;
+    EXPECT_TRUE(done.exit_status < 128 || launcher_hung) << "a signal: " << done.exit_status;
     if (ranks == 1) {
       EXPECT_TRUE(done.exit_status == 3 || done.exit_status == 2) << done.exit_status;
     }
@@ -151,7 +151,7 @@ class OutOfMemory : public testing::Test {
         "without\n",
         chosen.size(), whole, endings.refused, endings.absorbed);
     EXPECT_GT(endings.refused, chosen.size() / 2);
-    EXPECT_LE(endings.launcher_stood, 1u) << "docs/reliability.md: it may, but seldom";
+    EXPECT_LE(endings.launcher_hung, 1u) << "docs/reliability.md: it may, but seldom";
     auto environment = base;
     environment.emplace_back("HIOS_REFUSE_ALLOCATION", std::to_string(10 * whole));
     EXPECT_EQ(start(ranks, command, environment).exit_status, 0) << "one that is never reached";

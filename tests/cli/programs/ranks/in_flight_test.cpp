@@ -43,8 +43,8 @@ TEST_F(InFlight, EveryInputGivesTheBitsOfOneRank) {
     EXPECT_TRUE(report["verified"]["bitwise"]);
     const Json& many = report["throughput"];
     EXPECT_EQ(std::to_string(many["in_flight"].get<int>()), places);
-    EXPECT_EQ(many["inputs"], many["in_flight"].get<int>() + 1);
-    EXPECT_EQ(report["verified"]["operators"], many["inputs"]) << "one output each";
+    EXPECT_EQ(many["distinct_inputs"], many["in_flight"].get<int>() + 1);
+    EXPECT_EQ(report["verified"]["operators"], many["distinct_inputs"]) << "one output each";
     EXPECT_GE(many["inferences"], 50);
     EXPECT_EQ(many["unlike"], 0);
     EXPECT_NEAR(many["per_second"].get<double>() * many["period_ms"]["mean"].get<double>(), 1000,
@@ -70,7 +70,7 @@ TEST_F(InFlight, CopiesTakeInferencesByTurns) {
   EXPECT_EQ(report["throughput"]["ranks"].size(), 4u);
   EXPECT_TRUE(report["verified"]["bitwise"]);
   EXPECT_EQ(report["verified"]["operators"].get<std::size_t>(),
-            2 * report["throughput"]["inputs"].get<std::size_t>())
+            2 * report["throughput"]["distinct_inputs"].get<std::size_t>())
       << "every copy meets every input";
   const auto alone = run(2, {"--copies", "2", "--inferences", "20", "--verify"});
   EXPECT_EQ(alone.exit_status, 0) << alone.out << alone.err;
@@ -111,9 +111,10 @@ TEST_F(InFlight, SchedulesThatDoNotFitTheRanksAreRefused) {
   EXPECT_NE(three.err.find("the schedule, of 2 copies, has 2 devices and the job 3 ranks"),
             std::string::npos)
       << three.err;
-  const auto unsaid = run(2, {"--copies", "3"});
-  EXPECT_EQ(unsaid.exit_status, 2);
-  EXPECT_NE(unsaid.err.find("--schedule FILE is needed"), std::string::npos) << unsaid.err;
+  const auto no_schedule = run(2, {"--copies", "3"});
+  EXPECT_EQ(no_schedule.exit_status, 2);
+  EXPECT_NE(no_schedule.err.find("--schedule FILE is needed"), std::string::npos)
+      << no_schedule.err;
 }
 
 TEST_F(InFlight, BuffersBeyondADevicesMemoryAreRefused) {

@@ -261,8 +261,9 @@ TEST(RandomProblem, RefusesBadParameters) {
   }
   expect_message(message_of([] { problem("speeds=1:2", 3); }),
                  "speeds: 2 are given, and there are 3 devices; give one for each");
-  expect_message(message_of([] { problem("allowed=0.5", 1); }),
-                 "allowed: one device has no part that is not all");
+  expect_message(
+      message_of([] { problem("allowed=0.5", 1); }),
+      "allowed: operators cannot be restricted to some of the devices if there is only one");
   expect_message(message_of([] { random_dag(parse_random_dag("memory=2")); }),
                  "random network: this is only the network, without devices");
   RandomDag wrong{.devices = {.speeds = {1, 0}}};

@@ -23,7 +23,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Ask:
+class Call:
     """A problem (problems.py) and algorithms that share a call: rules of a few milliseconds, or one search."""
     problem: object
     algorithms: tuple
@@ -35,27 +35,27 @@ class Ask:
                  "options": " ".join(self.options), "limit_s": self.limit_s} for algorithm in self.algorithms]
 
 
-def answers(study, ask):
+def answers(study, call):
     """A row for each algorithm; one that refuses has the outcome "refused" and no latency."""
-    options = [word for option in ask.options for word in ("--option", option)]
+    options = [word for option in call.options for word in ("--option", option)]
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.csv"
-        study.programs.run("hios-schedule", *ask.problem.flags(study), "--algorithm", ",".join(ask.algorithms), *options,
-                           "--time-limit", ask.limit_s, "--csv", table, "-q")
+        study.programs.run("hios-schedule", *call.problem.flags(study), "--algorithm", ",".join(call.algorithms), *options,
+                           "--time-limit", call.limit_s, "--csv", table, "-q")
         with table.open(newline="") as file:
             rows = {row["algorithm"]: row for row in csv.DictReader(file)}
-    return [{**rows[key["algorithm"]], **key, "outcome": rows[key["algorithm"]]["outcome"] or "refused"} for key in ask.keys()]
+    return [{**rows[key["algorithm"]], **key, "outcome": rows[key["algorithm"]]["outcome"] or "refused"} for key in call.keys()]
 
 
-def run(study, part, asks, deadline):
+def run(study, part, calls, deadline):
     """Makes the missing calls; returns True when none is missing."""
     store = study.store(part)
-    for count, ask in enumerate(asks, 1):
-        if all(store.has(**key) for key in ask.keys()):
+    for count, call in enumerate(calls, 1):
+        if all(store.has(**key) for key in call.keys()):
             continue
         if deadline.passed():
             return False
-        print(f"{part} {count}/{len(asks)}: {ask.problem.case}, seed {ask.problem.seed}, {', '.join(ask.algorithms)}",
+        print(f"{part} {count}/{len(calls)}: {call.problem.case}, seed {call.problem.seed}, {', '.join(call.algorithms)}",
               file=sys.stderr, flush=True)
-        store.add(answers(study, ask))
+        store.add(answers(study, call))
     return True

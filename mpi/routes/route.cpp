@@ -1,8 +1,8 @@
-// The table of mpi/routes/route.h.
+#include "mpi/routes/route.h"
+
 #include <algorithm>
 
 #include "hios/base/error.h"
-#include "mpi/routes/route.h"
 
 namespace hios::mpi {
 

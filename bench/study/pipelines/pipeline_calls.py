@@ -49,18 +49,18 @@ ORDERS = (Order("mla", "mla", 100, 100), Order("mla-weighted", "mla-weighted", 1
           Order("random-100", "random", 10, 10), Order("random-10000", "random", 100, 100),
           Order("brkga-100", "brkga", 10, 10), Order("brkga-10000", "brkga", 100, 100))
 BOUNDS = tuple(map(Bound, ("bottleneck", "bottleneck-guess", "exact", "downsets")))
-ASKS = (*ORDERS, Search(), *BOUNDS)
+CALLS = (*ORDERS, Search(), *BOUNDS)
 
 
-def answer(programs, problem, devices, ask):
+def answer(programs, problem, devices, call):
     said = programs.json("hios-schedule", *problem.flags(programs), "--devices", devices, "--objective", "throughput",
-                         *ask.flags())
+                         *call.flags())
     row = next(each for each in said["comparison"] if each["algorithm"] in ("slice-graph", "best"))
-    found = {"problem": problem.name, "seed": problem.seed, "devices": devices, "row": ask.row, "operators": operators(said)}
-    if ask not in BOUNDS:
+    found = {"problem": problem.name, "seed": problem.seed, "devices": devices, "row": call.row, "operators": operators(said)}
+    if call not in BOUNDS:
         return {**found, "period_ms": row["period_ms"], "lower_bound_ms": row["lower_bound_ms"], "seconds": row["seconds"],
                 "outcome": row["outcome"]}
-    bound = next((each for each in said.get("bounds", []) if each["bound"] == ask.row), None)
+    bound = next((each for each in said.get("bounds", []) if each["bound"] == call.row), None)
     if bound is None:
         return {**found, "outcome": "not computed"}
     return {**found, "lower_bound_ms": bound.get("lower_bound_ms", row["lower_bound_ms"]), "seconds": bound["seconds"],
@@ -80,12 +80,12 @@ def store_of(folder, part):
 def run(programs, folder, part, deadline, devices=DEVICES):
     """Makes the missing calls; returns True when none is missing."""
     store = store_of(folder, part)
-    todo = [(problem, k, ask) for problem in PARTS[part]() for k in devices for ask in ASKS]
-    for count, (problem, k, ask) in enumerate(todo, 1):
-        if store.has(problem=problem.name, seed=problem.seed, devices=k, row=ask.row):
+    todo = [(problem, k, call) for problem in PARTS[part]() for k in devices for call in CALLS]
+    for count, (problem, k, call) in enumerate(todo, 1):
+        if store.has(problem=problem.name, seed=problem.seed, devices=k, row=call.row):
             continue
         if deadline.passed():
             return False
-        print(f"{part} {count}/{len(todo)}: {problem.name} {problem.seed}, {k} devices, {ask.row}", file=sys.stderr, flush=True)
-        store.add([answer(programs, problem, k, ask)])
+        print(f"{part} {count}/{len(todo)}: {problem.name} {problem.seed}, {k} devices, {call.row}", file=sys.stderr, flush=True)
+        store.add([answer(programs, problem, k, call)])
     return True
