@@ -125,7 +125,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
 /// Returns the graph with labels of one operator each and memory for all operators on each device:
 /// no constraint binds.
 TEST(Constraints, ThatDoNotBindChangeNothing) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "not binding");
     test::CostStyle style;

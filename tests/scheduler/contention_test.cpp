@@ -126,7 +126,7 @@ Graph with_times_by_pair(const Graph& graph, std::size_t devices, Random& random
 }
 
 TEST(Contended, DifferentDevicesAndPairs) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "unlike");
     test::CostStyle style = style_by_number(seed);
@@ -139,7 +139,7 @@ TEST(Contended, DifferentDevicesAndPairs) {
 }
 
 TEST(Contended, DagsOfFourOperatorsOnThreeDevices) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "three devices");
     const Graph graph = test::dag(4, random.below(1 << 6), style_by_number(seed), random);
@@ -161,7 +161,7 @@ TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
 
 /// A tensor occupies its link while it travels, not while it launches its device's next stage.
 TEST(Contended, LaunchesDoNotOccupyLinks) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched, contended");
     Graph graph = test::dag(4, random.below(1 << 6), {}, random);
@@ -180,6 +180,7 @@ TEST(Contended, BestIsNeverWorseThanItsStarts) {
     for (const hios::Contention contention : kContended) {
       for (const int count : {2, 4}) {
         SCOPED_TRACE(std::string(words) + " " + std::string(to_string(contention)));
+        if (test::kSanitized && count > 2) continue;
         ++problems;
         const Graph graph = random_dag(parse_random_dag(words));
         const Platform platform = devices(static_cast<std::size_t>(count), 4, contention);

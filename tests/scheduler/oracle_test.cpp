@@ -129,7 +129,7 @@ TEST(Oracle, DagsOfSixOperatorsOnTwoDevices) {
 }
 
 TEST(Oracle, DagsOfSevenOperatorsOnThreeDevices) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "seven");
     const Graph graph = test::dag(7, random.below(1 << 21), style_by_number(seed), random);
@@ -206,7 +206,7 @@ Platform with_another_launch(Profile& profile, int streams, Random& random) {
 }
 
 TEST(Oracle, DevicesLaunchTheirStages) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(100u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched");
     const std::uint64_t edges = seed % 5 == 4 ? 0 : random.below(1 << 10);
@@ -223,7 +223,7 @@ TEST(Oracle, DevicesLaunchTheirStages) {
 }
 
 TEST(Oracle, IosIsOptimalOnOneDevice) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "ios");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
@@ -241,7 +241,7 @@ TEST(Oracle, IosIsOptimalOnOneDevice) {
 
 // The oracle itself: its pruning loses nothing, and its answer is a schedule with that latency.
 TEST(Oracle, PruningLosesNothing) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pruning");
     CostStyle style = style_by_number(seed);

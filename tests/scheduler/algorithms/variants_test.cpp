@@ -10,6 +10,7 @@
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -79,7 +80,7 @@ TEST(Variants, TheShortestCountsAndOnlyTheFirstMayRefuse) {
 
 /// An additional slow device makes no list scheduler worse.
 TEST(Variants, AnAdditionalSlowDeviceLengthensNoSchedule) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "slow device");
     const Graph plain = test::random_graph(25, 0.1, {}, random);

@@ -13,6 +13,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/random_batches.h"
 #include "support/oracles/brute_force.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -125,7 +126,7 @@ void expect_sound(const Case& one, const DividedResult& made) {
 }
 
 TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "divisions");
     const Case one(2 + seed % 2, 2, 1 + seed % 3, random);
@@ -135,7 +136,7 @@ TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
 }
 
 TEST(Divided, EveryAlgorithmIsValidAndNotBelowTheOptimum) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(12u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "algorithms");
     const Case one(3, 2, 2, random);
@@ -156,7 +157,7 @@ TEST(Divided, EveryAlgorithmIsValidAndNotBelowTheOptimum) {
 TEST(Divided, MilpIsTheOptimumOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
   if (milp::solvers().empty()) return;  // minimal builds have no solver, and milp throws
   const Algorithm& algorithm = built_in().find("milp");
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(3u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "three");
     const Case one(3, 3, 2, random);
@@ -201,7 +202,7 @@ TEST(Divided, NeedsNoTimesForAllInputsAtOnce) {
 }
 
 TEST(Copies, SharesAreValidAndNotBelowTheBound) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "copies");
     const Case one(3, 6, 3, random);

@@ -21,6 +21,7 @@
 #include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/searched.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::best {
 namespace {
@@ -50,7 +51,7 @@ TEST(Best, FindsTheOptimumOfEveryDagOfUpToFourOperators) {
 }
 
 TEST(Best, FindsTheOptimumOfDagsOfFiveAndSixOperators) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "best of six");
     const std::size_t n = seed % 5 == 0 ? 6 : 5;
@@ -63,7 +64,7 @@ TEST(Best, FindsTheOptimumOfDagsOfFiveAndSixOperators) {
 }
 
 TEST(Best, FindsTheOptimumOfMeasuredStages) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(100u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "best measured");
     Graph graph = test::dag(5, random.below(1 << 10), {}, random);
@@ -84,7 +85,7 @@ bool is_a_start(const Algorithm& algorithm) {
 }
 
 TEST(Best, IsNeverWorseThanAnyThatItStartsFrom) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     Random random(seed, "never worse");
     test::CostStyle style = style_by_number(seed);
     style.by_device = seed % 5 == 4;
@@ -164,7 +165,7 @@ Platform hardly_enough_for(const Graph& graph, Random& random) {
 }
 
 TEST(Best, RespectsMemoryThatHardlySuffices) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "hardly enough");
     const Graph graph = constrained(seed, random);
@@ -176,7 +177,7 @@ TEST(Best, RespectsMemoryThatHardlySuffices) {
 
 TEST(Best, RespectsEveryConstraint) {
   int better = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained");
     const Graph graph = constrained(seed, random);
@@ -191,7 +192,7 @@ TEST(Best, RespectsEveryConstraint) {
     EXPECT_LE(much.latency_ms, little.latency_ms);
     better += much.latency_ms < little.latency_ms;
   }
-  EXPECT_GE(better, 30) << "constrained problems are searched, too";
+  EXPECT_GE(better, test::tries(30)) << "constrained problems are searched, too";
 }
 
 // A greedy mapping puts a on the device that b needs; neither can move before the other has.
@@ -273,7 +274,7 @@ void expect_no_worse_whenever_time_runs_out(const CostModel& costs) {
 }
 
 TEST(Best, WheneverTimeRunsOutItIsNoWorseThanAnyOtherWithoutTime) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "out of time");
     test::CostStyle style = style_by_number(seed);
@@ -286,7 +287,7 @@ TEST(Best, WheneverTimeRunsOutItIsNoWorseThanAnyOtherWithoutTime) {
 
 // Here `ios` is the shortest by far, even with an expired deadline.
 TEST(Best, WithoutTimeItStillRunsIos) {
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(3u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters;
     parameters.seed = seed;

@@ -41,7 +41,7 @@ double least_ms(const test::TightProblem& problem) {
 }
 
 TEST(TightMemory, ExactPlacementAgreesWithBruteForce) {
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(120u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const double spare = seed % 5 == 4 ? 1 : kSpare[seed % 5];
     const test::TightProblem problem = test::tight_problem(3 + seed % 4, spare, seed);

@@ -12,6 +12,7 @@
 #include "scheduler/bounds/relaxations/preemptive.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 // Compares the parts of the bounds with their definitions.
 
@@ -105,7 +106,7 @@ void expect_shares_hold(const Timed& stage, std::size_t groups, Random& random) 
 }
 
 TEST(Shares, HoldInEveryStage) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(2000u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "shares");
     test::CostStyle style;
@@ -142,7 +143,7 @@ struct Whole {
 
 // More ancestors and more contention never lower a head.
 TEST(Heads, RiseWithAncestorsAndContention) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(100u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "heads");
     const Graph graph = test::random_graph(30, 0.1, {}, random);
@@ -185,7 +186,7 @@ bool dominates(const BoundGraph& graph, std::size_t s, std::size_t v) {
 }
 
 TEST(Dominators, AreTheLastOperatorsOnEveryPath) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "dominators");
     const Graph graph = test::random_graph(12, 0.25, {}, random);

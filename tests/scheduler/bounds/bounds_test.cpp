@@ -12,6 +12,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/sanitized.h"
 
 // bounds_oracle_test and oracle_test check that no bound exceeds the optimum. This file checks how
 // large each bound is where it is the best, and that no schedule of larger graphs is below.
@@ -239,7 +240,7 @@ void expect_below(const std::vector<LowerBound>& bounds, double latency_ms) {
 }
 
 TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "bounds");
     test::CostStyle style;
@@ -266,8 +267,8 @@ TEST(Bounds, NoScheduleOfLargerGraphsIsBelow) {
 // With few devices, the work is the limit; with many, the layers, which follow each other.
 TEST(Bounds, LargeGraphs) {
   RandomDag parameters;
-  parameters.operators = 50'000;
-  parameters.edges = 100'000;
+  parameters.operators = test::tries(50'000u);
+  parameters.edges = test::tries(100'000u);
   parameters.layers = 500;
   const Graph graph = random_dag(parameters);
   double work = 0;

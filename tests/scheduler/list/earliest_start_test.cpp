@@ -10,6 +10,7 @@
 #include "scheduler/list/priorities.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -60,7 +61,7 @@ std::optional<EarliestStart::Choice> plain_next(const Graph& graph, const CostMo
 }
 
 TEST(EarliestStart, IsTheMinimumOfAllPairs) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pairs");
     test::CostStyle style;

@@ -7,6 +7,7 @@
 #include "hios/evaluate/validate.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -21,7 +22,7 @@ TEST(BreadthFirstOrder, GoesByWaves) {
 }
 
 TEST(MappingTimes, AgreeWithTheSimulator) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "mapping");
     test::CostStyle style;

@@ -4,6 +4,7 @@
 
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -28,7 +29,7 @@ TEST(Priorities, TiesKeepTopologicalOrder) {
 }
 
 TEST(Priorities, OrderIsTopologicalOnRandomGraphs) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "priorities");
     test::CostStyle style;

@@ -18,6 +18,7 @@
 #include "support/oracles/brute_force.h"
 #include "support/oracles/contended_brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::milp {
 namespace {
@@ -79,7 +80,7 @@ TEST_P(Milp, IsTheOptimumOfEveryDagOfUpToFourOperators) {
 }
 
 TEST_P(Milp, IsTheOptimumOfDagsOfFiveOperatorsWithAnySymmetry) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "milp of five");
     const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
@@ -91,7 +92,7 @@ TEST_P(Milp, IsTheOptimumOfDagsOfFiveOperatorsWithAnySymmetry) {
 
 // Labels, lists of devices, and just enough memory.
 TEST_P(Milp, HonoursLimitsOfPlacements) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     const std::string words = "n=6,seed=" + std::to_string(seed) +
                               ",family=" + (seed % 2 == 0 ? "dense" : "forkjoin") +
                               (seed % 3 == 0   ? ",speeds=1:0.5,memory=1"
@@ -160,7 +161,7 @@ TEST_P(Milp, OrdersTransfersOfEveryDagOfUpToFourOperators) {
 }
 
 TEST_P(Milp, OrdersTransfersOfDagsOfFiveOperators) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "contended milp of five");
     const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
@@ -172,7 +173,7 @@ TEST_P(Milp, OrdersTransfersOfDagsOfFiveOperators) {
 }
 
 TEST_P(Milp, NeverExceedsItsStartAndIsDeterministic) {
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(5u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomProblem network = random_problem(
         parse_random_dag("n=14,edges=25,layers=5,speeds=1:0.7,seed=" + std::to_string(seed)),
@@ -288,7 +289,7 @@ TEST(MilpOfABadSolver, IsRefusedBySize) {
 // Every schedule within the horizon's latency is a solution, also after cuts for arbitrary values:
 // otherwise they could cut off the optimum.
 TEST(Formulation, HoldsEverySchedule) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "formulation");
     CostStyle style = unlike(seed);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/numbers/random.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::milp {
 namespace {
@@ -69,7 +70,7 @@ class EverySolver : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(EverySolver, AgreesWithBruteForce) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "programs");
     const Program program = random_program(random);

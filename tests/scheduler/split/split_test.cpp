@@ -14,6 +14,7 @@
 #include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::split {
 namespace {
@@ -65,7 +66,7 @@ void judge(const RandomProblem& problem, const milp::Solver& solver, bool must_p
 }
 
 TEST_P(MilpSplit, IsTheOptimumOfModulesInARow) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(12u); ++seed) {
     for (const char* shape : {"modules=3,nodes=2", "modules=2,nodes=3,wiring=er0.4",
                               "modules=1,nodes=6", "modules=6,nodes=1"}) {
       const std::string words = std::string(shape) + ",seed=" + std::to_string(seed);
@@ -79,7 +80,7 @@ TEST_P(MilpSplit, IsTheOptimumOfModulesInARow) {
 
 // The chain of modules breaks what couples them; what is left is a bound, and windows.
 TEST_P(MilpSplit, KeepsMemoryAndLabelsThatCoupleModules) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     const char* ties = seed % 2 == 0 ? ",memory=1.02" : ",memory=1.3,colocate=0.7";
     const std::string words = "modules=2,nodes=3,seed=" + std::to_string(seed) + ties;
     SCOPED_TRACE(words);
@@ -89,7 +90,7 @@ TEST_P(MilpSplit, KeepsMemoryAndLabelsThatCoupleModules) {
 }
 
 TEST_P(MilpSplit, IsNotBelowTheOptimumOfAnyDag) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "split");
     test::CostStyle style;
@@ -102,7 +103,7 @@ TEST_P(MilpSplit, IsNotBelowTheOptimumOfAnyDag) {
 }
 
 TEST_P(MilpSplit, IsWhatMilpProves) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(4u); ++seed) {
     const std::string words = "modules=3,nodes=5,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
     const RandomProblem problem = random_problem(parse_random_dag(words), unlike());
@@ -160,7 +161,7 @@ TEST_P(MilpSplit, EqualModulesAreSolvedOnce) {
 
 // Windows and the bound of parts, where several tensors pass.
 TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(3u); ++seed) {
     for (const auto contention : {hios::Contention::kNone, hios::Contention::kPort}) {
       const std::string words = "modules=3,nodes=6,channels=2,seed=" + std::to_string(seed);
       SCOPED_TRACE(words);

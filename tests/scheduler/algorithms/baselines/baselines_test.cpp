@@ -10,6 +10,7 @@
 #include "scheduler/algorithms/list/m_sct.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 // The papers' baselines on unlike devices, with decisions that follow by hand. oracle_test and
 // constraints_test check that their schedules are valid and not better than brute force.
@@ -53,7 +54,7 @@ TEST(Baselines, SearchesFindTheShortestMappingOfASmallGraph) {
       test::small_graph({3, 3, 3, 3, 3, 3}, {{1, 2, 5}, {2, 3, 5}, {4, 5, 5}, {5, 6, 5}}), 1.1);
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(5u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto annealed = schedule_annealing(graph, costs, kSteps, seed);
     const auto evolved = schedule_evolution(graph, costs, kSteps, seed);
@@ -63,7 +64,7 @@ TEST(Baselines, SearchesFindTheShortestMappingOfASmallGraph) {
 }
 
 TEST(Baselines, EvolutionIsNeverWorseThanMetAndMoreStepsAreNoLoss) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "evolution");
     test::CostStyle style;

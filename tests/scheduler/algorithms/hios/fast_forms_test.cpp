@@ -10,6 +10,7 @@
 #include "support/oracles/plain_intra_gpu.h"
 #include "support/oracles/plain_longest_path.h"
 #include "support/oracles/plain_mapping_recording.h"
+#include "support/sanitized.h"
 
 // Alg. 1, 2 and 3 are incremental; the plain forms in tests/support start from scratch. Both must
 // decide the same, operator for operator and tie for tie.
@@ -40,7 +41,7 @@ void compare(const Graph& graph, const CostModel& costs, std::size_t window, boo
 }
 
 TEST(FastForms, SmallGraphsOfAllDensities) {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(4000u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "fast small");
     const std::size_t n = 1 + random.below(24);
@@ -66,7 +67,7 @@ Graph in_tenths(const Graph& graph) {
 }
 
 TEST(FastForms, TiesButForRounding) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(3000u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "fast tenths");
     CostStyle style;
@@ -80,7 +81,7 @@ TEST(FastForms, TiesButForRounding) {
 }
 
 TEST(FastForms, MiddleGraphs) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "fast middle");
     const std::size_t n = 60 + random.below(200);
@@ -95,7 +96,7 @@ TEST(FastForms, MiddleGraphs) {
 }
 
 TEST(FastForms, ThePapersRandomNetworks) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters;
     parameters.operators = 200 + 20 * (seed % 11);
@@ -111,7 +112,7 @@ TEST(FastForms, ThePapersRandomNetworks) {
 }
 
 TEST(FastForms, MeasuredStagesAndTransfersByPair) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(500u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "fast measured");
     Graph graph = test::random_graph(4 + random.below(60), 0.12, {}, random);

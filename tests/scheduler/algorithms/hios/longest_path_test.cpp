@@ -12,6 +12,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -131,7 +132,7 @@ class PathWalker {
 };
 
 TEST(LongestPath, IsTheLongestOfAllValidPathsOrOfAll) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(500u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const bool all = seed % 2 == 1;
     Random random(seed, "paths");

@@ -9,6 +9,7 @@
 #include "scheduler/list/priorities.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
@@ -54,7 +55,7 @@ double as_printed(const Graph& graph, const CostModel& costs, std::size_t M) {
 }
 
 TEST(MappingRecording, IsThePrintedAlgorithmOnGraphsWithOneOutput) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "printed");
     const Graph inner = test::random_graph(14, 0.2, {}, random);

@@ -10,6 +10,7 @@
 #include "scheduler/list/priorities.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 // Schedulers by earliest finish: HEFT, PEFT and the mapping of clusters.
 
@@ -124,7 +125,7 @@ TEST(Clustering, JoinsExpensiveTransfersAndDividesTheRest) {
 }
 
 TEST(Clustering, EveryOperatorIsInOneCluster) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(100u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "clustering");
     test::CostStyle style;
@@ -145,7 +146,7 @@ TEST(Clustering, EveryOperatorIsInOneCluster) {
 /// All of them respect labels and memory, also where their own rules leave an operator over, and
 /// with an expired deadline.
 TEST(EarliestFinish, ConstraintsAreKeptAndTimeMayBeUp) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constraints");
     const Graph plain = test::random_graph(12, 0.2, {}, random);

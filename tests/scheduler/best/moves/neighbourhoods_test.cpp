@@ -15,6 +15,7 @@
 #include "scheduler/list/timeline.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/tight_memory.h"
+#include "support/sanitized.h"
 
 // A search confined to a neighbourhood of the sequence: its times are those of the whole schedule,
 // and its result is a schedule of the whole.
@@ -173,7 +174,7 @@ class Walk {
 };
 
 TEST(Neighbourhoods, TimesWithinAreThoseOfTheWhole) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "neighbourhoods");
     test::CostStyle style;
@@ -189,7 +190,7 @@ TEST(Neighbourhoods, TimesWithinAreThoseOfTheWhole) {
 }
 
 TEST(Neighbourhoods, RespectLabelsAndCountMemory) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "tight neighbourhoods");
     const test::TightProblem problem = test::tight_problem(20 + seed, 0.02, seed);

@@ -9,6 +9,7 @@
 #include "hios/graph/random/random_dag.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/searched.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::best {
 namespace {
@@ -24,7 +25,7 @@ double latency_on(const std::string& words, const std::vector<double>& speeds, i
 
 TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalSlowerDevice) {
   for (const char* family : {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    for (std::uint64_t seed = 0; seed < test::tries(6u); ++seed) {
       SCOPED_TRACE(family + (" " + std::to_string(seed)));
       const std::string words = "family=" + std::string(family) +
                                 ",n=" + std::to_string(30 + 10 * seed) +
@@ -59,7 +60,7 @@ RandomProblem with_device(const RandomProblem& problem, double slower) {
 }
 
 TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalDeviceWhereMemoryIsShort) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomDag parameters =
         parse_random_dag("n=" + std::to_string(20 + 2 * seed) + ",seed=" + std::to_string(seed));

@@ -6,6 +6,7 @@
 #include "scheduler/best/state/arrangement.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::best {
 namespace {
@@ -23,7 +24,7 @@ std::vector<OpId> operators_of(const Stage& stage) {
 }
 
 TEST(StageCosts, AreTheCostModelsWithPossibleGroups) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "prices");
     Graph graph = test::random_graph(12, 0.15, {}, random);

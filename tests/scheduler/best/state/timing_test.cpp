@@ -10,6 +10,7 @@
 #include "scheduler/list/timeline.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/tight_memory.h"
+#include "support/sanitized.h"
 
 // Arrangement, moves and timing together: thousands of random moves, some kept and some undone, all
 // compared with a computation from scratch.
@@ -121,7 +122,7 @@ void walk(const Graph& graph, const CostModel& costs, Random& random, int moves)
 }
 
 TEST(Timing, FollowsRandomMovesLikeAComputationFromScratch) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "walk");
     test::CostStyle style;
@@ -135,7 +136,7 @@ TEST(Timing, FollowsRandomMovesLikeAComputationFromScratch) {
 }
 
 TEST(Timing, FollowsMovesOnMeasuredStages) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "measured walk");
     Graph graph = test::random_graph(12, 0.15, {}, random);
@@ -149,7 +150,7 @@ TEST(Timing, FollowsMovesOnMeasuredStages) {
 
 /// Problems with labels, devices that cannot run all, and memory that hardly suffices.
 TEST(Timing, FollowsMovesThatOverfillDevices) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "overfull walk");
     const test::TightProblem problem =
@@ -167,7 +168,7 @@ TEST(Timing, FollowsMovesThatOverfillDevices) {
 }
 
 TEST(Timing, ReorderingTheSequenceChangesNoTime) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "reorder");
     test::CostStyle style;

@@ -21,6 +21,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/sanitized.h"
 
 // Bounds by decision diagrams are never above the optimum of brute force, or on larger graphs of
 // the linear program. Without merges, they are the optimum.
@@ -112,7 +113,7 @@ void judge(const Graph& graph, const Platform& platform) {
 }
 
 TEST(DecisionDiagram, BoundsAreTheOptimumOfAnyDag) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "decision diagram");
     test::CostStyle style;
@@ -128,7 +129,7 @@ TEST(DecisionDiagram, BoundsAreTheOptimumOfAnyDag) {
 }
 
 TEST(DecisionDiagram, BoundsAreTheOptimumOfModules) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(12u); ++seed) {
     for (const char* shape :
          {"modules=3,nodes=2", "modules=2,nodes=3", "modules=1,nodes=6,channels=2,ends=weak",
           "modules=1,nodes=6,channels=3,ends=weak,wiring=ba2", "modules=3,nodes=2,channels=1",
@@ -142,7 +143,7 @@ TEST(DecisionDiagram, BoundsAreTheOptimumOfModules) {
 }
 
 TEST(DecisionDiagram, BoundsRespectMemoryLabelsAndDevices) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     const std::string words = "n=6,family=" + std::string(seed % 2 == 0 ? "dense" : "tree") +
                               ",speeds=1:0.5,memory=" + (seed % 3 == 0 ? "1.3" : "1.05") +
                               ",colocate=0.5,allowed=0.2,seed=" + std::to_string(seed);
@@ -157,7 +158,7 @@ TEST(DecisionDiagram, BoundsRespectMemoryLabelsAndDevices) {
 TEST(DecisionDiagram, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   std::size_t proved = 0;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(3u); ++seed) {
     for (std::size_t channels = 1; channels <= 4; ++channels) {
       const std::string words = "modules=2,nodes=8,channels=" + std::to_string(channels) +
                                 (seed % 2 == 0 ? ",ends=weak" : "") +
@@ -179,11 +180,11 @@ TEST(DecisionDiagram, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
       EXPECT_GE(closing.bound_ms(), ms * (1 - 1e-5));
     }
   }
-  EXPECT_GE(proved, 8u);
+  EXPECT_GE(proved, test::tries(8u));
 }
 
 TEST(DecisionDiagram, BoundsHoldWithContention) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(10u); ++seed) {
     const std::string words = "modules=2,nodes=5,channels=2,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
     const Platform apart = unlike(), contended = unlike(Contention::kPort);

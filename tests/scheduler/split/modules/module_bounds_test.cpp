@@ -8,6 +8,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/sanitized.h"
 
 // Bounds added up from modules are never above the optimum of brute force.
 
@@ -32,7 +33,7 @@ TEST(ModuleBounds, AreNeverAboveTheOptimumOfModules) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
   double sum = 0;
   std::size_t count = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     for (const char* shape :
          {"modules=3,nodes=2", "modules=2,nodes=3", "modules=1,nodes=6", "modules=6,nodes=1",
           "family=modules,modules=1,nodes=7,channels=2,ends=weak",
@@ -50,7 +51,7 @@ TEST(ModuleBounds, AreNeverAboveTheOptimumOfModules) {
 
 TEST(ModuleBounds, AreNeverAboveTheOptimumOfAnyDag) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "part bounds");
     test::CostStyle style;
@@ -65,7 +66,7 @@ TEST(ModuleBounds, AreNeverAboveTheOptimumOfAnyDag) {
 
 TEST(ModuleBounds, RespectMemoryAndLabels) {
   if (milp::solvers().empty()) GTEST_SKIP() << "this build found no solver";
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(30u); ++seed) {
     const std::string words =
         "n=6,family=dense,speeds=1:0.5,memory=1.1,colocate=0.5,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
