@@ -120,7 +120,7 @@ TEST(Schemas, SummariesMeetTheirs) {
     "format": "hios-summary", "version": 1, "model": "inception_v3",
     "rows": [{"name": "2 ranks x 1 core hios-lp", "ranks": 2, "threads": 1, "algorithm": "hios-lp",
               "latency_ms": {"min": 1, "best_quarter": 1, "median": 1, "p95": 1, "p99": 1,
-                             "mean": 1, "samples": 4},
+                             "mean": 1, "samples": 4, "disturbed": 0},
               "predicted_ms": 1.1, "prediction_error": -0.1, "verified": true,
               "bitwise_equal_to_one_rank": true, "speedup_over_one_core": 1.4,
               "ratio_to_best_two_core_row": 1, "overhead_ms": 0.01}],
