@@ -12,7 +12,7 @@ namespace hios::scheduler {
 
 /// Operators that a list scheduler places between two looks at the clock.
 inline constexpr std::size_t kOperatorsPerCheck = 64;
-/// Operators that a search by random changes prices or places between two looks at the clock.
+/// Operators whose costs or positions a random search computes between two looks at the clock.
 inline constexpr std::int64_t kWorkPerCheck = 100'000;
 
 /// The end of a search: a stop request, a moment on a clock, or whichever comes first. The default

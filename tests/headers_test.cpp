@@ -1,5 +1,5 @@
 // Headers form no cycle, stand alone, and those that are installed include only such; a source
-// belongs to a header.
+// belongs to a header, and constants of sources that may be joined have names of their own.
 
 #include <gtest/gtest.h>
 
@@ -161,6 +161,21 @@ TEST(Headers, EverySourceBelongsToOne) {
     }
     EXPECT_TRUE(named) << source.name << " has no header of its name, and none that names it";
   }
+}
+
+// HIOS_UNITY=ALL joins any of them, and the next new source changes which.
+TEST(Sources, GiveConstantsDifferentNames) {
+  const std::regex constant(R"((?:^|\n)(?:inline )?constexpr [^;]*?(\bk[A-Z]\w*) =)");
+  std::map<std::string, std::string> first;
+  for (const TreeFile& source : sources()) {
+    if (!source.name.starts_with("scheduler/")) continue;
+    for_each_match(source.text, constant, [&](const std::smatch& match) {
+      const auto [other, added] = first.emplace(match[1].str(), source.name);
+      EXPECT_TRUE(added) << source.name << " and " << other->second << " both define "
+                         << match[1].str();
+    });
+  }
+  EXPECT_GT(first.size(), 50u) << "the test found few constants";
 }
 
 }  // namespace

@@ -13,11 +13,11 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kMaxSubsets = 4;  ///< each costs as much as the whole platform
+constexpr std::size_t kMaxVariants = 4;  ///< each costs as much as the whole platform
 
 std::vector<CostModel> subsets(const Graph& graph, const CostModel& costs) {
   std::vector<CostModel> result;
-  for (const auto& devices : fastest_devices(graph, costs, kMaxSubsets)) {
+  for (const auto& devices : fastest_devices(graph, costs, kMaxVariants)) {
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       result.push_back(costs.only(devices));

@@ -2,6 +2,7 @@
 
 namespace hios::scheduler {
 
+// Files call the bound of colocation "together".
 std::vector<LowerBound> timed_bounds(const BoundGraph& graph, const BoundContext& context) {
   const std::size_t ancestors = ancestor_limit(context.graph.size(), context.graph.edge_count());
   const TimeWindows paths =

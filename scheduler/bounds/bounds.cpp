@@ -5,9 +5,9 @@
 
 #include "scheduler/bounds/bound_table.h"
 
-// Files call colocation_ms() "together". What an operator takes at least is in graph/shares.cpp,
-// the devices on which it can be placed in graph/allowed_devices.cpp, and its time window in
-// graph/heads.cpp. tests/scheduler/oracle_test.cpp compares every bound with brute force,
+// The least that an operator takes is in graph/shares.cpp, the devices on which it can be placed in
+// graph/allowed_devices.cpp, and its time window in graph/heads.cpp.
+// tests/scheduler/oracle_test.cpp compares every bound with brute force,
 // tests/scheduler/bounds/bounds_test.cpp with schedules of larger graphs.
 
 namespace hios::scheduler {

@@ -27,13 +27,13 @@
 // bisection then narrows the last step. Conclusions only become fewer with a larger T, but the
 // proof does not use that: any refuted T is a bound.
 //
-// Every round recomputes all heads, so only graphs of up to kMostOperators are tried, in as many
-// rounds as their size permits. A latency that is not refuted by then counts as possible.
+// Every round recomputes all heads, so only graphs of up to kMostOperatorsRefuted are tried, in as
+// many rounds as their size permits. A latency that is not refuted by then counts as possible.
 
 namespace hios::scheduler {
 namespace {
 
-constexpr std::size_t kMostOperators = 700;
+constexpr std::size_t kMostOperatorsRefuted = 700;
 
 class Refutation {
  public:
@@ -148,7 +148,7 @@ double destructive_ms(const BoundGraph& graph, const TimeWindows& windows,
                       const BoundContext& context, double known_ms) {
   constexpr double kFirstStep = 1.0 / 1024, kLargestStep = 1;
   constexpr int kHalvings = 5;
-  if (graph.size() == 0 || graph.size() > kMostOperators || context.stopped()) return 0;
+  if (graph.size() == 0 || graph.size() > kMostOperatorsRefuted || context.stopped()) return 0;
   const bool alike = graph.speeds.front() == graph.speeds.back();
   if (graph.edges.edges() == 0 && alike) return 0;
   std::size_t rounds = 2'000'000 / (graph.size() * graph.size());

@@ -1,11 +1,11 @@
 #include "scheduler/bounds/lagrangian.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
+
+#include "scheduler/structures/numbers.h"
 
 // M devices are busy for at most M times the latency, and every operator takes its work share of
 // that: on equal devices, the latency is at least the sum of the shares over M. On different

@@ -1,14 +1,12 @@
 #include "scheduler/milp/horizon.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 
-namespace hios::scheduler::milp {
-namespace {}  // namespace
+#include "scheduler/structures/numbers.h"
 
+namespace hios::scheduler::milp {
 Horizon::Horizon(const Graph& graph, const CostModel& costs, double latency_ms,
                  const Surroundings* around)
     : graph_(&graph),

@@ -15,7 +15,7 @@ namespace hios::scheduler::split {
 namespace {
 
 constexpr std::size_t kMaxOperatorsOfCuts = 400;  // above, separating cuts takes long
-constexpr std::int64_t kNodes = 200;              // without a limit of time or nodes
+constexpr std::int64_t kNodesOfWholeGraph = 200;  // without a limit of time or nodes
 
 }  // namespace
 
@@ -30,7 +30,7 @@ WholeGraphResult solve_whole_graph(const CostModel& costs, const Schedule& known
   if (formulation.too_large()) return result;
   milp::Limits limits;
   limits.nodes = options.nodes;
-  if (limits.nodes == 0 && !context.deadline.has_time_limit()) limits.nodes = kNodes;
+  if (limits.nodes == 0 && !context.deadline.has_time_limit()) limits.nodes = kNodesOfWholeGraph;
   limits.deadline = context.deadline;
   result.bound_ms = milp::tighten(formulation, *options.solver, limits);
   const auto start = formulation.values(known, costs);

@@ -12,7 +12,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// How many of `all` cases are tried here: all, or a fifth under a sanitizer, at least one.
+/// Returns the number of cases to try: all, or a fifth under a sanitizer, at least one.
 template <typename Count>
 constexpr Count tries(Count all) {
   return kSanitized ? (all + 4) / 5 : all;

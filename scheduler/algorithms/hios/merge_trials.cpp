@@ -18,12 +18,12 @@
 // O(log n) and a merge little more, if candidates come in topological order.
 //
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
-// so lengths are compared with kMargin, which exceeds the rounding of a sum of millions of times.
-// Within the margin, the merged schedule is simulated from the members on, as far as ends change
-// (exact_latency). Two rules avoid that:
+// so lengths are compared with kTrialMargin, which exceeds the rounding of a sum of millions of
+// times. Within the margin, the merged schedule is simulated from the members on, as far as ends
+// change (exact_latency). Two rules avoid that:
 //  - A path without changed arcs keeps its length to the last bit, and no latency is below a path.
-//    So if no member is on a path as long as the latency (up to kMargin), the merge does not reduce
-//    the latency.
+//    So if no member is on a path as long as the latency (up to kTrialMargin), the merge does not
+//    reduce the latency.
 //  - Likewise, if the best candidate's latency is that of a path that avoids its members, and no
 //    path through the further members of a larger candidate comes near it, the larger one is no
 //    better.
@@ -31,9 +31,9 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kMargin = 1e-9;
+constexpr double kTrialMargin = 1e-9;
 
-bool surely_less(double a, double b) { return a < b * (1 - kMargin); }
+bool surely_less(double a, double b) { return a < b * (1 - kTrialMargin); }
 
 }  // namespace
 

@@ -27,15 +27,15 @@ constexpr std::uint64_t kRepacked = 8;       ///< the most operators of a redist
 constexpr std::uint64_t kManyRepacked = 14;  ///< the same for large ones
 constexpr double kMany = 0.1;                ///< share of large ones
 constexpr std::int64_t kRepackSteps = 1000;
-constexpr double kAlone = 0.6;       ///< share of trades that move one operator
-constexpr double kRun = 0.5;         ///< share of the others that move a run
-constexpr std::size_t kMaxGo = 6;    ///< operators, and more with their labels
-constexpr double kAnywhere = 0.5;    ///< share of operators that move within their range
-constexpr std::int64_t kReach = 64;  ///< the largest distance then
-constexpr double kBestOfSome = 0.5;  ///< share of operators picked by their bytes
-constexpr int kSome = 4;             ///< candidates of such a pick
-constexpr double kElsewhere = 0.2;   ///< share of operators that go to a third device
-constexpr int kDraws = 4;            ///< draws for each device, until one of the full device is met
+constexpr double kAlone = 0.6;                 ///< share of trades that move one operator
+constexpr double kRun = 0.5;                   ///< share of the others that move a run
+constexpr std::size_t kMaxGo = 6;              ///< operators, and more with their labels
+constexpr double kAnywhere = 0.5;              ///< share of operators that move within their range
+constexpr std::int64_t kReachOfExchange = 64;  ///< the largest distance then
+constexpr double kBestOfSome = 0.5;            ///< share of operators picked by their bytes
+constexpr int kSome = 4;                       ///< candidates of such a pick
+constexpr double kElsewhere = 0.2;             ///< share of operators that go to a third device
+constexpr int kDraws = 4;  ///< draws for each device, until one of the full device is met
 
 }  // namespace
 
@@ -169,8 +169,8 @@ bool Trades::send_one(OpId op, DeviceId device) {
   const std::int64_t here = arrangement_.position(arrangement_.slot_of(op));
   std::int64_t low = range.first, high = range.last - 1;
   if (below(kAnywhere)) {
-    low = std::max(low, here - kReach);
-    high = std::min(high, here + kReach);
+    low = std::max(low, here - kReachOfExchange);
+    high = std::min(high, here + kReachOfExchange);
   } else {
     low = high = std::clamp(here - 1, low, high);
   }

@@ -8,15 +8,16 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr std::size_t kMaxSubsets = 2;       ///< each is searched alone while it may improve
-constexpr std::size_t kMaxOperators = 2000;  ///< larger graphs leave time for one search only
+constexpr std::size_t kMaxSubsets = 2;  ///< each is searched alone while it may improve
+constexpr std::size_t kMaxOperatorsOfSubsets =
+    2000;  ///< larger graphs leave time for one search only
 
 }  // namespace
 
 std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& costs,
                                          std::size_t threads, const Deadline& deadline) {
   std::vector<DeviceSubset> found;
-  if (graph.size() > kMaxOperators) return found;
+  if (graph.size() > kMaxOperatorsOfSubsets) return found;
   for (const auto& devices : fastest_devices(graph, costs, kMaxSubsets)) {
     if (deadline.expired()) break;
     if (!may_hold(graph, costs.platform(), devices)) continue;

@@ -1,10 +1,10 @@
 #include "scheduler/bounds/graph/bound_graph.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
+
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler {
 namespace {

@@ -97,7 +97,7 @@ double utilization_in_windows(const Graph& graph, int streams) {
 }
 
 /// Returns, by OpId, true for operators that are comparable with all others and so share no stage.
-std::vector<bool> comparable_with_all(const Graph& graph) {
+std::vector<bool> shares_no_stage(const Graph& graph) {
   std::vector<bool> alone(graph.size(), false);
   const GraphPartition cut = partition_graph(graph, std::numeric_limits<std::size_t>::max());
   for (const auto& subgraph : cut.subgraphs) {
@@ -135,7 +135,7 @@ Shares::Factors Shares::overlapping(const Graph& graph, DeviceId device) const {
 }
 
 Shares::Shares(const Graph& graph, const CostModel& costs) : costs_(&costs) {
-  const std::vector<bool> alone = comparable_with_all(graph);
+  const std::vector<bool> alone = shares_no_stage(graph);
   const bool overlap = graph.stage_cost().kind == StageCostRule::Kind::kOverlap;
   std::map<std::pair<const Configuration*, int>, std::size_t> kinds;
   for (std::size_t d = 0; d < costs.platform().size(); ++d) {

@@ -13,7 +13,7 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr std::int64_t kMaxEndings = 100'000;  ///< for 32 operators: a tenth of a second
+constexpr std::int64_t kMaxEndingsOfBlock = 100'000;  ///< for 32 operators: a tenth of a second
 
 /// Returns, by operator, the most operators on a path that ends before it.
 std::vector<std::size_t> depths(const Graph& graph) {
@@ -64,8 +64,8 @@ Schedule with_groups(const Schedule& schedule, const CostModel& costs, const Dea
     std::vector<OpId> ops = operators_of(schedule.devices[d]);
     std::stable_sort(ops.begin(), ops.end(),
                      [&](OpId a, OpId b) { return depth[a.index()] < depth[b.index()]; });
-    IosResult found =
-        schedule_endings_of(graph, costs, DeviceId(d), ops, {.max_endings = kMaxEndings}, deadline);
+    IosResult found = schedule_endings_of(graph, costs, DeviceId(d), ops,
+                                          {.max_endings = kMaxEndingsOfBlock}, deadline);
     grouped.devices[d] = std::move(found.stages);
   }
   const Period after = period_of(graph, grouped, costs);

@@ -24,7 +24,7 @@ struct Left {
 constexpr Left kFirst{0.55, 0.4}, kOthers[] = {{0.22, 0.12}, {0.05, 0}};
 constexpr double kLeftOfLatency = 0.38;       ///< remaining after the schedulers of latency
 constexpr std::size_t kMaxForLatency = 2000;  ///< operators of graphs for the schedulers of latency
-constexpr std::size_t kWindow = 4;            ///< w of Alg. 2
+constexpr std::size_t kGroupWindow = 4;       ///< w of Alg. 2
 constexpr std::int64_t kMaxEndings = 1'000'000;  ///< for 32 operators
 
 class GroupedSearch {
@@ -90,7 +90,7 @@ class GroupedSearch {
     try {
       const Schedule paths = map_longest_paths(graph_, costs_, {}, deadline).schedule;
       if (cycle_of_blocks(graph_, paths).empty()) {
-        take_valid(parallelize(graph_, costs_, paths, kWindow, deadline).schedule);
+        take_valid(parallelize(graph_, costs_, paths, kGroupWindow, deadline).schedule);
         take_valid(with_groups(paths, costs_, deadline));
       }
     } catch (const InputError&) {

@@ -14,8 +14,8 @@
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kHottest = 0.01;  ///< ratio of temperature and period
-constexpr double kHalvings = 7;    ///< halvings of the temperature in a run
+constexpr double kHottestMove = 0.01;  ///< ratio of temperature and period
+constexpr double kHalvings = 7;        ///< halvings of the temperature in a run
 constexpr double kBottleneckMoves = 0.5;
 constexpr double kPushes = 0.1, kExchanges = 0.3;  ///< shares of all proposals
 constexpr std::size_t kMaxPushed = 12;
@@ -60,7 +60,7 @@ void PartitionAnnealing::run(Partition& partition, std::int64_t moves, double bo
                              const Deadline& deadline) {
   double period_ms = partition.period_ms();
   Partition::Layout best = partition.layout();
-  const double hottest = kHottest * period_ms;
+  const double hottest = kHottestMove * period_ms;
   double energy = energy_of(partition), temperature = hottest;
   for (std::int64_t i = 0; i < moves; ++i) {
     if (i % kMovesPerCheck == 0) {

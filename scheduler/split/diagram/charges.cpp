@@ -1,11 +1,11 @@
 #include "scheduler/split/diagram/charges.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
+
+#include "scheduler/structures/numbers.h"
 
 // Let Q be some remaining operators, θ their least tail on any device, and X the latest end of one
 // of Q. The latency is at least X + θ. A device that runs some of Q ends the last of them no
@@ -22,8 +22,8 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr int kSteps = 150;
-constexpr double kFirstStep = 0.3, kShrink = 0.97;
+constexpr int kChargeSteps = 150;
+constexpr double kFirstCharge = 0.3, kShrink = 0.97;
 constexpr double kPriceFactors[] = {0.7, 1.4};  // a device's dual price, relative to the best ones
 
 void scale(std::vector<double>& prices) {
@@ -57,8 +57,8 @@ double charged(const DiagramProblem& problem, std::span<const double> prices,
 std::vector<double> best_prices(const DiagramProblem& problem) {
   std::vector<double> prices(problem.devices, 1.0 / static_cast<double>(problem.devices));
   std::vector<double> best = prices;
-  double most = 0, step = kFirstStep;
-  for (int round = 0; round < kSteps; ++round, step *= kShrink) {
+  double most = 0, step = kFirstCharge;
+  for (int round = 0; round < kChargeSteps; ++round, step *= kShrink) {
     std::vector<double> load(problem.devices, 0);
     const double sum = charged(problem, prices, load);
     if (sum > most) {

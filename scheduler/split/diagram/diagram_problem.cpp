@@ -1,11 +1,11 @@
 #include "scheduler/split/diagram/diagram_problem.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
+
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::split {
 namespace {

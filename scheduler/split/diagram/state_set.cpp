@@ -1,18 +1,18 @@
 #include "scheduler/split/diagram/state_set.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
+
+#include "scheduler/structures/numbers.h"
 
 // Dominance and merging are proved in decision_diagram.cpp.
 
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kNoDecision = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoState = static_cast<std::size_t>(-1);
 
 struct Comparison {
   bool new_dominated = true, old_dominated = true;
@@ -43,7 +43,7 @@ void merge(double* into, const double* state, std::size_t size) {
 
 void StateSet::insert(std::vector<double>& state, const Decision& decision, std::size_t max_states,
                       double cutoff_ms) {
-  std::size_t nearest = kNoDecision;
+  std::size_t nearest = kNoState;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < decisions.size();) {
     double* old = &states[i * stride];
@@ -55,7 +55,7 @@ void StateSet::insert(std::vector<double>& state, const Decision& decision, std:
     if (found.old_dominated) {
       merge(state.data(), old, stride);
       remove(i);
-      if (nearest == decisions.size()) nearest = kNoDecision;
+      if (nearest == decisions.size()) nearest = kNoState;
       continue;
     }
     if (found.distance < least) {
@@ -64,7 +64,7 @@ void StateSet::insert(std::vector<double>& state, const Decision& decision, std:
     }
     ++i;
   }
-  if (decisions.size() >= max_states && nearest != kNoDecision) {
+  if (decisions.size() >= max_states && nearest != kNoState) {
     double* old = &states[nearest * stride];
     if (state[0] < old[0]) decisions[nearest] = decision;
     merge(old, state.data(), stride);

@@ -22,7 +22,7 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kFirstStep = 0.04, kGrowth = 1.6;  // times the local problem's length
+constexpr double kFirstStep = 0.04, kStepGrowth = 1.6;  // times the local problem's length
 
 class Tails {
  public:
@@ -85,7 +85,7 @@ class Tails {
     double tail = path_ms(v, d);
     const double length = local.operators > 1 ? tail - least_tail(local) : 0;
     for (double step = kFirstStep * length; step > 0 && tail < most && !stopped();
-         step *= kGrowth) {
+         step *= kStepGrowth) {
       const double below = std::min(most, tail + step);
       const double bound =
           compile_diagram(local, {below, limits_.width, limits_.deadline}).bound_ms;

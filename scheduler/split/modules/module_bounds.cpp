@@ -40,8 +40,9 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kMaxChoices = 4;       // prefixes of outputs, apart from all of them
-constexpr std::size_t kMaxOperators = 5000;  // their reachability has a bit for each two of them
+constexpr std::size_t kMaxChoices = 4;  // prefixes of outputs, apart from all of them
+constexpr std::size_t kMaxOperatorsOfReachability =
+    5000;  // their reachability has a bit for each two of them
 
 class BoundPath {
  public:
@@ -221,7 +222,7 @@ class BoundPath {
 double module_bound_ms(const CostModel& costs, std::size_t channels, Prover& prover,
                        std::span<const std::size_t> sizes) {
   const Graph& graph = costs.graph();
-  if (graph.size() == 0 || graph.size() > kMaxOperators) return 0;
+  if (graph.size() == 0 || graph.size() > kMaxOperatorsOfReachability) return 0;
   const Reachability reach(graph);
   double best_ms = 0;
   for (const std::size_t size : sizes) {

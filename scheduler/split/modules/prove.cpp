@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kThreads = 2;           // parallel runs of a solver give equal results
 constexpr std::int64_t kMovesOfLarge = 2000;  // moves of the search in a large subproblem
 constexpr std::size_t kRoundsOfProof = 2;     // rounds of GapCloser
-constexpr double kShareOfProof = 0.5;         // share of a subproblem's time
+constexpr double kClosingShare = 0.5;         // share of a subproblem's time
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void Prover::close(const Subproblem& subproblem, Proof& proof, const Context& co
   proof.schedule = milp::one_by_one(proof.schedule);
   proof.high_ms = simulate(subproblem.graph(), proof.schedule, costs).latency_ms;
   GapCloser closer(costs, 0, proof.high_ms);
-  closer.run(kRoundsOfProof, within(context, kShareOfProof * seconds));
+  closer.run(kRoundsOfProof, within(context, kClosingShare * seconds));
   proof.low_ms = closer.bound_ms();
   if (closer.schedule()) {
     proof.schedule = *closer.schedule();

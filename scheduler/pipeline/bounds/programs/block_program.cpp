@@ -1,8 +1,8 @@
 #include "scheduler/pipeline/bounds/programs/block_program.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
+
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

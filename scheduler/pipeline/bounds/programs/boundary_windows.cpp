@@ -1,9 +1,9 @@
 #include "scheduler/pipeline/bounds/programs/boundary_windows.h"
 
-#include "scheduler/structures/numbers.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler::pipeline {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 constexpr double kTermsOfConsumer = 14;  ///< in the rows of a block: acyclic, sent, received
 constexpr double kFirstShare = 0.1;      ///< share of the time, for all below the known period
 constexpr double kNextShare = 0.25;      ///< share of the rest, for a shorter period
-constexpr double kFirstStep =
+constexpr double kFirstRise =
     0.125;  ///< from the bound to the known period; then doubled or halved
 constexpr double kMaxStep = 0.5;
 constexpr double kClose = 1e-4;  ///< share of the period below which that itself is tried again
@@ -36,7 +36,7 @@ class Raising {
     const bool timed = options_.deadline.has_time_limit() && std::isfinite(options_.known_ms);
     best_ = solve_below(options_.known_ms, timed ? kFirstShare : 1);
     if (!timed || best_.finished || !best_.failure.empty()) return best_;
-    for (double step = kFirstStep; !options_.deadline.expired() && best_.failure.empty();) {
+    for (double step = kFirstRise; !options_.deadline.expired() && best_.failure.empty();) {
       const double gap_ms = options_.known_ms - best_.ms;
       const bool close = gap_ms <= kClose * options_.known_ms;
       const double below_ms = close ? options_.known_ms : best_.ms + step * gap_ms;
