@@ -78,7 +78,7 @@ class RankMemory : public testing::TestWithParam<const Route*> {};
 
 TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
   on_fake_devices(GetParam(), [](const RankJob& job) {
-    expect_no_growth(job, {"squeezenet", 32}, tries(1000));
+    expect_no_growth(job, {"squeezenet", 32}, tries(tries(1000)));
   });
 }
 
@@ -117,7 +117,7 @@ std::set<std::string> messages_about_growth(
         };
         return backend;
       };
-      expect_no_growth(job, {"squeezenet", 32}, 200);
+      expect_no_growth(job, {"squeezenet", 32}, tries(200));
     });
   }
   std::set<std::string> kinds;

@@ -1,7 +1,4 @@
 #include "support/networks/rank_networks.h"
-#include "support/networks/made_up_profile.h"
-#include "support/networks/random_network.h"
-#include "support/programs/free_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +17,10 @@
 #include "mpi/device/tensor_transport.h"
 #include "mpi/messages/serial.h"
 #include "scheduler/registry.h"
+#include "support/networks/made_up_profile.h"
+#include "support/networks/random_network.h"
+#include "support/programs/free_memory.h"
+#include "support/sanitized.h"
 
 namespace hios::test {
 namespace {
@@ -176,7 +177,7 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
       }
       job.transport.barrier();
     };
-    repeat(100);
+    repeat(tries(100));
     const std::size_t resident_before = resident_bytes();
     job.transport.barrier();
     EXPECT_TRUE(some_round_takes_nothing(*backend, [&] { repeat(iterations / kMemoryRounds); }))

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "engine/host/cores.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/model/networks/networks.h"
@@ -94,10 +96,13 @@ TEST_P(RanksOfOneCore, GiveWayToEachOther) {
 INSTANTIATE_TEST_SUITE_P(Networks, RanksOfOneCore, testing::Values(Case{"squeezenet", 48}));
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Networks, Ranks,
-                         testing::Values(Case{"inception_v3", 75}, Case{"nasnet_large", 33},
-                                         Case{"squeezenet", 48}, Case{"randwire_large", 32}),
-                         [](const auto& test) { return std::string(test.param.network); });
+// Under a sanitizer two networks; RankNetworks has all four there, with ranks that are threads.
+INSTANTIATE_TEST_SUITE_P(
+    Networks, Ranks,
+    testing::ValuesIn(kSanitized ? std::vector{Case{"inception_v3", 75}, Case{"squeezenet", 48}}
+                                 : std::vector{Case{"inception_v3", 75}, Case{"nasnet_large", 33},
+                                               Case{"squeezenet", 48}, Case{"randwire_large", 32}}),
+    [](const auto& test) { return std::string(test.param.network); });
 
 }  // namespace
 }  // namespace hios::test
