@@ -1,5 +1,7 @@
 #include "cli/device_list.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/flags/rank_flags.h"
 #include "cli/process/output.h"
 #include "cli/remedies.h"
@@ -15,7 +17,7 @@ namespace {
 
 /// Returns the name of the rank's GPU, or of its processor.
 std::string device_text(const job::RankSurroundings& rank) {
-  return rank.description.value("gpu", rank.facts.processor);
+  return rank.description->value("gpu", rank.facts.processor);
 }
 
 std::string gigabytes(const std::optional<Bytes>& size_bytes) {
@@ -27,7 +29,7 @@ Table table_of(const std::vector<job::RankSurroundings>& ranks) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const job::RankSurroundings& rank = ranks[r];
     table.add({std::to_string(r), rank.host, rank.backend, cores_text(rank.pinned),
-               gigabytes(rank.memory), rank.description.value("library", "-"), device_text(rank)});
+               gigabytes(rank.memory), rank.description->value("library", "-"), device_text(rank)});
   }
   return table;
 }

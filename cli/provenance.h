@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/owned_json.h"
 #include "mpi/transport.h"
 
 namespace hios::cli {
@@ -14,7 +14,7 @@ struct Provenance {
   std::string date;  ///< the job's start, "2024-06-11T09:30:00Z"
   /// The ranks' environment variables on which times depend, by name: the value, or, where ranks
   /// differ, a list by rank with null where it is not set.
-  Json environment = Json::object();
+  OwnedJson environment = {};
 };
 
 /// Returns the same on every rank. Collective.

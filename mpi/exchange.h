@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -15,12 +16,13 @@
 #include "hios/base/error.h"
 #include "hios/base/ids.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/json/owned_json.h"
 #include "mpi/transport.h"
 
 /// Values exchanged between ranks: every rank's value on all ranks, or one rank's. A value arrives
 /// as it was sent: every number, infinities and NaN included, and every byte of a text. These types
 /// can be exchanged:
-///  - numbers, bool, enumerations, ids, std::string, Json;
+///  - numbers, bool, enumerations, ids, std::string, Json, OwnedJson;
 ///  - std::optional, std::vector, std::map, std::pair, std::tuple and std::variant of such, and a
 ///    struct derived from a std::variant; std::monostate;
 ///  - a struct of such that lists its members once:
@@ -74,6 +76,8 @@ Json to_value(const T& value) {
   const auto add_all = [&list](const auto&... each) { (list.push_back(to_value(each)), ...); };
   if constexpr (std::same_as<T, Json>) {
     return value;
+  } else if constexpr (std::same_as<T, OwnedJson>) {
+    return *value;
   } else if constexpr (WithFields<T>) {
     std::apply(add_all, T::fields(value));
   } else if constexpr (std::same_as<T, std::monostate>) {
@@ -118,7 +122,7 @@ void from_value(const Json& json, T& value) {
     [[maybe_unused]] std::size_t next = 0;
     (from_value(json.at(next++), each), ...);
   };
-  if constexpr (std::same_as<T, Json>) {
+  if constexpr (std::same_as<T, Json> || std::same_as<T, OwnedJson>) {
     value = json;
   } else if constexpr (WithFields<T>) {
     std::apply(take_all, T::fields(value));

@@ -114,6 +114,18 @@ TEST(Headers, IncludeTheStandardHeadersThatTheyUse) {
   EXPECT_GT(seen, 500u) << "the test found few names: has the tree moved?";
 }
 
+// The library's templates took most of the time to compile sources that never touch JSON: headers
+// need only its declarations, but for the one whose templates convert values.
+TEST(Headers, LeaveTheJsonLibraryToSources) {
+  std::set<std::string> including;
+  for (const TreeFile& header : sources()) {
+    if (!header.is_header()) continue;
+    if (code_of(header).find("#include <nlohmann/json.hpp>") != std::string::npos)
+      including.insert(header.name);
+  }
+  EXPECT_EQ(including, std::set<std::string>{"mpi/exchange.h"});
+}
+
 // Headers that users of the installed libraries include must be installed: a header that
 // CMakeLists.txt lists under HEADERS includes only such headers.
 TEST(Headers, PublicOnesIncludePublicOnes) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "cli/flags/flight_flags.h"
 #include "cli/process/stop_request.h"

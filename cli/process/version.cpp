@@ -1,5 +1,7 @@
 #include "cli/process/version.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hios/base/digest.h"
 
 namespace hios::cli {

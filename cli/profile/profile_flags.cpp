@@ -1,6 +1,7 @@
 #include "cli/profile/profile_flags.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/flags/flight_flags.h"
 #include "cli/flags/model_flags.h"

@@ -1,6 +1,7 @@
 #include "cli/profile/program.h"
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include <unistd.h>
@@ -198,7 +199,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   const Provenance provenance = gather_provenance(transport);
   ProfileCommand command =
       mpi::agreed(transport, [&] { return read_profile_command(flags, transport); });
-  command.options.provenance = {
+  command.options.provenance = Json{
       {"commit", commit()}, {"date", provenance.date}, {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);
   std::optional<StopRequest> stop;  // until the profile is written

@@ -1,5 +1,7 @@
 #include "cli/run/program.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/device_list.h"
 #include "cli/flags/flight_flags.h"
 #include "cli/flags/model_flags.h"

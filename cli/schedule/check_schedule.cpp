@@ -1,5 +1,7 @@
 #include "cli/schedule/check_schedule.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/process/output.h"
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/inputs/memory_need.h"

@@ -1,5 +1,7 @@
 #include "cli/schedule/lists.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/process/output.h"
 #include "cli/table.h"
 #include "hios/graph/model_summary.h"

@@ -1,6 +1,7 @@
 #include "cli/schedule/period_table.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/table.h"
 #include "hios/base/error.h"

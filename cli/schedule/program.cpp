@@ -1,6 +1,7 @@
 #include "cli/schedule/program.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/flags/flags.h"

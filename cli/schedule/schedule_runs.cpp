@@ -1,6 +1,7 @@
 #include "cli/schedule/schedule_runs.h"
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 

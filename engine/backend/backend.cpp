@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "engine/backend/arena.h"
@@ -38,6 +39,8 @@ class ReadThrough final : public CacheFlush {
 }  // namespace
 
 Bytes Backend::element_bytes() const { return hios::element_bytes(precision()); }
+
+Json Backend::algorithms(const Operation&, Choosing) { return Json::object(); }
 
 void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from_host, size_bytes);

@@ -13,6 +13,7 @@
 #include "engine/backend/tensor_source.h"
 #include "hios/base/ids.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "mpi/accelerator.h"
@@ -107,7 +108,7 @@ class Backend {
   /// Returns the algorithms that the operation's bits depend on, by keys of the backend's own:
   /// those given to it, and the rest chosen here, which may take time. Empty where there is no
   /// choice.
-  virtual Json algorithms(const Operation&, Choosing) { return Json::object(); }
+  virtual Json algorithms(const Operation& operation, Choosing how);
   /// Sets the algorithms, as BackendOptions::algorithms does: the result of one rank's
   /// algorithms(), on all ranks that shall compute its bits. Replaces keys that it knows already.
   /// REQUIRES: nothing is bound yet.
@@ -182,7 +183,7 @@ struct BackendOptions {
   /// The cores this rank may use, as the operating system numbers them; empty: pin nothing.
   std::vector<int> cores;
   /// Variables of the program's environment that times depend on, for describe() only.
-  Json environment = Json::object();
+  OwnedJson environment = {};
   Precision precision = Precision::kFp32;  ///< REQUIRES: its backend has it (engine/backends.h)
   /// The newest instructions to compute with (hios/platform/cpu_kinds.h); empty: all there are. The
   /// device is of the cap's kind, then.
@@ -193,7 +194,7 @@ struct BackendOptions {
   bool deterministic = true;  ///< uses only algorithms that give the same bits each time
   /// The result of Backend::algorithms, on all ranks that shall agree; the backend chooses those
   /// that are missing.
-  Json algorithms = Json::object();
+  OwnedJson algorithms = {};
 };
 
 }  // namespace hios

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "engine/cpu/choices.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 

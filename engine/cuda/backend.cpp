@@ -1,6 +1,7 @@
 #include "engine/cuda/backend.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "engine/job/profile_job.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "engine/host/clock.h"
 #include "engine/host/machine.h"
@@ -164,7 +165,7 @@ void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
-    for (const auto& [key, value] : options.provenance.items()) into[team]->machine[key] = value;
+    for (const auto& [key, value] : options.provenance->items()) into[team]->machine[key] = value;
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);

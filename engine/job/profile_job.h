@@ -13,6 +13,7 @@
 #include "engine/job/ranks/watch.h"
 #include "engine/measure/profiler.h"
 #include "engine/measure/protocol.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/graph/network.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile.h"
@@ -54,7 +55,7 @@ struct ProfileOptions {
   /// Measures also the costs of many inferences in flight: charges of transfers, and operators in
   /// blocks of the network (Profiler::measure_charges, measure_warm).
   bool throughput = false;
-  Json provenance = Json::object();  ///< kept in the machine of each configuration
+  OwnedJson provenance = {};  ///< kept in the machine of each configuration
 };
 
 /// Returns the device of each rank, by rank. A rank whose backend lacks the wanted arithmetic

@@ -1,6 +1,7 @@
 #include "engine/job/run_inputs.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"

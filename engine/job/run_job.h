@@ -15,6 +15,7 @@
 #include "engine/job/verification.h"
 #include "engine/measure/protocol.h"
 #include "engine/run/memory_estimate.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/report.h"
@@ -60,11 +61,11 @@ struct RunOptions {
 
 /// The devices, routes and costs of a run, known before anything runs.
 struct RunSetup {
-  std::vector<std::string> backends;   ///< names, by rank
-  std::vector<ReportRank> ranks;       ///< weights as the network has them, scratch not yet known
-  std::string transfer_path;           ///< Transport::path() of the tensors
-  std::string routes;                  ///< a table rank x rank, for people; empty: no devices
-  std::optional<Json> transfer_paths;  ///< the same, for reports
+  std::vector<std::string> backends;  ///< names, by rank
+  std::vector<ReportRank> ranks;      ///< weights as the network has them, scratch not yet known
+  std::string transfer_path;          ///< Transport::path() of the tensors
+  std::string routes;                 ///< a table rank x rank, for people; empty: no devices
+  std::optional<OwnedJson> transfer_paths;  ///< the same, for reports
   /// The number of ranks that the prediction's costs were measured with, if it is not this job's
   /// (hios/profile/extrapolate.h).
   std::optional<std::size_t> measured_ranks;

@@ -7,6 +7,7 @@
 #include "engine/measure/profiler.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -89,7 +90,7 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.kind = facts.kind;
   into.threads = facts.threads;
   into.ranks = transport.size();
-  into.machine.update(facts.machine);  // keeps the algorithms that were chosen
+  into.machine->update(facts.machine);  // keeps the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
   for (const char* const key : {"settling", "incomplete", "charges"}) {

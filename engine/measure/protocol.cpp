@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/log.h"
 #include "hios/base/numbers/statistics.h"

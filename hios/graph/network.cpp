@@ -1,5 +1,7 @@
 #include "hios/graph/network.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"

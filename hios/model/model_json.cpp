@@ -1,5 +1,6 @@
 #include "hios/model/model_json.h"
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <unordered_map>
 #include <utility>

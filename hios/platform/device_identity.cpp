@@ -1,5 +1,7 @@
 #include "hios/platform/device_identity.h"
 
+#include <nlohmann/json.hpp>
+
 namespace hios {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "hios/platform/device_json.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hios/platform/cpu_kinds.h"
 
 namespace hios {

@@ -1,6 +1,7 @@
 #include "hios/platform/platform_json.h"
 
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "hios/profile/growth.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,7 +83,7 @@ void merge_marks(const Configuration& before, const Configuration& mine, Configu
 void merge_protocol(const Configuration& before, const Configuration& mine, Configuration& now) {
   const Json how =
       merge_changes(general_protocol(before), general_protocol(mine), general_protocol(now));
-  if (!now.protocol.is_object()) now.protocol = Json::object();
+  if (!now.protocol->is_object()) now.protocol = Json::object();
   for (const auto& [key, value] : how.items()) now.protocol[key] = value;
   add_settling_since(before, mine, now);
   merge_marks(before, mine, now);

@@ -1,6 +1,7 @@
 #include "hios/profile/profile.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -23,8 +24,8 @@ TransferCurve* find_curve(std::vector<TransferCurve>& curves, const TransferCurv
 }
 
 void absorb(Configuration& into, const Configuration& from) {
-  if (!from.machine.empty()) into.machine = from.machine;
-  if (!from.protocol.empty()) into.protocol = from.protocol;
+  if (!from.machine->empty()) into.machine = from.machine;
+  if (!from.protocol->empty()) into.protocol = from.protocol;
   for (const auto& [signature, measurement] : from.operators) {
     into.operators.insert_or_assign(signature, measurement);
   }
@@ -65,7 +66,7 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
 }
 
 DeviceIdentity Configuration::identity() const {
-  return DeviceIdentity::of(machine.value("backend", Json()));
+  return DeviceIdentity::of(machine->value("backend", Json()));
 }
 
 ConfigurationKey Configuration::key() const {
@@ -129,7 +130,7 @@ Configuration* Profile::find(const ConfigurationKey& key) {
 
 Json Profile::algorithms(const Configuration& like) const {
   const auto of = [](const Configuration& known) {
-    return known.machine.value("algorithms", Json::object());
+    return known.machine->value("algorithms", Json::object());
   };
   Json result = of(like);
   for (const Configuration& known : configurations) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/platform/platform.h"
 
 namespace hios {
@@ -92,8 +92,8 @@ struct Configuration {
   /// differ. Empty: all alike. A transfer to a rank of another configuration belongs to the
   /// sender's configuration.
   std::vector<std::string> devices = {};
-  Json machine = Json::object();                              ///< CPU or GPU name, cores, versions
-  Json protocol = Json::object();                             ///< warm-up, sweeps, statistic
+  OwnedJson machine = {};                                     ///< CPU or GPU name, cores, versions
+  OwnedJson protocol = {};                                    ///< warm-up, sweeps, statistic
   std::map<std::string, Measurement, std::less<>> operators;  ///< by signature
   std::map<StageKey, Measurement> stages;
   std::vector<TransferCurve> transfers;

@@ -1,6 +1,7 @@
 #include "hios/profile/profile_gaps.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 

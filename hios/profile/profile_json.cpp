@@ -1,5 +1,6 @@
 #include "hios/profile/profile_json.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace hios {
@@ -57,9 +58,9 @@ void add(const Settling& settling, Settling& sum) {
 /// Returns the settling by kind of entry; empty where the protocol has none.
 std::map<std::string, Settling> settling_by_kind(const Configuration& configuration) {
   std::map<std::string, Settling> all;
-  if (!configuration.protocol.is_object()) return all;
-  const auto found = configuration.protocol.find(kSettlingKey);
-  if (found == configuration.protocol.end() || !found->is_object()) return all;
+  if (!configuration.protocol->is_object()) return all;
+  const auto found = configuration.protocol->find(kSettlingKey);
+  if (found == configuration.protocol->end() || !found->is_object()) return all;
   for (const auto& [what, entry] : found->items()) all[what] = settling_from_json(entry);
   return all;
 }
@@ -75,7 +76,7 @@ std::string settling_text(std::string_view what, const Settling& settling) {
 }  // namespace
 
 void add_settling(Configuration& configuration, std::string_view what, const Settling& settling) {
-  if (!configuration.protocol.is_object()) configuration.protocol = Json::object();
+  if (!configuration.protocol->is_object()) configuration.protocol = Json::object();
   Json& all = configuration.protocol[kSettlingKey];
   if (!all.is_object()) all = Json::object();
   Json& entry = all[std::string(what)];
@@ -98,7 +99,7 @@ void add_settling_since(const Configuration& before, const Configuration& after,
 }
 
 Json general_protocol(const Configuration& configuration) {
-  if (!configuration.protocol.is_object()) return Json::object();
+  if (!configuration.protocol->is_object()) return Json::object();
   Json general = configuration.protocol;
   general.erase(kSettlingKey);
   general.erase(kIncompleteKey);
@@ -106,14 +107,14 @@ Json general_protocol(const Configuration& configuration) {
 }
 
 bool is_incomplete(const Configuration& configuration) {
-  return configuration.protocol.is_object() && configuration.protocol.contains(kIncompleteKey);
+  return configuration.protocol->is_object() && configuration.protocol->contains(kIncompleteKey);
 }
 
 std::set<std::string> unfinished_operators(const Configuration& configuration) {
   std::set<std::string> signatures;
-  if (!configuration.protocol.is_object()) return signatures;
-  const auto found = configuration.protocol.find(kIncompleteKey);
-  if (found == configuration.protocol.end() || !found->is_array()) return signatures;
+  if (!configuration.protocol->is_object()) return signatures;
+  const auto found = configuration.protocol->find(kIncompleteKey);
+  if (found == configuration.protocol->end() || !found->is_array()) return signatures;
   for (const Json& each : *found) {
     if (each.is_string()) signatures.insert(each.get<std::string>());
   }
@@ -122,8 +123,8 @@ std::set<std::string> unfinished_operators(const Configuration& configuration) {
 
 void mark_operators(Configuration& configuration, const std::vector<std::string>& signatures,
                     bool finished) {
-  if (!configuration.protocol.is_object()) configuration.protocol = Json::object();
-  if (finished && !configuration.protocol.contains(kIncompleteKey)) return;
+  if (!configuration.protocol->is_object()) configuration.protocol = Json::object();
+  if (finished && !configuration.protocol->contains(kIncompleteKey)) return;
   std::set<std::string> all = unfinished_operators(configuration);
   for (const std::string& each : signatures) {
     if (finished) {
@@ -138,8 +139,8 @@ void mark_operators(Configuration& configuration, const std::vector<std::string>
 void mark_incomplete(Configuration& configuration, bool stopped) {
   if (stopped) {
     mark_operators(configuration, {}, false);
-  } else if (unfinished_operators(configuration).empty() && configuration.protocol.is_object()) {
-    configuration.protocol.erase(kIncompleteKey);
+  } else if (unfinished_operators(configuration).empty() && configuration.protocol->is_object()) {
+    configuration.protocol->erase(kIncompleteKey);
   }
 }
 

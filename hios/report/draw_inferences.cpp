@@ -1,5 +1,6 @@
 #include "hios/report/draw_inferences.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace hios {
@@ -18,7 +19,7 @@ void draw_inferences(const Graph& graph, const Schedule& schedule,
     if (each.start_ms - each.awaited_ms > kShortestWaitMs)
       trace.slice(process, lane, "waiting", each.awaited_ms, each.start_ms);
     trace.slice(process, lane, std::to_string(each.inference) + ": " + name, each.start_ms,
-                each.end_ms, {{"inference", each.inference}, {"stage", each.stage}});
+                each.end_ms, Json{{"inference", each.inference}, {"stage", each.stage}});
   }
 }
 

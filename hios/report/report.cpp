@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace hios {
@@ -200,7 +201,7 @@ Json to_json(const Report& report, const Graph& graph) {
   if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
   if (!report.date.empty()) json["date"] = report.date;
-  if (!report.environment.empty()) json["environment"] = report.environment;
+  if (!report.environment->empty()) json["environment"] = report.environment;
   if (!report.incomplete.empty()) json["incomplete"] = report.incomplete;
   if (report.transfer_paths) json["transfer_paths"] = *report.transfer_paths;
   return json;

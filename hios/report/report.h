@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/base/ids.h"
-#include "hios/base/json/json.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/timeline.h"
@@ -23,14 +23,14 @@ struct ReportRank {
   std::string host;
   std::vector<int> cores;  ///< numbers of the operating system; empty: not pinned
   int threads = 1;
-  Json backend = Json::object();  ///< Backend::describe()
-  Bytes arena_bytes = 0;          ///< peak of the arena, whose slots tensors share
-  Bytes all_tensors_bytes = 0;    ///< size without sharing slots
-  Bytes sent_bytes = 0;           ///< bytes sent in an iteration
-  Bytes input_bytes = 0;          ///< size of the model's input
-  Bytes weights_bytes = 0;        ///< weights in all layouts that its operators read
-  Bytes scratch_bytes = 0;        ///< working memory of operators
-  Bytes memory_bytes = 0;         ///< its device's memory by the schedule; 0: no limit
+  OwnedJson backend = {};       ///< Backend::describe()
+  Bytes arena_bytes = 0;        ///< peak of the arena, whose slots tensors share
+  Bytes all_tensors_bytes = 0;  ///< size without sharing slots
+  Bytes sent_bytes = 0;         ///< bytes sent in an iteration
+  Bytes input_bytes = 0;        ///< size of the model's input
+  Bytes weights_bytes = 0;      ///< weights in all layouts that its operators read
+  Bytes scratch_bytes = 0;      ///< working memory of operators
+  Bytes memory_bytes = 0;       ///< its device's memory by the schedule; 0: no limit
   Bytes held_bytes() const { return arena_bytes + input_bytes + weights_bytes + scratch_bytes; }
 };
 
@@ -63,19 +63,20 @@ struct ReportOperator {
 
 struct Report {
   std::vector<std::string> arguments;  ///< the command line, the program's name first
-  Json versions = Json::object();
-  std::string date;                   ///< start of the run, UTC; empty: not known
-  Json environment = Json::object();  ///< variables that influence times, by name
+  OwnedJson versions = {};
+  std::string date;            ///< start of the run, UTC; empty: not known
+  OwnedJson environment = {};  ///< variables that influence times, by name
   std::vector<ReportRank> ranks;
-  std::string transfer_path;           ///< Transport::path()
-  std::optional<Json> transfer_paths;  ///< paths of every pair of ranks, where devices send tensors
+  std::string transfer_path;  ///< Transport::path()
+  std::optional<OwnedJson>
+      transfer_paths;  ///< paths of every pair of ranks, where devices send tensors
   std::string graph_digest, schedule_digest;
   std::optional<std::string> profile_digest;
   std::string model;
   std::int64_t batch = 0, height = 0, width = 0;
   std::string algorithm;
   std::uint64_t seed = 0;
-  Json protocol = Json::object();  ///< warm-up, iterations
+  OwnedJson protocol = {};  ///< warm-up, iterations
   /// The latency of each iteration, or of each of many inferences in flight. REQUIRES: not empty.
   std::vector<double> iterations_ms;
   /// By iteration, true if the machine of some rank did something else. Empty: it never did.

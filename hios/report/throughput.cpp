@@ -1,5 +1,7 @@
 #include "hios/report/throughput.h"
 
+#include <nlohmann/json.hpp>
+
 namespace hios {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "hios/report/trace.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 // In the Trace Event Format an arrow consists of two events that lie inside slices. Where no slice
@@ -35,8 +36,8 @@ std::size_t Trace::lane_index(const std::string& process, const std::string& lan
 }
 
 void Trace::slice(const std::string& process, const std::string& lane, const std::string& name,
-                  double start_ms, double end_ms, const Json& args) {
-  lanes_[lane_index(process, lane)].slices.push_back({name, start_ms, end_ms, args});
+                  double start_ms, double end_ms, OwnedJson args) {
+  lanes_[lane_index(process, lane)].slices.push_back({name, start_ms, end_ms, std::move(args)});
 }
 
 void Trace::arrow(const std::string& process, const std::string& from_lane, double from_ms,
@@ -94,7 +95,7 @@ void Trace::append_slices(Json& events) const {
     for (const Slice& slice : lanes_[lane].slices) {
       Json complete = event("X", lane, slice.name, slice.start_ms);
       complete["dur"] = std::max(0.0, slice.end_ms - slice.start_ms) * kMicrosecondsPerMs;
-      if (!slice.args.empty()) complete["args"] = slice.args;
+      if (!slice.args->empty()) complete["args"] = slice.args;
       events.push_back(std::move(complete));
     }
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hios/base/json/json.h"
+#include "hios/base/json/owned_json.h"
 
 namespace hios {
 
@@ -16,7 +16,7 @@ class Trace {
   /// Adds a slice. Lanes are created on first use; `process` is "planned" or "measured", `lane`
   /// "rank 0 stream 1". Slices of one lane may nest, but not overlap otherwise.
   void slice(const std::string& process, const std::string& lane, const std::string& name,
-             double start_ms, double end_ms, const Json& args = Json::object());
+             double start_ms, double end_ms, OwnedJson args = {});
   /// Adds an arrow from a time on one lane to a time on another of the same process. It leaves the
   /// slice that runs at `from_ms` or ended last before it, and enters the slice that runs at
   /// `to_ms` or starts first after it; the slices may be added later.
@@ -28,7 +28,7 @@ class Trace {
   struct Slice {
     std::string name;
     double start_ms = 0, end_ms = 0;
-    Json args;
+    OwnedJson args = {};
   };
   struct Lane {
     std::size_t process = 0;

@@ -1,6 +1,7 @@
 #include "hios/schedule/prediction_json.h"
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 namespace hios {
 namespace {

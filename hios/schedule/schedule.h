@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "hios/base/json/json.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/graph/fusion/merge_siblings.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
@@ -95,7 +95,7 @@ struct ScheduleFile {
   std::int64_t batch = 0, height = 0, width = 0;  ///< 0: a research DAG
   Merge merge = Merge::kNone;                     ///< the merge of the model's siblings
   std::string algorithm;
-  Json options = Json::object();  ///< options that differ from the defaults
+  OwnedJson options = {};  ///< options that differ from the defaults
   Outcome outcome = Outcome::kFeasible;
   double seconds = 0;  ///< the algorithm's own time
   Objective objective = Objective::kLatency;
@@ -103,7 +103,7 @@ struct ScheduleFile {
   Schedule schedule;
   bool has_prediction = true;  ///< false: the author of the file predicted nothing
   Prediction predicted;
-  Json extra = Json::object();  ///< additions of the author; kept and ignored
+  OwnedJson extra = {};  ///< additions of the author; kept and ignored
 };
 
 }  // namespace hios

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -299,7 +300,7 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
     json["transfers"].push_back(transfer_json(graph, transfer.producer, to));
   }
   if (file.has_prediction) json["predicted"] = prediction_json(file.predicted, graph);
-  if (!file.extra.empty()) json["extra"] = file.extra;
+  if (!file.extra->empty()) json["extra"] = file.extra;
   return json;
 }
 

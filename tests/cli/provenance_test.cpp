@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "mpi/messages/serial.h"
 
@@ -35,7 +36,7 @@ TEST(Provenance, HasADateAndTheEnvironment) {
   unsetenv("OMP_HIOS_TEST");
   EXPECT_EQ(provenance.date.size(), std::string("2024-06-11T09:30:00Z").size());
   EXPECT_EQ(provenance.date.back(), 'Z');
-  const std::string said = provenance.environment["OMP_HIOS_TEST"];
+  const std::string said = provenance.environment->at("OMP_HIOS_TEST");
   EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   EXPECT_NO_THROW(to_text(provenance.environment));
 }

@@ -1,6 +1,7 @@
 // Part of tests/fuzz/checks.h: flight records of ranks.
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // Part of tests/fuzz/checks.h: graphs and platforms.
 
+#include <nlohmann/json.hpp>
+
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
 #include "hios/graph/graph_json.h"

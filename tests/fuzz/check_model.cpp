@@ -1,5 +1,7 @@
 // Part of tests/fuzz/checks.h: models, fusion rules and profiles.
 
+#include <nlohmann/json.hpp>
+
 #include "fuzz/judged.h"
 #include "fuzz/reading.h"
 #include "hios/graph/fusion/coarsen.h"

@@ -1,6 +1,7 @@
 // Part of tests/fuzz/checks.h: schedules of tests/corpus/graph_ok.json.
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "fuzz/reading.h"
 #include "hios/evaluate/simulate.h"

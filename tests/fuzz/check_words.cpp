@@ -1,5 +1,7 @@
 // Part of tests/fuzz/checks.h: values of flags. The first byte selects the flag.
 
+#include <nlohmann/json.hpp>
+
 #include "fuzz/reading.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/graph/graph_json.h"

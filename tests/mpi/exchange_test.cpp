@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/expect_error.h"
 #include "support/transports/thread_transport.h"

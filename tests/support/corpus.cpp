@@ -1,6 +1,7 @@
 #include "support/corpus.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "hios/base/json/json_io.h"

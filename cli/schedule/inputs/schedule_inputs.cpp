@@ -1,5 +1,7 @@
 #include "cli/schedule/inputs/schedule_inputs.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/remedies.h"
 
 #include "hios/base/error.h"

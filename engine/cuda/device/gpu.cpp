@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/nvml.h"

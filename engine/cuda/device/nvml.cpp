@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 

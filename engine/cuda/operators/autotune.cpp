@@ -1,6 +1,7 @@
 #include "engine/cuda/operators/autotune.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "engine/cuda/operators/autotune_timer.h"
 #include "hios/base/error.h"

@@ -1,6 +1,7 @@
 #include "engine/job/ranks/algorithm_agreement.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/backend/operation.h"

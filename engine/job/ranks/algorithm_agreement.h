@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/backend/backend.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "mpi/transport.h"
 
@@ -10,7 +11,7 @@ namespace hios::job {
 
 /// The algorithms of a profile's device (Profile::algorithms).
 struct KnownAlgorithms {
-  Json algorithms = Json::object();
+  OwnedJson algorithms = {};
   std::string file = {};  ///< the profile's file, for messages only
 };
 

@@ -1,5 +1,7 @@
 #include "engine/job/ranks/device_agreement.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/platform/device_identity.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -127,8 +128,8 @@ void check_same_machine(const Configuration& known, const Configuration& like,
                         const std::string& file, const std::string& processor,
                         const std::string& route) {
   const auto differs = [&](const char* what, const std::string& here) {
-    const auto found = known.machine.find(what);
-    if (found == known.machine.end() || *found == here) return;
+    const auto found = known.machine->find(what);
+    if (found == known.machine->end() || *found == here) return;
     const std::string there = found->is_string() ? found->get<std::string>() : found->dump();
     throw InputError(file + ": $.configurations: measured on another " + what + " (" + there +
                      ", here " + here + "): write to another file");
@@ -137,8 +138,8 @@ void check_same_machine(const Configuration& known, const Configuration& like,
   differs("transport", route);
   // A GPU's libraries are part of its identity; those of cores are not.
   const auto library = [](const Configuration& of) {
-    const auto backend = of.machine.find("backend");
-    const bool has = backend != of.machine.end() && backend->is_object();
+    const auto backend = of.machine->find("backend");
+    const bool has = backend != of.machine->end() && backend->is_object();
     const Json text = has ? backend->value("library", Json()) : Json();
     return text.is_string() ? text.get<std::string>() : std::string();
   };

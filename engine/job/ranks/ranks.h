@@ -8,6 +8,7 @@
 
 #include "engine/backends.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/base/numbers/precision.h"
 #include "mpi/transport.h"
 
@@ -28,7 +29,7 @@ struct RankOptions {
   /// Uses only algorithms that give the same bits each time.
   bool deterministic = true;
   /// Variables of the program's environment that times depend on: for provenance only.
-  Json environment = Json::object();
+  OwnedJson environment = {};
   /// The backends to choose from: those of this build, or a table of the caller's.
   std::span<const BackendEntry> table = hios::backends();
 };

@@ -122,7 +122,7 @@ void check_likeness(const Ranks& ranks, Warnings& found) {
   for (const RankSurroundings& rank : ranks) backends.insert(rank.backend);
   for (const std::string& backend : backends) {
     compare("libraries of the " + backend + " backend", [&](const auto& rank) {
-      return rank.backend == backend ? rank.description.value("library", "") : std::string();
+      return rank.backend == backend ? rank.description->value("library", "") : std::string();
     });
   }
 }

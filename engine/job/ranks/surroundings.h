@@ -6,6 +6,7 @@
 
 #include "engine/host/surroundings.h"
 #include "engine/job/ranks/ranks.h"
+#include "hios/base/json/owned_json.h"
 #include "hios/base/need.h"
 
 /// The hosts of a job, and warnings about facts that spoil its times.
@@ -17,11 +18,11 @@ struct RankSurroundings {
   std::string host;
   std::string backend, kind;
   int threads = 1;
-  std::vector<int> pinned;            ///< the cores that it is pinned to; empty: not pinned
-  Json description = Json::object();  ///< Backend::describe()
-  std::optional<Bytes> memory;        ///< available on the device, or on the host
-  std::string path;                   ///< Transport::path()
-  bool device_messages = false;       ///< Transport::claims_device_memory()
+  std::vector<int> pinned;       ///< the cores that it is pinned to; empty: not pinned
+  OwnedJson description = {};    ///< Backend::describe()
+  std::optional<Bytes> memory;   ///< available on the device, or on the host
+  std::string path;              ///< Transport::path()
+  bool device_messages = false;  ///< Transport::claims_device_memory()
 
   static auto fields(auto& self) {
     return std::tie(self.facts, self.host, self.backend, self.kind, self.threads, self.pinned,

@@ -1,5 +1,7 @@
 #include "engine/job/ranks/tensor_transport.h"
 
+#include <nlohmann/json.hpp>
+
 #include "engine/job/ranks/device_agreement.h"
 #include "hios/base/log.h"
 #include "mpi/device/choose_routes.h"

@@ -1,5 +1,7 @@
 #include "hios/base/json/json_io.h"
 
+#include <nlohmann/json.hpp>
+
 #include "hios/base/files/file_lock.h"
 #include "hios/base/files/output_file.h"
 

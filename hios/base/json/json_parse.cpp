@@ -1,6 +1,7 @@
 #include "hios/base/json/json_parse.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_set>

@@ -1,6 +1,7 @@
 #include "hios/base/json/json_text.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "hios/base/error.h"

@@ -1,5 +1,6 @@
 #include "hios/base/numbers/precision.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "hios/base/error.h"

@@ -3,6 +3,7 @@
 
 #include <dnnl_version.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"

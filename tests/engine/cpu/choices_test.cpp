@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <dnnl.hpp>
+#include <nlohmann/json.hpp>
 
 #include "engine/cpu/backend.h"
 #include "engine/job/verification.h"

@@ -1,6 +1,7 @@
 #include "engine/cpu/instruction_set.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/cpu/backend.h"
 #include "engine/cpu/kernels/kernels.h"

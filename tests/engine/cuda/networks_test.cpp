@@ -2,6 +2,7 @@
 // not.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "engine/cuda/backend.h"

@@ -2,6 +2,7 @@
 // bits of one rank. The bodies are in tests/support/networks/rank_networks.h; they also run without
 // a GPU.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/cuda/backend.h"
 #include "engine/reference/backend.h"

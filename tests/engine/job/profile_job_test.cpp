@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
@@ -242,7 +243,7 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
       ProfileJob job(watch, network, {}, options);
       const Ended ended = job.measure(stages_of(network, schedule));
       const Configuration& known = *job.configurations().front();
-      EXPECT_EQ(known.protocol.contains("incomplete"), ended == Ended::kStopped);
+      EXPECT_EQ(known.protocol->contains("incomplete"), ended == Ended::kStopped);
       EXPECT_EQ(unsettled_text(known).find("stopped before its end") != std::string::npos,
                 ended == Ended::kStopped);
       if (transport.rank() == Rank(0)) {
@@ -260,7 +261,7 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
       EXPECT_EQ(again.measure(stages_of(network, schedule)), Ended::kComplete);
       const Configuration& all = *again.configurations().front();
       EXPECT_TRUE(unfinished_operators(all).empty());
-      EXPECT_FALSE(all.protocol.contains("incomplete"));
+      EXPECT_FALSE(all.protocol->contains("incomplete"));
       EXPECT_EQ(all.transfers.size(), 2u);
       EXPECT_FALSE(all.stages.empty());
     });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/host/clock.h"
@@ -134,7 +135,7 @@ TEST(Profiler, MeasuresEverySignatureInSweepsOverTheNetwork) {
     EXPECT_EQ(configuration.threads, 2);
     EXPECT_EQ(configuration.backend, "fake");
     EXPECT_GT(configuration.seconds, 0);
-    EXPECT_TRUE(configuration.machine.contains("processor"));
+    EXPECT_TRUE(configuration.machine->contains("processor"));
     EXPECT_EQ(configuration.protocol["iterations"], kShort.iterations);
     collected.add(configuration);
   });

@@ -1,6 +1,7 @@
 #include "engine/measure/protocol.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/fakes/fake_disturbance.h"
 #include "support/transports/thread_transport.h"

@@ -1,6 +1,7 @@
 #include "hios/flight/flight.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/expect_error.h"
 #include "support/schema.h"

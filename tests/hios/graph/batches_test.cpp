@@ -1,6 +1,7 @@
 #include "hios/graph/batches.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/cost_model.h"

@@ -3,6 +3,7 @@
 #include "hios/base/json/json_text.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/random/random_dag.h"

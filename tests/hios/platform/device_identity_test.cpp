@@ -1,6 +1,7 @@
 #include "hios/platform/device_identity.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace hios {
 namespace {

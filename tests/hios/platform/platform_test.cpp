@@ -3,6 +3,7 @@
 #include "hios/base/json/json_text.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/platform/platform_json.h"
 #include "support/message.h"

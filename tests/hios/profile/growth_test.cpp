@@ -1,6 +1,7 @@
 #include "hios/profile/growth.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
@@ -15,8 +16,8 @@ Configuration of_threads(int threads) {
   made.threads = threads;
   made.seconds = 10;
   made.operators = {{"a", {1, 1, 30}}, {"b", {2, 2, 30}}};
-  made.protocol = {{"warmup", 5}};
-  made.machine = {{"processor", "P"}, {"algorithms", {{"a", 1}}}};
+  made.protocol = Json{{"warmup", 5}};
+  made.machine = Json{{"processor", "P"}, {"algorithms", {{"a", 1}}}};
   return made;
 }
 
@@ -115,7 +116,7 @@ TEST_F(Growth, MachineAndProtocolAreChangedWhereTheyWereChanged) {
   now().protocol["statistic"] = "x";
   bring();
   EXPECT_EQ(now().machine["algorithms"].dump(), R"({"a":1,"theirs":4,"mine":3})");
-  EXPECT_EQ(now().protocol.dump(), R"({"warmup":7,"statistic":"x"})");
+  EXPECT_EQ(now().protocol->dump(), R"({"warmup":7,"statistic":"x"})");
 }
 
 TEST_F(Growth, TimesThatOthersRemovedStayRemoved) {
@@ -161,10 +162,10 @@ TEST_F(Growth, MarksFollowTheMeasurementThatCounts) {
 TEST_F(Growth, AddsAllTimesToAFileThatAnotherCreated) {
   before_ = {};
   mine().machine["algorithms"] = {{"mine", {{"tile", 3}}}};
-  now().machine.erase("algorithms");
+  now().machine->erase("algorithms");
   now().machine["cores"] = 2;
   bring();
-  EXPECT_EQ(now().machine.dump(),
+  EXPECT_EQ(now().machine->dump(),
             R"({"processor":"P","cores":2,"algorithms":{"mine":{"tile":3}}})");
   EXPECT_EQ(now().seconds, 20);
 }

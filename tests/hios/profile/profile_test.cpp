@@ -1,6 +1,7 @@
 #include "hios/profile/profile.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/profile/profile_json.h"
 #include "support/expect_error.h"
@@ -22,8 +23,8 @@ Configuration configuration(std::string backend, int threads, std::size_t ranks)
 
 Profile sample() {
   Configuration made = configuration("cpu", 2, 3);
-  made.machine = {{"processor", "some"}, {"cores", 4}};
-  made.protocol = {{"warmup", 3}};
+  made.machine = Json{{"processor", "some"}, {"cores", 4}};
+  made.protocol = Json{{"warmup", 3}};
   made.operators["Conv 64 k3x3 | 1x3x8x8"] = {1.25, 1.0, 30};
   made.operators["Relu | 1x3x8x8"] = {0.1, 0.05, 30};
   made.stages[canonical({{"b", "c"}, {"a"}, {"a"}})] = {3.5, 3.25, 12};
@@ -234,7 +235,7 @@ TEST(Profile, MergeAddsAndReplaces) {
   update.operators["new"] = {9, 8, 7};
   update.stages[{{"a"}, {"d"}}] = {2, 1, 3};
   update.transfers = {{0, 2, {{1024, 0.5}}}, {1, 2, {{1, 1}}}};
-  update.protocol = {{"warmup", 9}};
+  update.protocol = Json{{"warmup", 9}};
   update.seconds = 2;
   mine.merge(other);
 
@@ -246,8 +247,8 @@ TEST(Profile, MergeAddsAndReplaces) {
   EXPECT_EQ(merged.stages.size(), 2U);
   ASSERT_EQ(merged.transfers.size(), 3U);
   EXPECT_EQ(merged.transfers[0].transfer_ms(1), 0.5);
-  EXPECT_EQ(merged.protocol["warmup"], 9);
-  EXPECT_EQ(merged.machine["cores"], 4);
+  EXPECT_EQ(merged.protocol->at("warmup"), 9);
+  EXPECT_EQ(merged.machine->at("cores"), 4);
   EXPECT_EQ(merged.seconds, 3.5);
 }
 
@@ -257,7 +258,7 @@ TEST(Profile, AnyNumberOfRanksComputesByTheSameAlgorithms) {
     made.backend = made.kind = "cpu";
     made.threads = threads;
     made.ranks = ranks;
-    made.machine = {{"algorithms", algorithms}};
+    made.machine = Json{{"algorithms", algorithms}};
     return made;
   };
   Profile profile;

@@ -4,6 +4,7 @@
 #include "hios/profile/profile_json.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace hios {
 namespace {
@@ -21,7 +22,7 @@ TEST(Settling, IsUnknownWhereAProfileLacksIt) {
   EXPECT_EQ(unsettled_text(configuration), "");
   configuration.protocol = Json::array();
   EXPECT_EQ(unsettled_text(configuration), "");
-  configuration.protocol = {{"settling", {{"operators", {{"settled", "no"}, {"sweeps", -3}}}}}};
+  configuration.protocol = Json{{"settling", {{"operators", {{"settled", "no"}, {"sweeps", -3}}}}}};
   EXPECT_EQ(unsettled_text(configuration), "");
 }
 

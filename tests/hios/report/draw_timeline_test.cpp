@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"

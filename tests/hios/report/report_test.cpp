@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/graphs/small_graph.h"
 #include "support/schema.h"
@@ -13,12 +14,12 @@ namespace {
 Report sample() {
   Report report;
   report.arguments = {"hios-run", "--model", "inception_v3"};
-  report.versions = {{"hios", "0.1.0"}};
+  report.versions = Json{{"hios", "0.1.0"}};
   ReportRank rank;
   rank.host = "n1";
   rank.cores = {0, 1};
   rank.threads = 2;
-  rank.backend = {{"library", "some"}};
+  rank.backend = Json{{"library", "some"}};
   rank.arena_bytes = 100;
   rank.all_tensors_bytes = 1000;
   report.ranks = {rank, rank};

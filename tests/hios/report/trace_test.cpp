@@ -5,6 +5,7 @@
 #include <map>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace hios {
 namespace {
@@ -20,7 +21,7 @@ std::vector<Json> of_phase(const Json& trace, const std::string& phase) {
 
 Trace two_ranks() {
   Trace trace;
-  trace.slice("planned", "rank 0", "conv_1", 0, 1.5, {{"stage", 0}});
+  trace.slice("planned", "rank 0", "conv_1", 0, 1.5, Json{{"stage", 0}});
   trace.slice("planned", "rank 1", "conv_2", 1.75, 2);
   trace.slice("measured", "rank 0", "conv_1", 0.001, 1.4);
   return trace;

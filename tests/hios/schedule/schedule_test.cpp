@@ -1,6 +1,7 @@
 #include "hios/schedule/schedule.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/error.h"
 #include "hios/schedule/schedule_json.h"
@@ -32,7 +33,7 @@ ScheduleFile sample(const Graph& graph) {
   file.height = 299;
   file.width = 200;
   file.algorithm = "hios-lp";
-  file.options = {{"window", 8}};
+  file.options = Json{{"window", 8}};
   file.outcome = Outcome::kTimeLimit;
   file.seconds = 0.25;
   Device cpu;
@@ -54,7 +55,7 @@ ScheduleFile sample(const Graph& graph) {
   file.predicted.estimated_stages = 1;
   file.predicted.lower_bound_ms = 10;
   file.predicted.bound = "critical_path";
-  file.extra = {{"seed", 3}, {"note", {"an author's"}}};
+  file.extra = Json{{"seed", 3}, {"note", {"an author's"}}};
   return file;
 }
 

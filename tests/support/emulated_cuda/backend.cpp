@@ -1,5 +1,7 @@
 #include "support/emulated_cuda/backend.h"
 
+#include <nlohmann/json.hpp>
+
 #include "engine/cuda/device/recording.h"
 
 namespace hios::test {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "engine/cuda/operators/operators.h"
 
 namespace hios::test {

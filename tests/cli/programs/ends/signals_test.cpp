@@ -1,6 +1,7 @@
 // SIGTERM and SIGINT, to a program or to mpirun: what was measured is kept, and nobody is left.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 #include "support/sanitized.h"

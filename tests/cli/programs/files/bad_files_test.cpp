@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "support/corpus.h"
 #include "support/programs/programs.h"

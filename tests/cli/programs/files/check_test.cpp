@@ -2,6 +2,7 @@
 // every finding, and prints nothing under -q.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 #include "support/programs/temporary_folder.h"

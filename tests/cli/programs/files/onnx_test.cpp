@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/files/npy.h"
 #include "hios/base/numbers/random.h"

@@ -1,6 +1,7 @@
 // Many inputs at once, of which operators run some at a time: from profile to run.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/files/npy.h"
 #include "support/programs/programs.h"

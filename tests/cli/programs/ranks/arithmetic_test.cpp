@@ -1,6 +1,7 @@
 // fp16 and tf32 for a user: profile, schedule, run and verify, each with --math, on ranks of the
 // reference backend; and flags that do not go together.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 #include "support/schema.h"

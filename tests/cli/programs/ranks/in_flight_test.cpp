@@ -2,6 +2,7 @@
 // rank hangs or is killed.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/model/networks/networks.h"
 #include "support/networks/random_network.h"

@@ -2,6 +2,7 @@
 // its schema.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 #include "support/sanitized.h"

@@ -3,6 +3,7 @@
 // what devices hold: reported, and refused above their memory_bytes.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "hios/platform/cpu_kinds.h"

@@ -2,6 +2,7 @@
 // gives a line that names it, a status that is not 0, and never half a file.
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
 

@@ -1,6 +1,7 @@
 // The GPU as a transport uses it: copies, events and refusals.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "engine/cuda/backend.h"

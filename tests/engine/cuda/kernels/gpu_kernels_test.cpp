@@ -2,6 +2,7 @@
 // trials choose, and every size and step that the depthwise kernel is compiled for, on few pixels
 // and on many.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/device/handles.h"
@@ -52,7 +53,7 @@ void expect_every_candidate_right(const test::OperationCase& operation_case, Pre
   for (const std::string& name : cuda::convolution_candidates(*problem, tools, true)) {
     SCOPED_TRACE(name);
     BackendOptions options = options_in(precision);
-    options.algorithms = {{key, name}};
+    options.algorithms = Json{{key, name}};
     const auto backend = cuda::make_backend(options);
     try {
       backend->algorithms(operation, Choosing::kByTiming);

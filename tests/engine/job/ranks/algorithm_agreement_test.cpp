@@ -1,6 +1,7 @@
 #include "engine/job/ranks/algorithm_agreement.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/expect_error.h"
 #include "support/fakes/fake_backend.h"
@@ -35,7 +36,7 @@ TEST(AlgorithmAgreement, TheFirstRankOfABackendChoosesForAllOfThem) {
   test::run_ranks(4, [&](mpi::Transport& transport) {
     const std::size_t rank = transport.rank().index();
     ChoosyBackend backend(rank % 2 == 0 ? "even" : "odd", rank);
-    const KnownAlgorithms known{{{"op_2", 17}, {"elsewhere", 5}}};
+    const KnownAlgorithms known{Json{{"op_2", 17}, {"elsewhere", 5}}};
     const Json chosen = agree_on_algorithms(transport, backend, network.coarse, network.model,
                                             known, Choosing::kByTiming);
     for (std::size_t i = 0; i < network.coarse.graph.size(); ++i) {
@@ -78,7 +79,7 @@ TEST(AlgorithmAgreement, AnAlgorithmUnknownToOneBackendEndsAllRanks) {
     const bool knows = transport.rank() != Rank(1);
     const auto backend = knows ? std::unique_ptr<Backend>(std::make_unique<test::FakeBackend>())
                                : std::make_unique<IgnorantBackend>("ignorant");
-    const KnownAlgorithms known{{{"op_2", "fft"}}, "costs.json"};
+    const KnownAlgorithms known{Json{{"op_2", "fft"}}, "costs.json"};
     test::expect_error<InputError>(
         [&] {
           agree_on_algorithms(transport, *backend, network.coarse, network.model, known,

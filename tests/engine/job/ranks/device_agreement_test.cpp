@@ -1,6 +1,7 @@
 #include "engine/job/ranks/device_agreement.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/reference/backend.h"
 #include "hios/base/need.h"

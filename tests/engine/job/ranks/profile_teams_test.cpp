@@ -1,6 +1,7 @@
 #include "engine/job/ranks/profile_teams.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/expect_error.h"
 #include "support/fakes/fake_backend.h"

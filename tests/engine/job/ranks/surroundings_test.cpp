@@ -2,6 +2,7 @@
 #include "engine/job/ranks/surroundings.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/platform/platform.h"
 
@@ -16,7 +17,7 @@ RankSurroundings rank_on(const std::string& host) {
   rank.facts.processor = "P";
   rank.facts.cores = {0, 1, 2, 3};
   rank.facts.governor = "performance";
-  rank.description = {{"library", "oneDNN 2.6.3"}};
+  rank.description = Json{{"library", "oneDNN 2.6.3"}};
   rank.path = "Open MPI 4.1.4, shared memory with CMA";
   return rank;
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/host/clock.h"
@@ -144,7 +145,7 @@ TEST(Charges, AreMeasuredFromEachRankToTheNext) {
     EXPECT_GE(charge.receive, 0);
     EXPECT_LE(charge.receive, kMostIoCharge);
     EXPECT_GT(measured.io_charge->samples, 0);
-    for (const Json& one : measured.protocol["charges"])
+    for (const Json& one : measured.protocol->at("charges"))
       EXPECT_EQ(one["to"].get<std::size_t>(), (one["from"].get<std::size_t>() + 1) % ranks);
   }
 }

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/json/json_io.h"
 #include "support/expect_error.h"

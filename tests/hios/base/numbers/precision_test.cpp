@@ -1,6 +1,7 @@
 #include "hios/base/numbers/precision.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/error.h"
 #include "support/message.h"

@@ -2,6 +2,7 @@
 #include "hios/base/json/json_parse.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/error.h"
 #include "hios/graph/fusion/coarsen.h"
