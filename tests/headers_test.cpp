@@ -114,7 +114,7 @@ TEST(Headers, IncludeTheStandardHeadersThatTheyUse) {
   EXPECT_GT(seen, 500u) << "the test found few names: has the tree moved?";
 }
 
-// The library's templates took most of the time to compile sources that never touch JSON: headers
+// The library's templates took half of the time to compile sources that never touch JSON: headers
 // need only its declarations, but for the one whose templates convert values.
 TEST(Headers, LeaveTheJsonLibraryToSources) {
   std::set<std::string> including;
