@@ -31,8 +31,8 @@ for preset in "${presets[@]}"; do
 done
 for preset in "${presets[@]}"; do
   printf '\n== %s: tests ==\n' "$preset"
-  # One more than there are cores: many tests wait for processes that end.
-  ctest --preset "$preset" -j "$(($(nproc) + 1))"
+  # Two more than there are cores: many tests wait for processes that end.
+  ctest --preset "$preset" -j "$(($(nproc) + 2))"
 done
 if [[ " ${presets[*]} " = *' release '* ]]; then
   printf '\n== package ==\n'

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -155,6 +156,15 @@ TEST(Remedies, EveryNeedHasWords) {
 }
 
 // A need that no library has is words that nobody reads.
+/// Returns whether the text holds the name, and not only as the begin of a longer one.
+bool names(const std::string& text, const std::string& name) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t next = at + name.size();
+    if (next == text.size() || (!std::isalnum(text[next]) && text[next] != '_')) return true;
+  }
+  return false;
+}
+
 TEST(Remedies, EveryNeedIsOneOfALibrary) {
   namespace fs = std::filesystem;
   const fs::path root = HIOS_SOURCE_DIR;
@@ -173,8 +183,7 @@ TEST(Remedies, EveryNeedIsOneOfALibrary) {
   std::size_t seen = 0;
   for (std::sregex_iterator it(declared.begin(), declared.end(), name), end; it != end; ++it) {
     ++seen;
-    EXPECT_TRUE(std::regex_search(libraries, std::regex("need::" + it->str(1) + "\\b")))
-        << "no library needs " << it->str(1);
+    EXPECT_TRUE(names(libraries, "need::" + it->str(1))) << "no library needs " << it->str(1);
   }
   EXPECT_EQ(seen, std::variant_size_v<AnyNeed> - 1);
 }

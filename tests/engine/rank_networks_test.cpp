@@ -77,9 +77,11 @@ INSTANTIATE_TEST_SUITE_P(Small, RankNetworks,
 
 class RankMemory : public testing::TestWithParam<const Route*> {};
 
-TEST_P(RankMemory, DoesNotGrowInAThousandIterations) {
+// Fewer iterations than on GPUs: what the executor itself holds is measured by
+// tests/engine/run/steady_memory_test.cpp, over more.
+TEST_P(RankMemory, DoesNotGrow) {
   on_fake_devices(GetParam(), [](const RankJob& job) {
-    expect_no_growth(job, {"squeezenet", 32}, tries(tries(1000)));
+    expect_no_growth(job, {"squeezenet", 32}, tries(200));
   });
 }
 
@@ -118,7 +120,7 @@ std::set<std::string> messages_about_growth(
         };
         return backend;
       };
-      expect_no_growth(job, {"squeezenet", 32}, tries(200));
+      expect_no_growth(job, {"squeezenet", 32}, 40);
     });
   }
   std::set<std::string> kinds;

@@ -107,7 +107,9 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
       try {
-        const ScheduleResult result = algorithm.run(Problem(costs), Options(algorithm.options), {});
+        Options options(algorithm.options);
+        if (options.has("iterations")) options.set("iterations=3000");
+        const ScheduleResult result = algorithm.run(Problem(costs), options, {});
         EXPECT_TRUE(possible);
         EXPECT_EQ(first_finding(problem, result.schedule), "");
         EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kRounding));

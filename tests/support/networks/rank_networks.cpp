@@ -159,8 +159,8 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
 }
 
 void expect_no_growth(const RankJob& job, const SmallNetwork& network, int iterations) {
-  // Memory that an allocator or a library may still add to its caches; a kilobyte an iteration
-  // exceeds it.
+  // Memory that an allocator or a library may still add to its caches; in a thousand iterations a
+  // kilobyte each exceeds it.
   constexpr std::size_t kHostSlack = std::size_t{1} << 20;
   const Problem problem(network);
   const Schedule schedule =

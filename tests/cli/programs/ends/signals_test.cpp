@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "support/programs/programs.h"
 #include "support/sanitized.h"
@@ -60,7 +61,8 @@ class Signals : public testing::Test {
     ProcessOptions options;
     options.environment = {
         {"SIGNAL", how.signal}, {"RANKS", std::to_string(how.ranks)}, {"DELAY", how.delay}};
-    // Open MPI's launcher kills ranks 1 s after the signal, too soon for a sanitizer on busy cores.
+    // Open MPI's launcher waits 1 s after the signal, then kills its ranks, ended or not: too soon
+    // for a sanitizer on busy cores.
     if (kSanitized) options.environment.push_back({"OMPI_MCA_odls_base_sigkill_timeout", "20"});
     options.before = {"bash", "-c", kSignal, "bash"};
 #ifdef HIOS_MPIEXEC
@@ -105,6 +107,8 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
 #endif
     const std::string plan = schedule(ranks);
     for (const char* name : {"TERM", "INT"}) {
+      // The ranks get a SIGTERM in both cases, and each waits long here (see signal()).
+      if (kSanitized && ranks > 1 && name == std::string_view("INT")) continue;
       SCOPED_TRACE(std::string(name) + ", ranks " + std::to_string(ranks));
       const Signalled how{name, ranks};
       const std::string file = folder_.file("report.json");
