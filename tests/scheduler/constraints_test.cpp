@@ -1,6 +1,8 @@
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <string>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/validate.h"
@@ -74,7 +76,7 @@ TEST(Constraints, SchedulesHonourThemOrAreRefused) {
       if (options.has("iterations")) options.set("iterations=3000");
       if (options.has("generations")) options.set("generations=3");
       Context context;
-      int asked = 0;
+      std::atomic<int> asked = 0;  // several threads ask
       if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
         const ScheduleResult result = algorithm.run(Problem(costs), options, context);
