@@ -87,6 +87,8 @@ TEST(FakeAccelerator, RefusesTheHostWhileWorkIsQueued) {
   FakeAccelerator device(with_pace(Pace::kLazy));
   const auto memory = device.make_memory(4, "a tensor");
   EXPECT_TRUE(FakeAccelerator::owns(memory->data()));
+  EXPECT_TRUE(FakeAccelerator::owns(memory->data() + 3));
+  EXPECT_FALSE(FakeAccelerator::owns(memory->data() + 4)) << "another allocation may begin there";
   std::array<std::byte, 4> host{};
   EXPECT_FALSE(FakeAccelerator::owns(host.data()));
   device.write(memory->data(), host.data(), 4);

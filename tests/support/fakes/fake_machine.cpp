@@ -1,5 +1,6 @@
 #include "support/fakes/fake_machine.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -69,7 +70,9 @@ std::shared_ptr<FakeRegion> FakeRegion::find(const std::byte* address) {
   const auto at = all.by_address.lower_bound(address);
   if (at == all.by_address.end()) return nullptr;
   region = at->second.lock();
-  const bool inside = region && address <= region->data + region->size_bytes;
+  // A region of no bytes has an address, too. The end is another allocation's beginning.
+  const bool inside =
+      region && address < region->data + std::max<std::size_t>(region->size_bytes, 1);
   return inside ? region : nullptr;
 }
 
