@@ -1,6 +1,8 @@
 // SIGTERM and SIGINT, to a program or to mpirun: what was measured is kept, and nobody is left.
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -62,8 +64,8 @@ class Signals : public testing::Test {
     options.environment = {
         {"SIGNAL", how.signal}, {"RANKS", std::to_string(how.ranks)}, {"DELAY", how.delay}};
     // Open MPI's launcher waits 1 s after the signal, then kills its ranks, ended or not: too soon
-    // for a sanitizer on busy cores.
-    if (kSanitized) options.environment.push_back({"OMPI_MCA_odls_base_sigkill_timeout", "20"});
+    // on busy cores.
+    options.environment.push_back({"OMPI_MCA_odls_base_sigkill_timeout", kSanitized ? "20" : "6"});
     options.before = {"bash", "-c", kSignal, "bash"};
 #ifdef HIOS_MPIEXEC
     if (how.ranks > 1) return run_mpi(how.ranks, command, options);
@@ -118,6 +120,7 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
                                                  GetParam());
       expect_gone(done, how);
       const Json report = read(file);
+      std::filesystem::remove(file);  // the next run writes its own, or the test fails
       expect_meets_schema(report);
       EXPECT_GT(report["iterations_ms"].size(), 0u);
       EXPECT_TRUE(report["verified"].is_null());
@@ -129,7 +132,7 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
       if (ranks > 1) continue;
       EXPECT_NE(done.err.find("the measurements so far were kept"), std::string::npos) << done.err;
     }
-    EXPECT_EQ(folder_.files(), (Words{"p.json", "report.json", "schedule.json"}));
+    EXPECT_EQ(folder_.files(), (Words{"p.json", "schedule.json"}));
   }
 }
 
