@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "hios/base/json/json_text.h"
 #include "mpi/messages/serial.h"
 
 namespace hios::cli {

@@ -58,11 +58,11 @@ class MixedRanks : public testing::Test {
   TestFolder folder_;
 };
 
+#ifdef HIOS_HAVE_CPU
+
 void expect_done(const ProcessResult& result) {
   EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
 }
-
-#ifdef HIOS_HAVE_CPU
 
 TEST_F(MixedRanks, OneCappedRankIsProfiledPlannedRunAndVerified) {
   profile("cpu:sse41", 1, "profile.json");
