@@ -56,6 +56,7 @@ void check_algorithms(const CostModel& costs, const char* iterations = "1000") {
     EXPECT_LE(bound.ms, optimum.any_order_ms * (1 + kRounding)) << bound.name;
   }
   for (const Algorithm& algorithm : built_in().all()) {
+    if (algorithm.exact && milp::solvers().empty()) continue;  // it refuses all problems
     SCOPED_TRACE(algorithm.name);
     ScheduleResult result;
     try {
@@ -71,8 +72,7 @@ void check_algorithms(const CostModel& costs, const char* iterations = "1000") {
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));
     EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kRounding));
-    if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1 &&
-        !milp::solvers().empty()) {
+    if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1) {
       EXPECT_EQ(result.outcome, Outcome::kOptimal);
     }
     if (algorithm.name == "best") {
