@@ -25,12 +25,7 @@ namespace {
 
 using test::random_network;
 using test::RandomNetwork;
-
-std::unique_ptr<Backend> reference_in(Precision precision) {
-  BackendOptions options;
-  options.precision = precision;
-  return find_backend("reference").make(options);
-}
+using test::reference_in;
 
 class Arithmetic : public testing::TestWithParam<Precision> {
  protected:

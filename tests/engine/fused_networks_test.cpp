@@ -6,19 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "engine/backends.h"
 #include "engine/job/verification.h"
 #include "hios/base/numbers/random.h"
 #include "hios/model/networks/networks.h"
+#include "support/networks/small_network.h"
 
 namespace hios {
 namespace {
 
-struct SmallNetwork {
-  std::string_view name;
-  std::int64_t size;
-};
+using test::SmallNetwork;
 
 class FusedNetworks : public testing::TestWithParam<SmallNetwork> {
  protected:

@@ -16,7 +16,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kMergeSeed = 7;
 
 struct Parameters {
   Floats weights, bias;
@@ -24,7 +24,7 @@ struct Parameters {
     const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
     weights.resize(static_cast<std::size_t>(counts.weights));
     bias.resize(static_cast<std::size_t>(counts.bias));
-    SeededSource source(kSeed);
+    SeededSource source(kMergeSeed);
     if (counts.weights > 0) source.weights(model, layer, weights);
     if (counts.bias > 0) source.bias(model, layer, bias);
   }
@@ -71,7 +71,7 @@ Model with_own_weights() {
 
 std::map<std::string, Floats> values_of(const Network& network, std::string_view backend_name) {
   const auto backend = find_backend(backend_name).make({1, {}});
-  SeededSource source(kSeed);
+  SeededSource source(kMergeSeed);
   const std::vector<int> threads(network.coarse.graph.size(), 1);
   const job::OneRankRun run(network.coarse, network.model, *backend, threads, source, "");
   std::map<std::string, Floats> made;

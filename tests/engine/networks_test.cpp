@@ -12,16 +12,14 @@
 #include "scheduler/registry.h"
 #include "support/networks/made_up_profile.h"
 #include "support/networks/random_network.h"
+#include "support/networks/small_network.h"
 #include "support/oracles/plan_checker.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios {
 namespace {
 
-struct SmallNetwork {
-  std::string_view name;
-  std::int64_t size;  ///< height and width
-};
+using test::SmallNetwork;
 
 class Networks : public testing::TestWithParam<SmallNetwork> {
  protected:

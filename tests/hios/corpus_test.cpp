@@ -124,7 +124,7 @@ Rule rule_of(const std::string& name) {
   return rules.at(name);
 }
 
-void expect_finding(const fs::path& file, const test::BadFile& bad, const Graph& graph) {
+void expect_finding_in_file(const fs::path& file, const test::BadFile& bad, const Graph& graph) {
   const std::vector<Finding> findings = check(file, graph);
   std::string all;
   const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
@@ -148,7 +148,7 @@ TEST(Corpus, EveryBadFileIsRefused) {
     const bool run = bad.kind == "run";
     const Graph& graph = run ? surroundings().coarse.graph : surroundings().graph;
     if (!bad.rule.empty()) {
-      expect_finding(file, bad, graph);
+      expect_finding_in_file(file, bad, graph);
     } else {
       const auto read = [&] {
         read_file(file, run ? read_schedule_of_model : readers().at(bad.kind));

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "hios/base/error.h"
-#include "hios/evaluate/validate.h"
 #include "scheduler/registry.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
+#include "support/oracles/first_finding.h"
 #include "support/sanitized.h"
 
 // All algorithms keep the constraints: times by device, `allowed`, `colocate`, memory. A schedule
@@ -18,7 +18,8 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kRounding = 1e-8;
+using test::first_finding;
+using test::kOracleRounding;
 
 struct ConstrainedProblem {
   Graph graph;
@@ -52,11 +53,6 @@ ConstrainedProblem constrained(const Graph& free, std::size_t devices, double sl
       Platform(list)};
 }
 
-std::string first_finding(const ConstrainedProblem& problem, const Schedule& schedule) {
-  const auto findings = validate(problem.graph, problem.platform, schedule);
-  return findings.empty() ? "" : findings.front().text;
-}
-
 TEST(Constraints, SchedulesHonourThemOrAreRefused) {
   std::size_t made = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < test::tries(600u); ++seed) {
@@ -80,7 +76,7 @@ TEST(Constraints, SchedulesHonourThemOrAreRefused) {
       if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
         const ScheduleResult result = algorithm.run(Problem(costs), options, context);
-        EXPECT_EQ(first_finding(problem, result.schedule), "");
+        EXPECT_EQ(first_finding(problem.graph, problem.platform, result.schedule), "");
         ++made;
       } catch (const InputError& error) {
         EXPECT_NE(std::string(error.what()).find("operator"), std::string::npos) << error.what();
@@ -104,7 +100,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     const auto best = test::brute_force(problem.graph, problem.platform,
                                         test::plain_costs_of(problem.graph, problem.platform));
     const bool possible = best.latency_ms < std::numeric_limits<double>::infinity();
-    ASSERT_EQ(possible ? first_finding(problem, best.schedule) : "", "");
+    ASSERT_EQ(possible ? first_finding(problem.graph, problem.platform, best.schedule) : "", "");
     impossible += !possible;
     for (const Algorithm& algorithm : built_in().all()) {
       SCOPED_TRACE(algorithm.name);
@@ -113,8 +109,8 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
         if (options.has("iterations")) options.set("iterations=3000");
         const ScheduleResult result = algorithm.run(Problem(costs), options, {});
         EXPECT_TRUE(possible);
-        EXPECT_EQ(first_finding(problem, result.schedule), "");
-        EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kRounding));
+        EXPECT_EQ(first_finding(problem.graph, problem.platform, result.schedule), "");
+        EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kOracleRounding));
         ++made;
       } catch (const InputError&) {
         // Packing may miss a placement; a test below checks that it finds most.

@@ -19,26 +19,22 @@
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
 #include "support/graphs/dag_generator.h"
+#include "support/oracles/brute_force.h"
 #include "support/oracles/contended_brute_force.h"
+#include "support/oracles/first_finding.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
 
-constexpr double kRounding = 1e-8;
+using test::first_finding;
+using test::kOracleRounding;
+using test::style_by_number;
+
 constexpr hios::Contention kContended[] = {hios::Contention::kLink, hios::Contention::kPort};
 
-Platform devices(std::size_t count, int streams, hios::Contention contention) {
-  const Platform alike = test::devices(count, streams);
-  return Platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
-}
-
-std::string first_finding(const Graph& graph, const Platform& platform, const Schedule& schedule) {
-  const auto findings = validate(graph, platform, schedule);
-  return findings.empty() ? "" : findings.front().text;
-}
-
-ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const char* iterations) {
+ScheduleResult run_with_iterations(const Algorithm& algorithm, const CostModel& costs,
+                                   const char* iterations) {
   Options options(algorithm.options);
   if (options.has("iterations")) options.set(std::string("iterations=") + iterations);
   if (options.has("generations")) options.set("generations=3");
@@ -46,21 +42,21 @@ ScheduleResult run(const Algorithm& algorithm, const CostModel& costs, const cha
 }
 
 /// Checks every algorithm and bound. Only algorithms for one device may refuse the problem.
-void check_algorithms(const CostModel& costs, const char* iterations = "1000") {
+void check_contended(const CostModel& costs, const char* iterations = "1000") {
   const Graph& graph = costs.graph();
   const Platform& platform = costs.platform();
   const test::PlainCosts plain_costs = test::plain_costs_of(costs);
   const test::ContendedOptimum optimum =
       test::contended_brute_force(graph, platform, plain_costs, platform.contention());
   for (const LowerBound& bound : all_bounds(graph, costs)) {
-    EXPECT_LE(bound.ms, optimum.any_order_ms * (1 + kRounding)) << bound.name;
+    EXPECT_LE(bound.ms, optimum.any_order_ms * (1 + kOracleRounding)) << bound.name;
   }
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.exact && milp::solvers().empty()) continue;  // it refuses all problems
     SCOPED_TRACE(algorithm.name);
     ScheduleResult result;
     try {
-      result = run(algorithm, costs, iterations);
+      result = run_with_iterations(algorithm, costs, iterations);
     } catch (const InputError&) {
       if (!algorithm.many_devices) continue;
       throw;
@@ -70,26 +66,19 @@ void check_algorithms(const CostModel& costs, const char* iterations = "1000") {
         test::slow_latency_ms(graph, result.schedule, plain_costs, platform.contention());
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
-    EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kRounding));
-    EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kRounding));
+    EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kOracleRounding));
+    EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kOracleRounding));
     if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1) {
       EXPECT_EQ(result.outcome, Outcome::kOptimal);
     }
     if (algorithm.name == "best") {
-      EXPECT_LE(result.latency_ms, optimum.first_ready_ms * (1 + kRounding));
+      EXPECT_LE(result.latency_ms, optimum.first_ready_ms * (1 + kOracleRounding));
     }
   }
 }
 
-void check_algorithms(const Graph& graph, const Platform& platform) {
-  check_algorithms(CostModel::from_graph(graph, platform));
-}
-
-test::CostStyle style_by_number(std::uint64_t number) {
-  test::CostStyle style;
-  style.overlap = number % 4 != 0;
-  style.small_integers = number % 3 == 0;
-  return style;
+void check_contended(const Graph& graph, const Platform& platform) {
+  check_contended(CostModel::from_graph(graph, platform));
 }
 
 TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
@@ -99,8 +88,8 @@ TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
       Random random(edge_set, "four");
       const Graph graph = test::dag(n, edge_set, style_by_number(edge_set), random);
-      check_algorithms(graph,
-                       devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
+      check_contended(
+          graph, test::devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
       if (::testing::Test::HasFailure()) return;
     }
   }
@@ -133,7 +122,7 @@ TEST(Contended, DifferentDevicesAndPairs) {
     style.by_device = true;
     const Graph graph =
         with_times_by_pair(test::dag(4, random.below(1 << 6), style, random), 3, random);
-    check_algorithms(graph, devices(3, 2, kContended[seed % 2]));
+    check_contended(graph, test::devices(3, 2, kContended[seed % 2]));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -144,7 +133,7 @@ TEST(Contended, DagsOfFourOperatorsOnThreeDevices) {
     Random random(seed, "three devices");
     const Graph graph = test::dag(4, random.below(1 << 6), style_by_number(seed), random);
     for (const hios::Contention contention : kContended)
-      check_algorithms(graph, devices(3, 2, contention));
+      check_contended(graph, test::devices(3, 2, contention));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -154,7 +143,8 @@ TEST(Contended, DagsOfFiveOperatorsOnTwoDevices) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "five, contended");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
-    check_algorithms(graph, devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
+    check_contended(graph,
+                    test::devices(2, 1 + static_cast<int>(seed % 2), hios::Contention::kPort));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -165,10 +155,11 @@ TEST(Contended, LaunchesDoNotOccupyLinks) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "launched, contended");
     Graph graph = test::dag(4, random.below(1 << 6), {}, random);
-    const Platform platform = devices(2, 1 + static_cast<int>(seed % 2), kContended[seed / 2 % 2]);
+    const Platform platform =
+        test::devices(2, 1 + static_cast<int>(seed % 2), kContended[seed / 2 % 2]);
     Profile profile = test::random_profile(graph, platform, random);
     profile.configurations.front().launch = {random.uniform(0.1, 2), 0, 30};
-    check_algorithms(CostModel::from_profile(graph, platform, profile), "20000");
+    check_contended(CostModel::from_profile(graph, platform, profile), "20000");
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -183,14 +174,14 @@ TEST(Contended, BestIsNeverWorseThanItsStarts) {
         if (test::kSanitized && count > 2) continue;
         ++problems;
         const Graph graph = random_dag(parse_random_dag(words));
-        const Platform platform = devices(static_cast<std::size_t>(count), 4, contention);
+        const Platform platform = test::devices(static_cast<std::size_t>(count), 4, contention);
         const CostModel costs = CostModel::from_graph(graph, platform);
         double others = std::numeric_limits<double>::infinity();
         for (const Algorithm& algorithm : built_in().all()) {
           if (algorithm.name == "met") break;  // the search starts from those before it
-          others = std::min(others, run(algorithm, costs, "0").latency_ms);
+          others = std::min(others, run_with_iterations(algorithm, costs, "0").latency_ms);
         }
-        const ScheduleResult best = run(built_in().find("best"), costs, "1500");
+        const ScheduleResult best = run_with_iterations(built_in().find("best"), costs, "1500");
         EXPECT_EQ(first_finding(graph, platform, best.schedule), "");
         EXPECT_EQ(best.latency_ms, simulate(graph, best.schedule, costs).latency_ms);
         EXPECT_LE(best.latency_ms, others);
@@ -215,7 +206,7 @@ TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
     Random random(seed, "contended moves");
     const Graph graph = test::random_graph(4 + random.below(20), 0.2, {}, random);
     const std::size_t count = 2 + random.below(3);
-    const Platform platform = devices(count, 3, kContended[seed % 2]);
+    const Platform platform = test::devices(count, 3, kContended[seed % 2]);
     const CostModel costs = CostModel::from_graph(graph, platform);
     const best::SearchProblem problem(costs);
     best::StageCosts stage_costs(problem);

@@ -6,7 +6,6 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
-#include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
 #include "scheduler/algorithms/baselines/ios.h"
@@ -15,6 +14,7 @@
 #include "scheduler/registry.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
+#include "support/oracles/first_finding.h"
 #include "support/oracles/slow_simulator.h"
 #include "support/sanitized.h"
 
@@ -25,13 +25,9 @@ namespace hios::scheduler {
 namespace {
 
 using test::CostStyle;
-
-constexpr double kRounding = 1e-8;
-
-std::string first_finding(const Graph& graph, const Platform& platform, const Schedule& schedule) {
-  const auto findings = validate(graph, platform, schedule);
-  return findings.empty() ? "" : findings.front().text;
-}
+using test::first_finding;
+using test::kOracleRounding;
+using test::style_by_number;
 
 /// Returns true if the device can run and hold all operators, as algorithms for one device need it.
 bool serves_all(const Graph& graph, const Device& device) {
@@ -67,7 +63,7 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
                       const test::PlainCosts& plain_costs) {
   const double best = test::brute_force(graph, platform, plain_costs).latency_ms;
   for (const LowerBound& bound : all_bounds(graph, costs)) {
-    EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
+    EXPECT_LE(bound.ms, best * (1 + kOracleRounding)) << bound.name;
   }
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.exact && milp::solvers().empty()) continue;  // it refuses all problems
@@ -87,8 +83,8 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_DOUBLE_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
-    EXPECT_GE(result.latency_ms, best * (1 - kRounding));
-    EXPECT_LE(result.lower_bound_ms, best * (1 + kRounding));
+    EXPECT_GE(result.latency_ms, best * (1 - kOracleRounding));
+    EXPECT_LE(result.lower_bound_ms, best * (1 + kOracleRounding));
     EXPECT_LE(result.lower_bound_ms, result.latency_ms);
   }
 }
@@ -96,13 +92,6 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
 void check_algorithms(const Graph& graph, const Platform& platform) {
   check_algorithms(graph, platform, CostModel::from_graph(graph, platform),
                    test::plain_costs_of(graph, platform));
-}
-
-CostStyle style_by_number(std::uint64_t number) {
-  CostStyle style;
-  style.overlap = number % 4 != 0;
-  style.small_integers = number % 3 == 0;
-  return style;
 }
 
 TEST(Oracle, EveryDagOfUpToFiveOperatorsOnTwoDevices) {
@@ -235,7 +224,7 @@ TEST(Oracle, IosIsOptimalOnOneDevice) {
     EXPECT_TRUE(found.optimal);
     const double best =
         test::brute_force(graph, platform, test::plain_costs_of(graph, platform)).latency_ms;
-    EXPECT_NEAR(simulate(graph, {{found.stages}}, costs).latency_ms, best, best * kRounding);
+    EXPECT_NEAR(simulate(graph, {{found.stages}}, costs).latency_ms, best, best * kOracleRounding);
   }
 }
 
@@ -253,11 +242,11 @@ TEST(Oracle, PruningLosesNothing) {
     const test::PlainCosts plain_costs = test::plain_costs_of(costs);
     const auto all_of_them = test::brute_force(graph, platform, plain_costs, test::Pruning::kNone);
     const auto pruned = test::brute_force(graph, platform, plain_costs);
-    EXPECT_NEAR(pruned.latency_ms, all_of_them.latency_ms, pruned.latency_ms * kRounding);
+    EXPECT_NEAR(pruned.latency_ms, all_of_them.latency_ms, pruned.latency_ms * kOracleRounding);
     EXPECT_LT(pruned.visited, all_of_them.visited);
     EXPECT_EQ(first_finding(graph, platform, pruned.schedule), "");
     EXPECT_NEAR(*test::slow_latency_ms(graph, pruned.schedule, plain_costs), pruned.latency_ms,
-                pruned.latency_ms * kRounding);
+                pruned.latency_ms * kOracleRounding);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
@@ -24,8 +25,8 @@
 namespace hios::scheduler {
 namespace {
 
-ScheduleResult run(std::string_view name, const Graph& graph, const Platform& platform,
-                   const Context& context = {}) {
+ScheduleResult run_named(std::string_view name, const Graph& graph, const Platform& platform,
+                         const Context& context = {}) {
   const Algorithm& algorithm = built_in().find(name);
   const CostModel costs = CostModel::from_graph(graph, platform);
   Options options(algorithm.options);
@@ -207,7 +208,7 @@ TEST(Registry, TheFourNetworks) {
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(algorithm.name));
-      const ScheduleResult result = run(algorithm.name, graph, platform);
+      const ScheduleResult result = run_named(algorithm.name, graph, platform);
       EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
       if (algorithm.name == "ios") {
         const bool whole = entry.name != "nasnet_large";  // whose cells all overlap
@@ -223,10 +224,10 @@ TEST(Registry, ComposedAlgorithmsAreNoWorseThanTheirFirstStep) {
     Random random(seed, "composed");
     const Graph graph = test::random_graph(40, 0.08, {}, random);
     const Platform platform = test::devices(2, 3);
-    EXPECT_LE(run("hios-lp", graph, platform).latency_ms,
-              run("inter-lp", graph, platform).latency_ms);
-    EXPECT_LE(run("hios-mr", graph, platform).latency_ms,
-              run("inter-mr", graph, platform).latency_ms);
+    EXPECT_LE(run_named("hios-lp", graph, platform).latency_ms,
+              run_named("inter-lp", graph, platform).latency_ms);
+    EXPECT_LE(run_named("hios-mr", graph, platform).latency_ms,
+              run_named("inter-mr", graph, platform).latency_ms);
   }
 }
 
@@ -239,7 +240,7 @@ TEST(Registry, WithoutTimeSchedulesAreValidAndTimedOut) {
   for (std::string_view name : {"ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "greedy",
                                 "getf", "m-sct", "annealing", "ea", "best"}) {
     SCOPED_TRACE(name);
-    const ScheduleResult result = run(name, graph, platform, late);
+    const ScheduleResult result = run_named(name, graph, platform, late);
     EXPECT_EQ(result.outcome, Outcome::kTimeLimit);
     EXPECT_TRUE(validate(graph, platform, result.schedule).empty());
   }
@@ -252,7 +253,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
-    const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2), context);
+    const ScheduleResult result = run_named(algorithm.name, graph, test::devices(2, 2), context);
     EXPECT_EQ(result.lower_bound_ms, 0.5);
     EXPECT_EQ(result.bound, "given");
   }
@@ -263,7 +264,7 @@ TEST(Registry, EmptyGraph) {
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
-    const ScheduleResult result = run(algorithm.name, graph, test::devices(2, 2));
+    const ScheduleResult result = run_named(algorithm.name, graph, test::devices(2, 2));
     EXPECT_EQ(result.latency_ms, 0);
     EXPECT_EQ(result.schedule.devices.size(), 2u);
   }
@@ -273,7 +274,7 @@ TEST(Registry, OneDeviceAlgorithmsTakeTheFastest) {
   Graph graph = test::small_graph({4, 2}, {{1, 2, 1}});
   graph = changed(graph, 0, [](Operator& op) { op.time_by_device = {{"gpu1", 1}, {"gpu2", 1}}; });
   for (std::string_view name : {"sequential", "ios"}) {
-    const ScheduleResult result = run(name, graph, test::devices(3, 2));
+    const ScheduleResult result = run_named(name, graph, test::devices(3, 2));
     EXPECT_EQ(result.schedule.devices[1].size(), 2u) << "the first of two equally fast devices";
     EXPECT_EQ(result.latency_ms, 3);
   }
@@ -283,12 +284,12 @@ TEST(Registry, OneDeviceAlgorithmsTakeOneThatCanRunAll) {
   const Graph graph = changed(test::small_graph({1, 2}, {{1, 2, 1}}), 1,
                               [](Operator& op) { op.allowed = {"gpu1"}; });
   for (std::string_view name : {"sequential", "ios"}) {
-    const ScheduleResult result = run(name, graph, test::devices(3, 2));
+    const ScheduleResult result = run_named(name, graph, test::devices(3, 2));
     EXPECT_TRUE(result.schedule.devices[0].empty());
     EXPECT_EQ(result.schedule.devices[1].size(), 2u);
   }
   const Graph torn = changed(graph, 0, [](Operator& op) { op.allowed = {"gpu0"}; });
-  test::expect_error([&] { run("sequential", torn, test::devices(2, 2)); },
+  test::expect_error([&] { run_named("sequential", torn, test::devices(2, 2)); },
                      {"sequential", "gpu0", "v2"});
 }
 
@@ -302,8 +303,8 @@ TEST(Registry, HonoursLabelsAndMemory) {
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const Platform two = test::devices(2, 2);
-    EXPECT_TRUE(validate(labelled, two, run(algorithm.name, labelled, two).schedule).empty());
-    EXPECT_TRUE(validate(heavy, small, run(algorithm.name, heavy, small).schedule).empty());
+    EXPECT_TRUE(validate(labelled, two, run_named(algorithm.name, labelled, two).schedule).empty());
+    EXPECT_TRUE(validate(heavy, small, run_named(algorithm.name, heavy, small).schedule).empty());
   }
 }
 
@@ -321,11 +322,11 @@ TEST(Registry, RefusalsNameTheOperatorThatNoDeviceHolds) {
   for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft", "peft",
                                 "cluster", "met", "greedy", "getf", "m-sct", "annealing", "ea"}) {
     SCOPED_TRACE(name);
-    test::expect_error([&] { run(name, heavy, small); }, {name, "v2", "100 bytes"});
-    test::expect_error([&] { run(name, torn, small); }, {name, "v1", "pair"});
+    test::expect_error([&] { run_named(name, heavy, small); }, {name, "v2", "100 bytes"});
+    test::expect_error([&] { run_named(name, torn, small); }, {name, "v1", "pair"});
   }
   for (std::string_view name : {"sequential", "ios"}) {
-    test::expect_error([&] { run(name, heavy, small); }, {name, "v2"});
+    test::expect_error([&] { run_named(name, heavy, small); }, {name, "v2"});
   }
 }
 

@@ -10,7 +10,7 @@
 namespace hios::test {
 namespace {
 
-std::string text_of(const Json& row, const char* key) {
+std::string field_text(const Json& row, const char* key) {
   return row.contains(key) ? row[key].get<std::string>() : std::string();
 }
 
@@ -36,17 +36,17 @@ std::size_t position_of(const std::string& part, const std::string& base, const 
 
 std::string edited(std::string base, const Json& row) {
   if (row.contains("utf16")) return utf_16(base);
-  if (row.contains("append")) return base + text_of(row, "append");
+  if (row.contains("append")) return base + field_text(row, "append");
   if (row.contains("drop_last")) return base.substr(0, base.size() - row["drop_last"].get<int>());
   if (row.contains("cut_before")) {
-    return base.substr(0, position_of(text_of(row, "cut_before"), base, row));
+    return base.substr(0, position_of(field_text(row, "cut_before"), base, row));
   }
-  std::string fresh = text_of(row, "with") + bytes_of(text_of(row, "hex"));
-  const std::string fill = text_of(row, "fill");
+  std::string fresh = field_text(row, "with") + bytes_of(field_text(row, "hex"));
+  const std::string fill = field_text(row, "fill");
   for (int i = row.value("times", 0); i > 0; --i) fresh += fill;
-  fresh += text_of(row, "then");
+  fresh += field_text(row, "then");
   if (!row.contains("replace")) return fresh;
-  const std::string old = text_of(row, "replace");
+  const std::string old = field_text(row, "replace");
   const std::size_t at = position_of(old, base, row);
   if (row.contains("cut_after")) return base.substr(0, at) + fresh;
   return base.replace(at, old.size(), fresh);
@@ -62,12 +62,12 @@ std::vector<BadFile> bad_files() {
   for (const Json& row : expected["files"]) {
     const std::string name = row["file"];
     files.push_back(
-        {name, row["kind"], text_of(row, "rule"), row["message"], content_of(corpus() / name)});
+        {name, row["kind"], field_text(row, "rule"), row["message"], content_of(corpus() / name)});
   }
   const Json edits = read_json(corpus() / "edits.json");
   for (const Json& row : edits["edits"]) {
     const std::string name = row["name"], base = row["base"];
-    files.push_back({name + ".json", row["kind"], text_of(row, "rule"), row["message"],
+    files.push_back({name + ".json", row["kind"], field_text(row, "rule"), row["message"],
                      edited(content_of(corpus() / base), row)});
   }
   return files;

@@ -28,7 +28,7 @@ const std::vector<Program> kPrograms = {{"hios-profile", profile_program_flags},
                                         {"hios-run", run_program_flags}};
 
 /// Returns the message about these words; empty: there is none.
-std::string message_of(Flags flags, const std::vector<std::string>& words) {
+std::string message_of_flags(Flags flags, const std::vector<std::string>& words) {
   std::vector<const char*> pointers = {"program"};
   for (const std::string& word : words) pointers.push_back(word.c_str());
   try {
@@ -40,7 +40,7 @@ std::string message_of(Flags flags, const std::vector<std::string>& words) {
 }
 
 std::string message_of_run(const std::vector<std::string>& words) {
-  return message_of(run_program_flags(), words);
+  return message_of_flags(run_program_flags(), words);
 }
 
 class FileFlags : public testing::Test {
@@ -68,7 +68,7 @@ TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
             a.role() == FileRole::kOutputFolder && b.role() == FileRole::kOutputFolder;
         const bool clash = (a.is_written() || b.is_written()) && !two_folders;
         EXPECT_EQ(
-            message_of(program.flags(), {second, name, first, name}),
+            message_of_flags(program.flags(), {second, name, first, name}),
             clash ? first + " and " + second + " name the same file, " + name : std::string());
         ++pairs;
       }

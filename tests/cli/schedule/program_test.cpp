@@ -47,16 +47,16 @@ Registry with_own() {
   return registry;
 }
 
-struct Ended {
+struct ProgramEnd {
   int status = 0;
   std::string out, err;
 };
 
-Ended run(const Registry& registry, std::vector<const char*> words) {
+ProgramEnd run(const Registry& registry, std::vector<const char*> words) {
   words.insert(words.begin(), "hios-schedule");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  Ended ended;
+  ProgramEnd ended;
   ended.status = schedule_program(static_cast<int>(words.size()), words.data(), registry);
   ended.out = testing::internal::GetCapturedStdout();
   ended.err = testing::internal::GetCapturedStderr();
@@ -66,7 +66,7 @@ Ended run(const Registry& registry, std::vector<const char*> words) {
 constexpr const char* kNetwork = "n=20,edges=30,layers=5,seed=3";
 
 TEST(ScheduleProgram, ListsASchedulerOfOnesOwn) {
-  const Ended ended = run(with_own(), {"--list-algorithms"});
+  const ProgramEnd ended = run(with_own(), {"--list-algorithms"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   for (const char* part : {"on-one", "one's choice", "device=0", "hios-lp"}) {
     EXPECT_NE(ended.out.find(part), std::string::npos) << part << " in " << ended.out;
@@ -78,8 +78,9 @@ TEST(ScheduleProgram, ListsASchedulerOfOnesOwn) {
 TEST(ScheduleProgram, ComparesASchedulerOfOnesOwnWithTheOthers) {
   test::TemporaryFolder folder;
   const std::string json = (folder / "c.json").string();
-  const Ended ended = run(with_own(), {"--random", kNetwork, "--compare", "--option", "device=1",
-                                       "--time-limit", "0.2", "--json", json.c_str()});
+  const ProgramEnd ended =
+      run(with_own(), {"--random", kNetwork, "--compare", "--option", "device=1", "--time-limit",
+                       "0.2", "--json", json.c_str()});
   ASSERT_EQ(ended.status, 0) << ended.err;
   const Json written = read_json(json);
   const auto listed = scheduler::built_in().all();
@@ -99,19 +100,20 @@ TEST(ScheduleProgram, ComparesASchedulerOfOnesOwnWithTheOthers) {
 TEST(ScheduleProgram, WritesAScheduleOfOnesOwn) {
   test::TemporaryFolder folder;
   const std::string file = (folder / "s.json").string();
-  const Ended ended =
+  const ProgramEnd ended =
       run(with_own(), {"--random", kNetwork, "--algorithm", "on-one", "--output", file.c_str()});
   ASSERT_EQ(ended.status, 0) << ended.err;
-  const Ended checked = run(with_own(), {"--random", kNetwork, "--check", file.c_str()});
+  const ProgramEnd checked = run(with_own(), {"--random", kNetwork, "--check", file.c_str()});
   EXPECT_EQ(checked.status, 0) << checked.err;
   EXPECT_NE(checked.out.find("valid, on-one"), std::string::npos) << checked.out;
 }
 
 TEST(ScheduleProgram, RefusesBadInputInOneLine) {
-  const Ended unknown = run(scheduler::built_in(), {"--random", kNetwork, "--algorithm", "on-one"});
+  const ProgramEnd unknown =
+      run(scheduler::built_in(), {"--random", kNetwork, "--algorithm", "on-one"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.err.find("error: no algorithm is called on-one"), 0u) << unknown.err;
-  const Ended refused =
+  const ProgramEnd refused =
       run(with_own(), {"--random", kNetwork, "--algorithm", "on-one", "--option", "device=7"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.err, "error: on-one: there is no such device\n");
@@ -126,7 +128,7 @@ Json planned(std::vector<const char*> words, std::string* out = nullptr) {
   test::TemporaryFolder folder;
   const std::string file = (folder / "s.json").string();
   words.insert(words.end(), {"--output", file.c_str()});
-  const Ended ended = run(scheduler::built_in(), words);
+  const ProgramEnd ended = run(scheduler::built_in(), words);
   EXPECT_EQ(ended.status, 0) << ended.err;
   if (out) *out = ended.out;
   return ended.status == 0 ? read_json(file) : Json();
@@ -147,8 +149,9 @@ TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsByDefault) {
   planned({"--random", kNetwork, "--algorithm", "inter-lp", "--streams", "1"}, &out);
   EXPECT_TRUE(holds(out, ": no operators run at the same time there ("))
       << "it never groups: " << out;
-  const Ended compared = run(scheduler::built_in(), {"--random", kNetwork, "--compare",
-                                                     "--algorithm", "hios-mr", "--streams", "1"});
+  const ProgramEnd compared =
+      run(scheduler::built_in(),
+          {"--random", kNetwork, "--compare", "--algorithm", "hios-mr", "--streams", "1"});
   EXPECT_TRUE(holds(compared.out, "there, and ios plans as sequential, hios-mr as inter-mr ("))
       << compared.out;
 }
@@ -183,7 +186,7 @@ TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFour) {
   const std::vector<const char*> words = {"--model",     "squeezenet",    "--height",  "48",
                                           "--profile",   profile.c_str(), "--devices", "4",
                                           "--algorithm", "hios-lp"};
-  const Ended refused = run(scheduler::built_in(), words);
+  const ProgramEnd refused = run(scheduler::built_in(), words);
   EXPECT_EQ(refused.status, 2);
   for (const char* part : {"no configuration for cpu0", "hios-profile", "--extrapolate-ranks"}) {
     EXPECT_TRUE(holds(refused.err, part)) << part << " in " << refused.err;
@@ -198,7 +201,7 @@ TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFour) {
   EXPECT_TRUE(holds(out, "\ncosts were measured with 2 ranks")) << out;
   const std::string file = (folder / "four.json").string();
   write_json(file, schedule, Existing::kReplace);
-  const Ended checked =
+  const ProgramEnd checked =
       run(scheduler::built_in(), {"--model", "squeezenet", "--height", "48", "--profile",
                                   profile.c_str(), "--extrapolate-ranks", "--check", file.c_str()});
   EXPECT_EQ(checked.status, 0) << checked.err;
@@ -209,8 +212,8 @@ TEST(ScheduleProgram, AProfileOfTwoRanksPlansForFour) {
   asked[7] = "2";  // as many as measured: no remark
   EXPECT_FALSE(planned(asked, &out)["predicted"].contains("measured_ranks"));
   EXPECT_FALSE(holds(out, "stand in")) << out;
-  const Ended alone = run(scheduler::built_in(),
-                          {"--random", kNetwork, "--algorithm", "hios-lp", "--extrapolate-ranks"});
+  const ProgramEnd alone = run(scheduler::built_in(), {"--random", kNetwork, "--algorithm",
+                                                       "hios-lp", "--extrapolate-ranks"});
   EXPECT_EQ(alone.status, 2);
   EXPECT_TRUE(holds(alone.err, "--profile")) << alone.err;
 }

@@ -12,10 +12,12 @@
 #include "engine/reference/backend.h"
 #include "hios/base/digest.h"
 #include "hios/model/networks/networks.h"
+#include "support/networks/small_network.h"
 
 namespace hios {
 namespace {
 
+using test::SmallNetwork;
 using Floats = std::vector<float>;
 
 const Layer& layer_of(const Model& model, std::string_view name) {
@@ -235,12 +237,7 @@ class FourImages final : public TensorSource {
   SeededSource source_;
 };
 
-struct Network {
-  const char* name;
-  std::int64_t size;
-};
-
-class Networks : public testing::TestWithParam<Network> {
+class Networks : public testing::TestWithParam<SmallNetwork> {
  protected:
   static constexpr std::uint64_t kSeed = 4;
 
@@ -301,8 +298,10 @@ TEST_P(Networks, KeepValuesAliveChannelsAndInputsApartAndErrorsSmall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Networks,
-                         testing::Values(Network{"inception_v3", 75}, Network{"nasnet_large", 33},
-                                         Network{"squeezenet", 48}, Network{"randwire_large", 33}),
+                         testing::Values(SmallNetwork{"inception_v3", 75},
+                                         SmallNetwork{"nasnet_large", 33},
+                                         SmallNetwork{"squeezenet", 48},
+                                         SmallNetwork{"randwire_large", 33}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/cpu/cpu_backend.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
@@ -13,15 +14,12 @@
 namespace hios {
 namespace {
 
+using test::cpu_backend;
 using test::make_operation;
 using test::OperationCase;
 using Inputs = std::span<const TensorId>;
 
-constexpr std::uint64_t kSeed = 11;
-
-std::unique_ptr<Backend> cpu_backend(int threads) {
-  return cpu::make_backend({.threads = threads, .cores = {}});
-}
+constexpr std::uint64_t kBackendSeed = 11;
 
 Conv depthwise(std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
   return {channels, {kernel, kernel}, {stride, stride}, {kernel / 2, kernel / 2}, channels, true};
@@ -57,20 +55,21 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
   const auto reference = reference::make_backend({});
   for (const OperationCase& c : operators_of_many_blocks()) {
     SCOPED_TRACE(c.name);
-    const auto expected = test::run_operation(*reference, c, 1, kSeed);
+    const auto expected = test::run_operation(*reference, c, 1, kBackendSeed);
     for (const int threads : {1, 2, 3}) {
       SCOPED_TRACE(threads);
-      const auto values = test::run_operation(*cpu_backend(threads), c, threads, kSeed);
+      const auto values = test::run_operation(*cpu_backend(threads), c, threads, kBackendSeed);
       EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
     }
   }
 }
 
 /// One operator with buffers of its own.
-struct Bound {
-  Bound(Backend& backend, const OperationCase& c, const CoreShare& share, TensorSource& source)
+struct OperatorOnCores {
+  OperatorOnCores(Backend& backend, const OperationCase& c, const CoreShare& share,
+                  TensorSource& source)
       : elements(static_cast<std::size_t>(c.output_shape().elements())) {
-    const auto values = test::random_inputs(c, kSeed);
+    const auto values = test::random_inputs(c, kBackendSeed);
     std::vector<const std::byte*> pointers;
     for (const std::vector<float>& v : values) {
       inputs.push_back(backend.allocate(v.size() * sizeof(float), "input"));
@@ -107,17 +106,17 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndConcurrently) {
   for (const auto& [threads, groups] : {std::pair{2, 2}, {2, 3}, {4, 2}, {6, 3}}) {
     SCOPED_TRACE(std::to_string(threads) + " threads " + std::to_string(groups) + " groups");
     const auto backend = cpu_backend(threads);
-    SeededSource source(kSeed);
+    SeededSource source(kBackendSeed);
     const std::vector<CoreShare> shares =
         hios::core_shares(static_cast<std::size_t>(groups), threads);
     // Group g runs the operators g, g+1, …, so each runs next to each other one and on each stream.
-    std::vector<std::unique_ptr<Bound>> bound;
+    std::vector<std::unique_ptr<OperatorOnCores>> bound;
     std::vector<BoundGroup> stage(shares.size());
     std::vector<const OperationCase*> of;
     for (std::size_t g = 0; g < shares.size(); ++g) {
       for (std::size_t i = 0; i < cases.size(); ++i) {
         of.push_back(&cases[(g + i) % cases.size()]);
-        bound.push_back(std::make_unique<Bound>(*backend, *of.back(), shares[g], source));
+        bound.push_back(std::make_unique<OperatorOnCores>(*backend, *of.back(), shares[g], source));
         stage[g].push_back(bound.back()->op.get());
       }
     }
@@ -126,7 +125,7 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndConcurrently) {
       backend->run_stage(stage, shares, nullptr, nullptr);
       for (std::size_t i = 0; i < bound.size(); ++i) {
         const int own = shares[i / cases.size()].threads;
-        const auto alone = test::run_operation(*cpu_backend(own), *of[i], own, kSeed);
+        const auto alone = test::run_operation(*cpu_backend(own), *of[i], own, kBackendSeed);
         ASSERT_TRUE(job::compare(bound[i]->values(), alone, {}).bitwise)
             << of[i]->name << " in group " << i / cases.size() << ", round " << round;
         if (round > 0) break;  // the first round compares all, the others one
@@ -149,7 +148,7 @@ class CountingSource final : public TensorSource {
   int drawn = 0;
 
  private:
-  SeededSource source_{kSeed};
+  SeededSource source_{kBackendSeed};
 };
 
 TEST(CpuBackend, WeightsAreDrawnOnceHoweverOftenAnOperatorIsBound) {
@@ -158,12 +157,12 @@ TEST(CpuBackend, WeightsAreDrawnOnceHoweverOftenAnOperatorIsBound) {
   const auto backend = cpu_backend(1);
   CountingSource source;
   const std::vector<CoreShare> shares = hios::core_shares(2, 1);
-  auto first = std::make_unique<Bound>(*backend, separable, shares[0], source);
+  auto first = std::make_unique<OperatorOnCores>(*backend, separable, shares[0], source);
   EXPECT_EQ(source.drawn, 2);  // depthwise and pointwise
-  const Bound second(*backend, separable, shares[1], source);
+  const OperatorOnCores second(*backend, separable, shares[1], source);
   EXPECT_EQ(source.drawn, 2);
   first.reset();
-  const Bound third(*backend, separable, shares[0], source);
+  const OperatorOnCores third(*backend, separable, shares[0], source);
   EXPECT_EQ(source.drawn, 2) << "the second still held them";
 }
 
@@ -172,7 +171,7 @@ TEST(CpuBackend, WeightsOfAnotherSourceAreItsOwn) {
   const auto backend = cpu_backend(1);
   const CoreShare share = hios::core_shares(1, 1)[0];
   SeededSource one(1), two(2);
-  Bound a(*backend, cases[0], share, one), b(*backend, cases[0], share, two);
+  OperatorOnCores a(*backend, cases[0], share, one), b(*backend, cases[0], share, two);
   a.op->run();
   b.op->run();
   EXPECT_FALSE(job::compare(a.values(), b.values(), {}).bitwise);
@@ -183,11 +182,11 @@ TEST(CpuBackend, ALaterAndNeedierOperatorDoesNotDisturbAnEarlierOne) {
   const auto large = operators_of_many_blocks();
   const auto backend = cpu_backend(1);
   const CoreShare share = hios::core_shares(1, 1)[0];
-  SeededSource source(kSeed);
-  Bound first(*backend, small[1], share, source);
+  SeededSource source(kBackendSeed);
+  OperatorOnCores first(*backend, small[1], share, source);
   first.op->run();
   const std::vector<float> before(first.values().begin(), first.values().end());
-  Bound second(*backend, large[0], share, source);  // the shared scratch moves
+  OperatorOnCores second(*backend, large[0], share, source);  // the shared scratch moves
   second.op->run();
   first.op->run();
   EXPECT_TRUE(job::compare(first.values(), before, {}).bitwise);

@@ -19,10 +19,10 @@ using test::make_operation;
 using test::OperationCase;
 using Inputs = std::span<const TensorId>;
 
-constexpr std::uint64_t kSeed = 13;
+constexpr std::uint64_t kChoiceSeed = 13;
 constexpr const char* kSignature = "conv";  // the case's name, as in other test cases
 
-std::unique_ptr<Backend> cpu_backend(int threads, const Json& algorithms = Json::object()) {
+std::unique_ptr<Backend> choosing_backend(int threads, const Json& algorithms = Json::object()) {
   return cpu::make_backend({.threads = threads, .cores = {}, .algorithms = algorithms});
 }
 
@@ -34,29 +34,29 @@ OperationCase convolution(const Shape& input, const Conv& conv, bool relu = fals
   return one;
 }
 
-const Conv kThree{48, {3, 3}, {1, 1}, {1, 1}};
+const Conv kThreeByThree{48, {3, 3}, {1, 1}, {1, 1}};
 
 /// Returns true if oneDNN has Winograd's method: for fp32, up to version 2, on AVX-512.
 bool has_winograd() {
   return dnnl::version()->major == 2 &&
          dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core &&
-         std::string(cpu_backend(1)->describe().at("isa")).starts_with("avx512");
+         std::string(choosing_backend(1)->describe().at("isa")).starts_with("avx512");
 }
 
 TEST(CpuChoices, AConvolutionIsTimedWhereThereAreTwoMethods) {
-  const auto backend = cpu_backend(2);
-  const Json timed =
-      backend->algorithms(convolution({1, 32, 20, 20}, kThree).operation(), Choosing::kByTiming);
+  const auto backend = choosing_backend(2);
+  const Json timed = backend->algorithms(convolution({1, 32, 20, 20}, kThreeByThree).operation(),
+                                         Choosing::kByTiming);
   ASSERT_EQ(timed.size(), has_winograd() ? 1u : 0u);
   if (has_winograd()) {
     EXPECT_TRUE(cpu::Method::from(timed[kSignature].get<std::string>())) << timed;
   }
-  Conv strided = kThree, grouped = kThree, dilated = kThree;
+  Conv strided = kThreeByThree, grouped = kThreeByThree, dilated = kThreeByThree;
   strided.stride = {2, 2};
   grouped.groups = 2;
   dilated.dilation = {2, 2};
   for (const Conv& conv : {strided, grouped, dilated, Conv{48, {1, 1}, {1, 1}, {0, 0}}}) {
-    const auto another = cpu_backend(1);
+    const auto another = choosing_backend(1);
     EXPECT_EQ(
         another->algorithms(convolution({1, 32, 20, 20}, conv).operation(), Choosing::kByTiming),
         Json::object())
@@ -65,15 +65,15 @@ TEST(CpuChoices, AConvolutionIsTimedWhereThereAreTwoMethods) {
 }
 
 TEST(CpuChoices, WithoutTimingNothingIsChosenAndGivenMethodsStay) {
-  const OperationCase one = convolution({1, 32, 20, 20}, kThree);
-  const auto backend = cpu_backend(1);
+  const OperationCase one = convolution({1, 32, 20, 20}, kThreeByThree);
+  const auto backend = choosing_backend(1);
   EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByRule), Json::object());
   const Json given{{kSignature, "winograd"}};
   backend->adopt(given);
   EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByRule), given);
   EXPECT_EQ(backend->algorithms(one.operation(), Choosing::kByTiming), given);
   const Json other{{kSignature, "direct"}};
-  EXPECT_EQ(cpu_backend(1, other)->algorithms(one.operation(), Choosing::kByTiming), other);
+  EXPECT_EQ(choosing_backend(1, other)->algorithms(one.operation(), Choosing::kByTiming), other);
 }
 
 TEST(CpuChoices, AMethodIsWrittenAndRead) {
@@ -89,7 +89,7 @@ TEST(CpuChoices, AMethodIsWrittenAndRead) {
 }
 
 TEST(CpuChoices, AnUnknownMethodIsRefused) {
-  const auto backend = cpu_backend(1);
+  const auto backend = choosing_backend(1);
   test::expect_error<InputError>(
       [&] {
         backend->adopt({{kSignature, "fft"}});
@@ -109,23 +109,26 @@ TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
   const Conv few{7, {3, 3}, {1, 1}, {1, 1}}, valid{64, {3, 3}, {1, 1}, {0, 0}},
       wide{40, {3, 3}, {1, 1}, {2, 2}, 1, false}, around{32, {3, 3}, {1, 1}, {2, 2}},
       strided{16, {3, 3}, {2, 2}, {1, 1}};
-  const std::vector<OperationCase> cases = {
-      convolution({1, 32, 20, 20}, kThree), convolution({2, 32, 20, 20}, kThree, true),
-      convolution({1, 3, 9, 11}, few),      convolution({1, 64, 13, 15}, valid, true),
-      convolution({1, 19, 8, 5}, wide),     convolution({1, 16, 9, 9}, strided),
-      convolution({2, 32, 21, 20}, around), convolution({1, 16, 30, 6}, valid)};
+  const std::vector<OperationCase> cases = {convolution({1, 32, 20, 20}, kThreeByThree),
+                                            convolution({2, 32, 20, 20}, kThreeByThree, true),
+                                            convolution({1, 3, 9, 11}, few),
+                                            convolution({1, 64, 13, 15}, valid, true),
+                                            convolution({1, 19, 8, 5}, wide),
+                                            convolution({1, 16, 9, 9}, strided),
+                                            convolution({2, 32, 21, 20}, around),
+                                            convolution({1, 16, 30, 6}, valid)};
   const auto reference = reference::make_backend({});
   for (const OperationCase& one : cases) {
-    const auto expected = test::run_operation(*reference, one, 1, kSeed);
+    const auto expected = test::run_operation(*reference, one, 1, kChoiceSeed);
     for (const char* method :
          {"winograd", "winograd 3", "winograd 4", "winograd 12", "winograd 1048576"}) {
       for (const int threads : {1, 2, 3}) {
         SCOPED_TRACE(attributes_text(one.model.layer(LayerId(0)).kind) + " by " + method + " on " +
                      std::to_string(threads));
-        const auto backend = cpu_backend(threads, {{kSignature, method}});
-        const auto values = test::run_operation(*backend, one, threads, kSeed);
+        const auto backend = choosing_backend(threads, {{kSignature, method}});
+        const auto values = test::run_operation(*backend, one, threads, kChoiceSeed);
         EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
-        const auto again = test::run_operation(*backend, one, threads, kSeed);
+        const auto again = test::run_operation(*backend, one, threads, kChoiceSeed);
         EXPECT_TRUE(job::compare(again, values, {}).bitwise);
       }
     }
@@ -137,10 +140,10 @@ TEST(CpuChoices, WinogradsMethodIsTheOneThatRuns) {
     std::puts("  oneDNN has no Winograd here: nothing to tell apart");
     return;
   }
-  const OperationCase one = convolution({1, 32, 20, 20}, kThree);
-  const auto direct = test::run_operation(*cpu_backend(1), one, 1, kSeed);
+  const OperationCase one = convolution({1, 32, 20, 20}, kThreeByThree);
+  const auto direct = test::run_operation(*choosing_backend(1), one, 1, kChoiceSeed);
   const auto winograd =
-      test::run_operation(*cpu_backend(1, {{kSignature, "winograd"}}), one, 1, kSeed);
+      test::run_operation(*choosing_backend(1, {{kSignature, "winograd"}}), one, 1, kChoiceSeed);
   EXPECT_FALSE(job::compare(winograd, direct, {}).bitwise) << "other sums, other last bits";
 }
 

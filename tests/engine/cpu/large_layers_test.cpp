@@ -2,7 +2,7 @@
 // division into parts: right, and the same bits on any number of threads.
 #include <gtest/gtest.h>
 
-#include "engine/cpu/backend.h"
+#include "engine/cpu/cpu_backend.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "support/layers/operations.h"
@@ -10,7 +10,7 @@
 namespace hios {
 namespace {
 
-constexpr std::uint64_t kSeed = 11;
+constexpr std::uint64_t kLargeLayerSeed = 11;
 
 struct LargeLayer {
   const char* name;
@@ -99,15 +99,15 @@ TEST_P(CpuLargeLayer, IsRightAndTheSameBitsOnAnyNumberOfThreads) {
         builder.add("layer", layer.kind, {inputs.begin(), inputs.end()});
       });
   const auto run = [&](Backend& backend, int threads) {
-    return test::run_operation(backend, operation, threads, kSeed);
+    return test::run_operation(backend, operation, threads, kLargeLayerSeed);
   };
   const auto exact = run(*reference::make_backend({}), 1);
-  const auto alone = run(*cpu::make_backend({.threads = 1, .cores = {}}), 1);
+  const auto alone = run(*test::cpu_backend(1), 1);
   const job::Comparison comparison = job::compare(alone, exact, {.atol = 1e-5, .rtol = 1e-5});
   EXPECT_EQ(comparison.outside, 0u) << "largest difference " << comparison.max_abs;
   for (const int threads : {2, 3, 5}) {
     SCOPED_TRACE(threads);
-    const auto backend = cpu::make_backend({.threads = threads, .cores = {}});
+    const auto backend = test::cpu_backend(threads);
     EXPECT_TRUE(job::compare(run(*backend, threads), alone, {}).bitwise);
   }
 }

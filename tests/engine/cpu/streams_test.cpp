@@ -28,9 +28,9 @@ class Task final : public BoundOperator {
 };
 
 /// A stage of `groups` groups on a device of `threads` cores.
-class Stage {
+class StageOnCores {
  public:
-  Stage(Streams& streams, std::size_t groups, int threads)
+  StageOnCores(Streams& streams, std::size_t groups, int threads)
       : streams_(streams), shares_(core_shares(groups, threads)), groups_(groups) {
     for (const CoreShare& share : shares_) streams_.prepare(share);
   }
@@ -60,7 +60,7 @@ class CpuStreams : public testing::TestWithParam<StageShape> {};
 TEST_P(CpuStreams, EveryOperatorRunsOnceAndInOrder) {
   const auto [threads, groups] = GetParam();
   Streams streams(threads, {});
-  Stage stage(streams, groups, threads);
+  StageOnCores stage(streams, groups, threads);
   constexpr int kOperators = 5, kRounds = 200;
   std::vector<int> done(groups);
   std::atomic<int> out_of_order = 0;
@@ -80,7 +80,7 @@ TEST_P(CpuStreams, EveryOperatorRunsOnceAndInOrder) {
 TEST_P(CpuStreams, AnOperatorHasTheThreadsOfItsLane) {
   const auto [threads, groups] = GetParam();
   Streams streams(threads, {});
-  Stage stage(streams, groups, threads);
+  StageOnCores stage(streams, groups, threads);
   std::vector<std::atomic<int>> members(groups);
   for (std::size_t g = 0; g < groups; ++g) {
     stage.add(g, [&, g] { parallel(stage.share(g).threads, [&](int, int) { ++members[g]; }); });
@@ -93,7 +93,7 @@ TEST_P(CpuStreams, AnExceptionEndsTheStageAndNotTheStreams) {
   const auto [threads, groups] = GetParam();
   Streams streams(threads, {});
   for (std::size_t failing = 0; failing < groups; ++failing) {
-    Stage stage(streams, groups, threads);
+    StageOnCores stage(streams, groups, threads);
     std::vector<int> reached(groups);
     bool fail = true;
     for (std::size_t g = 0; g < groups; ++g) {
@@ -119,7 +119,7 @@ TEST_P(CpuStreams, AnExceptionEndsTheStageAndNotTheStreams) {
 TEST_P(CpuStreams, PollsOnTheMainThread) {
   const auto [threads, groups] = GetParam();
   Streams streams(threads, {});
-  Stage stage(streams, groups, threads);
+  StageOnCores stage(streams, groups, threads);
   for (std::size_t g = 0; g < groups; ++g) {
     for (int i = 0; i < 3; ++i) stage.add(g, [] {});
   }
@@ -153,7 +153,7 @@ TEST(CpuStreamsConcurrency, GroupsOfAStageRunAtTheSameTime) {
   for (const int threads : {2, 4}) {
     SCOPED_TRACE(threads);
     Streams streams(threads, {});
-    Stage stage(streams, 2, threads);
+    StageOnCores stage(streams, 2, threads);
     // Each group waits for the other, so they only end if they run at the same time.
     std::atomic<bool> arrived[2] = {false, false};
     for (const std::size_t g : {0u, 1u}) {
@@ -188,7 +188,7 @@ TEST(CpuStreamsPinning, ThreadsKeepToTheCoresOfTheirLanes) {
     Streams streams(4, cores);
     for (const std::size_t groups : {1u, 2u, 3u, 4u, 1u}) {
       SCOPED_TRACE(groups);
-      Stage stage(streams, groups, 4);
+      StageOnCores stage(streams, groups, 4);
       std::vector<int> seen(4, -2);
       for (std::size_t g = 0; g < groups; ++g) {
         const CoreShare share = stage.share(g);

@@ -11,17 +11,15 @@
 #include "engine/reference/backend.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"
+#include "support/networks/small_network.h"
 #include "support/programs/free_memory.h"
 
 namespace hios {
 namespace {
 
-constexpr std::uint64_t kSeed = 7;
+using test::SmallNetwork;
 
-struct SmallNetwork {
-  std::string_view name;
-  std::int64_t size;  ///< height and width
-};
+constexpr std::uint64_t kSeed = 7;
 
 class GpuNetwork : public testing::TestWithParam<std::tuple<SmallNetwork, Precision>> {
  protected:

@@ -30,13 +30,13 @@ using Names = std::vector<std::string>;
 constexpr std::size_t kRanks = 3;
 const Names kMixed = {"fake-device", "fake", "fake-device"};
 
-Network fake_network(std::size_t operators, std::uint64_t seed) {
+Network network_of(std::size_t operators, std::uint64_t seed) {
   test::RandomNetwork random = test::random_network(operators, seed);
   return {std::move(random.model), std::move(random.coarse)};
 }
 
-ProfileOptions options_with(const Names& backends,
-                            std::span<const BackendEntry> table = test::fake_backends()) {
+ProfileOptions profile_options(const Names& backends,
+                               std::span<const BackendEntry> table = test::fake_backends()) {
   ProfileOptions options;
   options.ranks.backends = backends;
   options.ranks.table = table;
@@ -70,7 +70,7 @@ Profile profile_of(const Network& network, const Names& names, const Schedule* s
   std::set<std::string> texts;
   run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
-    ProfileJob job(watch, network, {}, options_with(names));
+    ProfileJob job(watch, network, {}, profile_options(names));
     EXPECT_EQ(job.measure(schedule ? stages_of(network, *schedule) : AskStages{}),
               Ended::kComplete);
     const std::lock_guard lock(mutex);
@@ -95,7 +95,7 @@ Platform both_kinds(int threads_of_cores = 1) {
 }
 
 TEST(ProfileJob, HasAConfigurationForEachKindAndTransfersBetweenThem) {
-  const Network network = fake_network(14, 11);
+  const Network network = network_of(14, 11);
   const Schedule schedule = test::random_schedule(network.coarse.graph, kRanks, 2, 5);
   const Profile profile = profile_of(network, kMixed, &schedule);
   ASSERT_EQ(profile.configurations.size(), 2u);
@@ -147,7 +147,7 @@ TEST(ProfileJob, OneToThreeReferenceRanksFillOneConfiguration) {
     std::set<std::string> texts;
     test::run_ranks(ranks, [&](mpi::Transport& transport) {
       Watch watch(transport, 0);
-      ProfileJob job(watch, network, {}, options_with({"reference"}, backends()));
+      ProfileJob job(watch, network, {}, profile_options({"reference"}, backends()));
       EXPECT_EQ(job.measure(), Ended::kComplete);
       ASSERT_EQ(job.configurations().size(), 1u);
       const Configuration& only = *job.configurations().front();
@@ -163,24 +163,24 @@ TEST(ProfileJob, OneToThreeReferenceRanksFillOneConfiguration) {
 }
 
 TEST(ProfileJob, MeasuresNothingTwice) {
-  const Network network = fake_network(8, 3);
+  const Network network = network_of(8, 3);
   const Schedule schedule = test::random_schedule(network.coarse.graph, kRanks, 2, 5);
   run_fake_job({.backends = kMixed}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
-    ProfileJob first(watch, network, {}, options_with(kMixed));
+    ProfileJob first(watch, network, {}, profile_options(kMixed));
     EXPECT_EQ(first.measure(stages_of(network, schedule)), Ended::kComplete);
     const auto without_seconds = [](Profile profile) {
       for (Configuration& each : profile.configurations) each.seconds = 0;
       return to_json(profile).dump();
     };
-    ProfileJob again(watch, network, first.profile(), options_with(kMixed));
+    ProfileJob again(watch, network, first.profile(), profile_options(kMixed));
     EXPECT_EQ(again.measure(stages_of(network, schedule)), Ended::kComplete);
     EXPECT_EQ(without_seconds(again.profile()), without_seconds(first.profile()));
   });
 }
 
 TEST(ProfileJob, ServesAPlatformOfBothKindsAndNoOther) {
-  const Network network = fake_network(10, 5);
+  const Network network = network_of(10, 5);
   const Profile profile = profile_of(network, kMixed, nullptr);
   const Graph& graph = network.coarse.graph;
   const Platform platform = both_kinds();
@@ -207,12 +207,12 @@ TEST(ProfileJob, ServesAPlatformOfBothKindsAndNoOther) {
 }
 
 TEST(ProfileJob, StopsMeasuringWhenTheTimeIsUp) {
-  const Network network = fake_network(8, 3);
+  const Network network = network_of(8, 3);
   const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 4);
   const Names names = {"fake", "fake"};
   run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
-    ProfileOptions options = options_with(names);
+    ProfileOptions options = profile_options(names);
     options.stages_limit_s = 0;
     ProfileJob job(watch, network, {}, options);
     std::size_t asked = 0;
@@ -227,7 +227,7 @@ TEST(ProfileJob, StopsMeasuringWhenTheTimeIsUp) {
 }
 
 TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
-  const Network network = fake_network(14, 11);
+  const Network network = network_of(14, 11);
   const Schedule schedule = test::random_schedule(network.coarse.graph, 2, 2, 5);
   const Names names = {"fake", "fake"};
   bool nothing = false, operators_only = false, without_stages = false, whole = false;
@@ -236,7 +236,7 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
     ASSERT_LT(stop_at, 200);
     run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
       Watch watch(transport, 0);
-      ProfileOptions options = options_with(names);
+      ProfileOptions options = profile_options(names);
       options.largest_message = 4096;
       int asked = 0;
       options.protocol.stop = [&] { return transport.rank() == Rank(1) && ++asked >= stop_at; };
@@ -271,49 +271,43 @@ TEST(ProfileJob, StoppedAnywhereItKeepsWhatItMeasuredAndGoesOnFromThere) {
 
 // ---------------------------------------------------------- bad input, on whichever rank
 
-void expect_refused(const std::vector<std::string>& messages, const std::string& part) {
-  for (const std::string& text : messages) {
-    test::expect_message(text, part);
-    EXPECT_EQ(text, messages.front());
-  }
-}
-
 TEST(ProfileJob, OperatorsThatOneRankCannotMeasureAreRefusedByAll) {
-  const Network network = fake_network(8, 3);
+  const Network network = network_of(8, 3);
   const std::string name = network.coarse.graph.op(OpId(2)).name;
   const FakeJob ranks{.backends = {"fake", "fake"},
                       .on_make = [&](Rank rank, FakeBackend& backend) {
                         if (rank == Rank(1)) backend.refused = name;
                       }};
-  expect_refused(test::messages_of_ranks(ranks,
-                                         [&](mpi::Transport& transport) {
-                                           Watch watch(transport, 0);
-                                           ProfileJob(watch, network, {}, options_with({"fake"}));
-                                         }),
-                 name);
+  test::expect_refused_by_all(test::messages_of_ranks(ranks,
+                                                      [&](mpi::Transport& transport) {
+                                                        Watch watch(transport, 0);
+                                                        ProfileJob(watch, network, {},
+                                                                   profile_options({"fake"}));
+                                                      }),
+                              name);
 }
 
 TEST(ProfileJob, RanksThatHoldDifferentInputsAreRefused) {
   const FakeJob ranks{.backends = {"fake", "fake"}};
-  expect_refused(test::messages_of_ranks(ranks,
-                                         [&](mpi::Transport& transport) {
-                                           const Network network =
-                                               fake_network(8, transport.rank().index());
-                                           Watch watch(transport, 0);
-                                           ProfileJob(watch, network, {}, options_with({"fake"}));
-                                         }),
-                 "the model differs");
-  const Network network = fake_network(8, 3);
-  expect_refused(test::messages_of_ranks(ranks,
-                                         [&](mpi::Transport& transport) {
-                                           Profile known;
-                                           if (transport.rank() == Rank(1))
-                                             known.configurations.emplace_back();
-                                           Watch watch(transport, 0);
-                                           ProfileJob(watch, network, known,
-                                                      options_with({"fake"}));
-                                         }),
-                 "the profile to update differs");
+  test::expect_refused_by_all(
+      test::messages_of_ranks(ranks,
+                              [&](mpi::Transport& transport) {
+                                const Network network = network_of(8, transport.rank().index());
+                                Watch watch(transport, 0);
+                                ProfileJob(watch, network, {}, profile_options({"fake"}));
+                              }),
+      "the model differs");
+  const Network network = network_of(8, 3);
+  test::expect_refused_by_all(test::messages_of_ranks(ranks,
+                                                      [&](mpi::Transport& transport) {
+                                                        Profile known;
+                                                        if (transport.rank() == Rank(1))
+                                                          known.configurations.emplace_back();
+                                                        Watch watch(transport, 0);
+                                                        ProfileJob(watch, network, known,
+                                                                   profile_options({"fake"}));
+                                                      }),
+                              "the profile to update differs");
 }
 
 /// A backend with fp32 alone.
@@ -322,7 +316,7 @@ constexpr std::array kOnlyFp32 = {Precision::kFp32};
 TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32) {
   std::vector<BackendEntry> table(test::fake_backends().begin(), test::fake_backends().end());
   table[0].precisions = kOnlyFp32;
-  ProfileOptions options = options_with({"fake-device", "fake"}, table);
+  ProfileOptions options = profile_options({"fake-device", "fake"}, table);
   options.precision = Precision::kTf32;
   options.threads = 3;
   const std::vector<RankDevice> devices = devices_of_ranks(options, 2);
@@ -338,11 +332,11 @@ TEST(ProfileJob, ARankWithoutTheArithmeticMeasuresInFp32) {
 }
 
 TEST(ProfileJob, MeasuresForThroughputWhereAllRanksComputeOnCores) {
-  const Network network = fake_network(12, 4);
+  const Network network = network_of(12, 4);
   for (const Names& names : {Names{"fake", "fake"}, Names{"fake-device", "fake"}}) {
     run_fake_job({.backends = names}, [&](mpi::Transport& transport) {
       Watch watch(transport, 0);
-      ProfileOptions options = options_with(names);
+      ProfileOptions options = profile_options(names);
       options.throughput = true;
       ProfileJob job(watch, network, {}, options);
       EXPECT_EQ(job.measure(), Ended::kComplete);

@@ -20,6 +20,7 @@ namespace hios::job {
 namespace {
 
 using test::expect_message;
+using test::expect_refused_by_all;
 using test::FakeBackend;
 using test::FakeJob;
 using test::messages_of_ranks;
@@ -57,7 +58,8 @@ TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
 /// The outputs by operator, from all ranks.
 using Outputs = std::map<OpId, std::vector<float>>;
 
-Outputs outputs_of(const RunInputs& inputs, const RunOptions& options, const FakeJob& ranks) {
+Outputs outputs_by_operator(const RunInputs& inputs, const RunOptions& options,
+                            const FakeJob& ranks) {
   std::mutex mutex;
   Outputs outputs;
   run_fake_job(ranks, [&](mpi::Transport& transport) {
@@ -83,7 +85,7 @@ TEST(RunJob, FakeRanksComputeBitForBitWhatOneComputes) {
       const RunInputs inputs = inputs_for(fake_network(seed), kinds, seed);
       RunOptions options = options_with(names, test::fake_backends());
       options.seed = seed;
-      const Outputs outputs = outputs_of(inputs, options, {.backends = names});
+      const Outputs outputs = outputs_by_operator(inputs, options, {.backends = names});
       FakeBackend oracle;
       SeededSource source(seed);
       const CoarseGraph& coarse = inputs.network.coarse;
@@ -200,14 +202,6 @@ TEST(RunJob, CostsOfOtherRanksAreUsedIfTheScheduleWasPlannedWithThem) {
 
 // ---------------------------------------------------------- bad input, on whichever rank
 
-/// All ranks refuse with the same message, which contains `part`.
-void expect_refused(const std::vector<std::string>& messages, const std::string& part) {
-  for (const std::string& text : messages) {
-    expect_message(text, part);
-    EXPECT_EQ(text, messages.front());
-  }
-}
-
 std::vector<std::string> refusals(const FakeJob& ranks, const RunOptions& options,
                                   const std::function<void(Rank, RunInputs&)>& spoil,
                                   const Names& kinds = {"cpu", "cpu"}) {
@@ -222,29 +216,30 @@ const FakeJob kTwoFakes{.backends = {"fake", "fake"}};
 
 TEST(RunJob, AScheduleThatIsBrokenOnOneRankIsRefusedByAll) {
   const auto options = options_with({"fake"}, test::fake_backends());
-  expect_refused(refusals(kTwoFakes, options,
-                          [](Rank rank, RunInputs& inputs) {
-                            if (rank == Rank(1)) inputs.schedule.schedule.devices[0].clear();
-                          }),
-                 "rank 1: the schedule: $.devices");
-  expect_refused(refusals(kTwoFakes, options,
-                          [](Rank, RunInputs& inputs) { inputs.schedule.devices.pop_back(); }),
-                 "has 1 devices and the job 2 ranks");
+  expect_refused_by_all(refusals(kTwoFakes, options,
+                                 [](Rank rank, RunInputs& inputs) {
+                                   if (rank == Rank(1)) inputs.schedule.schedule.devices[0].clear();
+                                 }),
+                        "rank 1: the schedule: $.devices");
+  expect_refused_by_all(
+      refusals(kTwoFakes, options,
+               [](Rank, RunInputs& inputs) { inputs.schedule.devices.pop_back(); }),
+      "has 1 devices and the job 2 ranks");
 }
 
 TEST(RunJob, RanksThatHoldDifferentInputsAreRefused) {
   const auto options = options_with({"fake"}, test::fake_backends());
-  expect_refused(refusals(kTwoFakes, options,
-                          [](Rank rank, RunInputs& inputs) {
-                            if (rank == Rank(1)) inputs.schedule.algorithm = "another";
-                          }),
-                 "the schedule differs");
-  expect_refused(refusals(kTwoFakes, options,
-                          [](Rank rank, RunInputs& inputs) {
-                            if (rank == Rank(1)) inputs.network = fake_network(7);
-                          }),
-                 "rank 1");
-  expect_refused(
+  expect_refused_by_all(refusals(kTwoFakes, options,
+                                 [](Rank rank, RunInputs& inputs) {
+                                   if (rank == Rank(1)) inputs.schedule.algorithm = "another";
+                                 }),
+                        "the schedule differs");
+  expect_refused_by_all(refusals(kTwoFakes, options,
+                                 [](Rank rank, RunInputs& inputs) {
+                                   if (rank == Rank(1)) inputs.network = fake_network(7);
+                                 }),
+                        "rank 1");
+  expect_refused_by_all(
       messages_of_ranks(kTwoFakes,
                         [&](mpi::Transport& transport) {
                           RunOptions own = options;
@@ -262,30 +257,30 @@ TEST(RunJob, AnOperatorThatOneRankCannotRunIsRefusedByAll) {
   ranks.on_make = [&](Rank rank, FakeBackend& backend) {
     if (rank == Rank(1)) backend.refused = name;
   };
-  expect_refused(
+  expect_refused_by_all(
       refusals(ranks, options_with({"fake"}, test::fake_backends()), [](Rank, RunInputs&) {}),
       "rank 1: backend fake cannot run " + name);
 }
 
 TEST(RunJob, BackendsOfAnotherKindThanTheScheduleAreRefused) {
   const auto nothing = [](Rank, RunInputs&) {};
-  expect_refused(
+  expect_refused_by_all(
       refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()), nothing, {"cpu", "gpu"}),
       "$.devices[1]: the schedule wants a device of kind gpu, and rank 1 has the fake backend");
-  expect_refused(
+  expect_refused_by_all(
       refusals(kTwoFakes, options_with({"fake", "fake", "fake"}, test::fake_backends()), nothing),
       "3 backends are named for 2 ranks");
-  expect_refused(refusals(kTwoFakes, options_with({"cpu"}, test::fake_backends()), nothing),
-                 "unknown backend 'cpu'; known are auto, fake, fake-device");
+  expect_refused_by_all(refusals(kTwoFakes, options_with({"cpu"}, test::fake_backends()), nothing),
+                        "unknown backend 'cpu'; known are auto, fake, fake-device");
 }
 
 TEST(RunJob, MissingTimesOfTheProfileAreNamedByAll) {
-  expect_refused(refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()),
-                          [](Rank, RunInputs& inputs) {
-                            inputs.profile = Profile{};
-                            inputs.profile->file = "p.json";
-                          }),
-                 "p.json");
+  expect_refused_by_all(refusals(kTwoFakes, options_with({"fake"}, test::fake_backends()),
+                                 [](Rank, RunInputs& inputs) {
+                                   inputs.profile = Profile{};
+                                   inputs.profile->file = "p.json";
+                                 }),
+                        "p.json");
 }
 
 TEST(RunJob, AFailureWhileRunningIsNoBadInput) {

@@ -17,7 +17,7 @@ namespace {
 
 using Floats = std::vector<float>;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfiniteValue = std::numeric_limits<float>::infinity();
 
 // ------------------------------------------------------------------------------- compare
 
@@ -50,16 +50,16 @@ TEST(Compare, ZeroToleranceAcceptsEqualOnly) {
 TEST(Compare, NanIsOutsideOnEitherSide) {
   EXPECT_EQ(compare(Floats{kNan, 1}, Floats{1, 1}, {}).outside, 1u);
   EXPECT_EQ(compare(Floats{1, 1}, Floats{1, kNan}, {}).outside, 1u);
-  const Comparison both = compare(Floats{kNan, kNan}, Floats{kNan, kInfinity}, {});
+  const Comparison both = compare(Floats{kNan, kNan}, Floats{kNan, kInfiniteValue}, {});
   EXPECT_EQ(both.outside, 2u);
   EXPECT_TRUE(std::isinf(both.max_abs));
 }
 
 TEST(Compare, InfinityMatchesItselfOnly) {
-  EXPECT_EQ(compare(Floats{kInfinity}, Floats{kInfinity}, {}).outside, 0u);
-  EXPECT_EQ(compare(Floats{kInfinity}, Floats{-kInfinity}, {}).outside, 1u);
-  EXPECT_EQ(compare(Floats{kInfinity}, Floats{1}, {}).outside, 1u);
-  EXPECT_EQ(compare(Floats{1}, Floats{kInfinity}, {}).outside, 1u);
+  EXPECT_EQ(compare(Floats{kInfiniteValue}, Floats{kInfiniteValue}, {}).outside, 0u);
+  EXPECT_EQ(compare(Floats{kInfiniteValue}, Floats{-kInfiniteValue}, {}).outside, 1u);
+  EXPECT_EQ(compare(Floats{kInfiniteValue}, Floats{1}, {}).outside, 1u);
+  EXPECT_EQ(compare(Floats{1}, Floats{kInfiniteValue}, {}).outside, 1u);
 }
 
 TEST(Compare, SignOfZeroIsABitButNoError) {
@@ -75,7 +75,7 @@ TEST(Compare, RefusesDifferentLengths) {
 // ---------------------------------------------------------------------------- OneRankRun
 
 /// Two branches, a sum, a separable convolution and a concat that closes the graph.
-Model small_model() {
+Model model_with_branches() {
   ModelBuilder b("small", {2, 3, 9, 8});
   const TensorId stem = b.relu("stem_relu", b.conv("stem", b.input(), {8, {3, 3}, {1, 1}, {1, 1}}));
   const TensorId left = b.conv("left", stem, {8, {1, 1}, {1, 1}, {0, 0}});
@@ -134,7 +134,7 @@ class WatchedBackend final : public Backend {
 };
 
 TEST(OneRankRun, ComputesEveryOperatorInOrder) {
-  const Model model = small_model();
+  const Model model = model_with_branches();
   const CoarseGraph coarse = coarsen(model);
   WatchedBackend backend;
   SeededSource source(11);
@@ -159,7 +159,7 @@ TEST(OneRankRun, ComputesEveryOperatorInOrder) {
 }
 
 TEST(OneRankRun, BindsOneOperatorAtATimeWithItsThreads) {
-  const Model model = small_model();
+  const Model model = model_with_branches();
   const CoarseGraph coarse = coarsen(model);
   WatchedBackend backend;
   SeededSource source(11);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/measure/profiler.h"
+#include "engine/measure/short_profiles.h"
 #include "engine/measure/stages/stage_batch.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/evaluate/cost_model.h"
@@ -17,24 +18,12 @@ namespace {
 using test::FakeAccelerator;
 using test::FakeAsyncBackend;
 using test::FakeSource;
+using test::independent_pairs;
+using test::kShort;
 using test::random_network;
 using test::RandomNetwork;
 using test::RouteCase;
 using test::run_device_ranks;
-
-const Protocol kShort{.warmup = 1, .iterations = 4};
-
-std::vector<Stage> pairs(const Graph& graph, std::size_t most) {
-  const Reachability reachability(graph);
-  std::vector<Stage> stages;
-  for (std::size_t a = 0; a < graph.size(); ++a) {
-    for (std::size_t b = a + 1; b < graph.size(); ++b) {
-      if (stages.size() < most && reachability.independent(OpId(a), OpId(b)))
-        stages.push_back({{{OpId(a)}, {OpId(b)}}});
-    }
-  }
-  return stages;
-}
 
 TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
   const RandomNetwork network = random_network(12, 11);
@@ -60,7 +49,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
                     configuration.operators.size())
               << "their times may hold what marks add";
           EXPECT_TRUE(configuration.launch);
-          const auto stages = pairs(network.coarse.graph, 6);
+          const auto stages = independent_pairs(network.coarse.graph);
           EXPECT_GT(profiler.measure_stages(stages, configuration, 60).done, 0u);
           for (const auto& [key, measurement] : configuration.stages) {
             EXPECT_EQ(measurement.ms, 2);
@@ -73,7 +62,7 @@ TEST(DeviceProfiler, TimesOperatorsAndStagesByTheDevicesClock) {
 
 TEST(DeviceStageBatch, ChillsAndProducesOutsideTheClockAndWaitsOnceASweep) {
   const RandomNetwork network = random_network(12, 11);
-  const std::vector<Stage> stages = pairs(network.coarse.graph, 6);
+  const std::vector<Stage> stages = independent_pairs(network.coarse.graph);
   ASSERT_GT(stages.size(), 3u);
   FakeAccelerator device;
   FakeAsyncBackend backend(device);

@@ -15,6 +15,7 @@
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/cost_model.h"
 
+#include "engine/measure/short_profiles.h"
 #include "hios/profile/profile_json.h"
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_backend.h"
@@ -27,11 +28,11 @@ namespace {
 
 using test::FakeBackend;
 using test::FakeSource;
+using test::independent_pairs;
+using test::kShort;
 using test::random_network;
 using test::RandomNetwork;
 using test::run_ranks;
-
-const Protocol kShort{.warmup = 1, .iterations = 4};
 
 // The backend, source and profiler of a rank.
 struct Rig {
@@ -58,19 +59,6 @@ class Collected {
 
 // A small network with a few independent pairs.
 RandomNetwork wide_network() { return random_network(12, 11); }
-
-// The first few stages of two independent operators each.
-std::vector<Stage> pairs(const Graph& graph) {
-  const Reachability reachability(graph);
-  std::vector<Stage> stages;
-  for (std::size_t a = 0; a < graph.size(); ++a) {
-    for (std::size_t b = a + 1; b < graph.size(); ++b) {
-      if (stages.size() < 6 && reachability.independent(OpId(a), OpId(b)))
-        stages.push_back({{{OpId(a)}, {OpId(b)}}});
-    }
-  }
-  return stages;
-}
 
 TEST(SweepTimes, AreMergedByTheFastestQuarterOfWholeSweeps) {
   run_ranks(2, [](mpi::Transport& transport) {
@@ -154,7 +142,7 @@ TEST(Profiler, CountsDisturbedSweepsAndReportsSettling) {
                         &machine);
       Configuration configuration;
       profiler.measure_operators(configuration);
-      profiler.measure_stages(pairs(network.coarse.graph), configuration, 60);
+      profiler.measure_stages(independent_pairs(network.coarse.graph), configuration, 60);
       profiler.measure_transfers(configuration, Bytes{1} << 10);
       for (const char* const what : {"operators", "stages"}) {
         const Json& settling = configuration.protocol["settling"][what];
@@ -170,7 +158,7 @@ TEST(Profiler, MeasuresNothingTwice) {
   const RandomNetwork network = wide_network();
   run_ranks(2, [&](mpi::Transport& transport) {
     Configuration configuration;
-    const std::vector<Stage> stages = pairs(network.coarse.graph);
+    const std::vector<Stage> stages = independent_pairs(network.coarse.graph);
     {
       Rig rig(network, transport);
       rig.profiler.measure_operators(configuration);
@@ -209,7 +197,7 @@ TEST(Profiler, MeasuresStagesOnceAKey) {
   run_ranks(2, [&](mpi::Transport& transport) {
     Rig rig(network, transport);
     Configuration configuration;
-    std::vector<Stage> asked = pairs(graph);
+    std::vector<Stage> asked = independent_pairs(graph);
     ASSERT_GT(asked.size(), 3u);
     std::set<StageKey> keys;
     for (const Stage& stage : asked) keys.insert(stage_key(graph, stage));
@@ -236,7 +224,7 @@ TEST(Profiler, StopsWithWhatIsWholeWhenTimeIsUp) {
     Rig rig(network, transport);
     Configuration configuration;
     const Measured measured =
-        rig.profiler.measure_stages(pairs(network.coarse.graph), configuration, 0);
+        rig.profiler.measure_stages(independent_pairs(network.coarse.graph), configuration, 0);
     EXPECT_GT(measured.missing, 0u);
     EXPECT_EQ(measured.done, 0u);
     EXPECT_TRUE(configuration.stages.empty());
@@ -251,7 +239,7 @@ TEST(Profiler, RanksMeasureWhatRankZeroMisses) {
     // Rank 1 has all times, and asks for no stage.
     std::vector<Stage> stages;
     if (transport.rank() == Rank(0)) {
-      stages = pairs(network.coarse.graph);
+      stages = independent_pairs(network.coarse.graph);
     } else {
       for (const Operator& op : network.coarse.graph.operators()) {
         configuration.operators[op.signature] = {1, 1, 1};
@@ -314,7 +302,7 @@ TEST(StageBatch, ProducesTheInputsThenRunsTheGroups) {
   const RandomNetwork network = wide_network();
   const Graph& graph = network.coarse.graph;
   const auto name = [&](OpId op) { return graph.op(op).name; };
-  for (const Stage& stage : pairs(graph)) {
+  for (const Stage& stage : independent_pairs(graph)) {
     FakeBackend backend(2);
     FakeSource source;
     const auto transport = mpi::make_serial_transport();
@@ -346,7 +334,7 @@ TEST(StageBatch, ProducesTheInputsThenRunsTheGroups) {
 TEST(StageBatch, WritesTimesByTheGivenIndex) {
   const RandomNetwork network = wide_network();
   const Graph& graph = network.coarse.graph;
-  std::vector<Stage> stages = pairs(graph);
+  std::vector<Stage> stages = independent_pairs(graph);
   std::reverse(stages.begin(), stages.end());  // not the order in which they run
   FakeBackend backend(2);
   FakeSource source;

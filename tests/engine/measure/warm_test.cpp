@@ -10,6 +10,7 @@
 #include "engine/host/clock.h"
 #include "engine/measure/block_run.h"
 #include "engine/measure/profiler.h"
+#include "engine/measure/short_profiles.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/profile/profile_gaps.h"
 #include "hios/profile/profile_json.h"
@@ -23,9 +24,8 @@ namespace {
 
 using test::FakeBackend;
 using test::FakeSource;
+using test::kShort;
 using test::run_ranks;
-
-const Protocol kShort{.warmup = 1, .iterations = 4};
 
 Graph row(const std::vector<Bytes>& weights) {
   std::vector<Operator> operators;

@@ -128,7 +128,7 @@ TEST_P(OnnxNodes, AreCorrectOrRefused) {
   EXPECT_GE(correct, kFewestCorrect);
 }
 
-std::vector<std::string> host_backends() {
+std::vector<std::string> host_backend_names() {
   std::vector<std::string> names;
   for (const BackendEntry& entry : backends()) {
     if (entry.make != nullptr && entry.kind == "cpu") names.emplace_back(entry.name);
@@ -136,7 +136,7 @@ std::vector<std::string> host_backends() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, OnnxNodes, testing::ValuesIn(host_backends()),
+INSTANTIATE_TEST_SUITE_P(Backends, OnnxNodes, testing::ValuesIn(host_backend_names()),
                          [](const auto& given) { return given.param; });
 
 }  // namespace

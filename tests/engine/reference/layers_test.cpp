@@ -15,6 +15,7 @@ using test::FixedSource;
 using test::Floats;
 using test::make_operation;
 using test::OperationCase;
+using test::reference_in;
 using test::run;
 using Inputs = std::span<const TensorId>;
 
@@ -302,12 +303,6 @@ TEST(LayerByHand, ReadsATensorInAnotherShape) {
 }
 
 // ------------------------------------------------------------------ weights and arithmetic
-
-std::unique_ptr<Backend> reference_in(Precision precision) {
-  BackendOptions options;
-  options.precision = precision;
-  return reference::make_backend(options);
-}
 
 TEST(ReferenceLayers, ConstantsAreHalvesInFp16) {
   const auto backend = reference_in(Precision::kFp16);

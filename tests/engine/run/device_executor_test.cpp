@@ -38,8 +38,8 @@ bool equal(const std::vector<float>& values, const std::vector<std::byte>& expec
 }
 
 // Compares every output that is not overwritten, after each of three iterations.
-void expect_as_alone(const RandomNetwork& network, const Schedule& schedule,
-                     const PlanOptions& options, bool records, const DeviceRanks& setting) {
+void expect_devices_as_alone(const RandomNetwork& network, const Schedule& schedule,
+                             const PlanOptions& options, bool records, const DeviceRanks& setting) {
   const auto expected = test::computed_alone(network);
   const auto body = [&](mpi::Transport& transport, FakeAccelerator* device) {
     const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank(), options);
@@ -72,7 +72,7 @@ TEST_P(DeviceExecutor, RandomSchedulesGiveWhatOneOperatorAtATimeGives) {
     setting.pace = seed % 5 == 3   ? FakeOptions::Pace::kLazy
                    : seed % 5 == 4 ? FakeOptions::Pace::kEager
                                    : FakeOptions::Pace::kRandom;
-    expect_as_alone(network, schedule, {.keep_all = seed % 4 == 3}, seed % 3 != 2, setting);
+    expect_devices_as_alone(network, schedule, {.keep_all = seed % 4 == 3}, seed % 3 != 2, setting);
   }
 }
 
@@ -84,7 +84,8 @@ TEST_P(DeviceExecutor, LateMessagesChangeNothing) {
     setting.seed = seed;
     setting.threads.seed = seed;
     setting.threads.max_delay_ms = 0.5;
-    expect_as_alone(network, random_schedule(network.coarse.graph, 3, 2, seed), {}, true, setting);
+    expect_devices_as_alone(network, random_schedule(network.coarse.graph, 3, 2, seed), {}, true,
+                            setting);
   }
 }
 
@@ -93,7 +94,7 @@ TEST_P(DeviceExecutor, ARankWithoutOperatorsParticipates) {
   const auto order = network.coarse.graph.topological();
   Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
   schedule.devices.resize(3);
-  expect_as_alone(network, schedule, {}, true, {GetParam()});
+  expect_devices_as_alone(network, schedule, {}, true, {GetParam()});
 }
 
 INSTANTIATE_TEST_SUITE_P(Routes, DeviceExecutor, testing::ValuesIn(test::device_route_cases()),

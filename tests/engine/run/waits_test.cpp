@@ -39,16 +39,16 @@ struct ThereAndBack {
 };
 
 /// The line of each rank's watchdog, by rank; empty: none.
-using Lines = std::map<std::size_t, std::string>;
+using LineOfRank = std::map<std::size_t, std::string>;
 
 /// Runs iterations until every rank of `expected` has printed its position, then ends the ranks.
 /// `spoil` is called on each rank with its backend; it may throw RankDied for a rank that leaves.
-Lines hang_ranks(const test::ThreadOptions& options, std::size_t expected,
-                 const std::function<void(mpi::Transport&, test::FakeBackend&,
-                                          std::shared_future<void>)>& spoil) {
+LineOfRank hang_ranks(const test::ThreadOptions& options, std::size_t expected,
+                      const std::function<void(mpi::Transport&, test::FakeBackend&,
+                                               std::shared_future<void>)>& spoil) {
   const ThereAndBack network;
   std::mutex mutex;
-  Lines lines;
+  LineOfRank lines;
   std::promise<void> all_spoke;
   std::shared_future<void> released = all_spoke.get_future().share();
   std::atomic<std::size_t> spoke = 0;
@@ -84,7 +84,7 @@ Lines hang_ranks(const test::ThreadOptions& options, std::size_t expected,
 void nothing(mpi::Transport&, test::FakeBackend&, std::shared_future<void>) {}
 
 TEST(Waits, AnEndlessOperatorIsNamedByItsRankAndByWhoWaitsForIt) {
-  const Lines lines =
+  const LineOfRank lines =
       hang_ranks({}, 2, [](mpi::Transport& transport, test::FakeBackend& backend, auto released) {
         if (transport.rank() == Rank(0)) return;
         backend.on_run = [released](const std::string&) {
@@ -103,13 +103,13 @@ TEST(Waits, ALostTensorIsNamed) {
   test::ThreadOptions options;
   options.lost = test::LostMessage{Rank(1), Rank(0), 1, 1};
   // Rank 1 hangs, too, and either may print first: both lines are expected.
-  const Lines lines = hang_ranks(options, 2, nothing);
+  const LineOfRank lines = hang_ranks(options, 2, nothing);
   EXPECT_NE(lines.at(0).find("waiting for relu_2 from rank 1"), std::string::npos) << lines.at(0);
 }
 
 TEST(Waits, ARankThatDoesNotComeIsNamedByItsSender) {
   // Rank 1 never starts its iteration: nothing is received, and the sends of rank 0 do not end.
-  const Lines lines =
+  const LineOfRank lines =
       hang_ranks({}, 1, [](mpi::Transport& transport, test::FakeBackend&, auto released) {
         if (transport.rank() == Rank(0)) return;
         released.wait();

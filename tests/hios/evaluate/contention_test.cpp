@@ -17,20 +17,18 @@
 namespace hios {
 namespace {
 
+using test::d0;
+using test::d1;
+using test::d2;
 using test::stage;
-
-const OpId v1(0), v2(1), v3(2), v4(3);
-const DeviceId d0(0), d1(1), d2(2);
+using test::v1;
+using test::v2;
+using test::v3;
 
 constexpr Contention kContended[] = {Contention::kLink, Contention::kPort};
 
-Platform devices(std::size_t count, int streams, Contention contention) {
-  const Platform alike = test::devices(count, streams);
-  return Platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
-}
-
-Timeline run(const Graph& graph, Contention contention, const Schedule& schedule) {
-  const Platform platform = devices(schedule.devices.size(), 8, contention);
+Timeline simulated_with(const Graph& graph, Contention contention, const Schedule& schedule) {
+  const Platform platform = test::devices(schedule.devices.size(), 8, contention);
   EXPECT_TRUE(validate(graph, platform, schedule).empty());
   return simulate(graph, schedule, CostModel::from_graph(graph, platform));
 }
@@ -40,9 +38,9 @@ Graph two_tensors() { return test::small_graph({2, 1, 1, 1}, {{1, 3, 5}, {2, 4, 
 
 TEST(Contention, ALinkCarriesOneTensorAtATime) {
   const Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
-  EXPECT_EQ(run(two_tensors(), Contention::kNone, schedule).latency_ms, 9);
+  EXPECT_EQ(simulated_with(two_tensors(), Contention::kNone, schedule).latency_ms, 9);
   for (const Contention contention : kContended) {
-    const Timeline timeline = run(two_tensors(), contention, schedule);
+    const Timeline timeline = simulated_with(two_tensors(), contention, schedule);
     ASSERT_EQ(timeline.transfers.size(), 2u);
     EXPECT_EQ(timeline.transfers[0].start_ms, 2);
     EXPECT_EQ(timeline.transfers[0].end_ms, 7);
@@ -57,8 +55,8 @@ TEST(Contention, ALinkCarriesOneTensorAtATime) {
 TEST(Contention, PairsHaveLinksOfTheirOwnAndShareTheirPorts) {
   const Graph graph = test::small_graph({1, 1, 1}, {{1, 2, 3}, {1, 3, 3}});
   const Schedule schedule{{{stage({{1}})}, {stage({{2}})}, {stage({{3}})}}};
-  EXPECT_EQ(run(graph, Contention::kLink, schedule).latency_ms, 5);
-  const Timeline ported = run(graph, Contention::kPort, schedule);
+  EXPECT_EQ(simulated_with(graph, Contention::kLink, schedule).latency_ms, 5);
+  const Timeline ported = simulated_with(graph, Contention::kPort, schedule);
   EXPECT_EQ(ported.transfers[0].to, d1) << "of equals the lower destination first";
   EXPECT_EQ(ported.transfers[1].start_ms, 4);
   EXPECT_EQ(ported.latency_ms, 8);
@@ -67,14 +65,14 @@ TEST(Contention, PairsHaveLinksOfTheirOwnAndShareTheirPorts) {
 TEST(Contention, ADeviceReceivesOneTensorAtATime) {
   const Graph graph = test::small_graph({1, 2, 1}, {{1, 3, 4}, {2, 3, 4}});
   const Schedule schedule{{{stage({{1}})}, {stage({{2}})}, {stage({{3}})}}};
-  EXPECT_EQ(run(graph, Contention::kLink, schedule).latency_ms, 7);
-  EXPECT_EQ(run(graph, Contention::kPort, schedule).latency_ms, 10);
+  EXPECT_EQ(simulated_with(graph, Contention::kLink, schedule).latency_ms, 7);
+  EXPECT_EQ(simulated_with(graph, Contention::kPort, schedule).latency_ms, 10);
 }
 
 TEST(Contention, ADeviceSendsAndReceivesAtTheSameTime) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 4, 3}, {2, 3, 3}});
   const Schedule schedule{{{stage({{1}}), stage({{3}})}, {stage({{2}}), stage({{4}})}}};
-  EXPECT_EQ(run(graph, Contention::kPort, schedule).latency_ms, 5);
+  EXPECT_EQ(simulated_with(graph, Contention::kPort, schedule).latency_ms, 5);
 }
 
 // v1 is ready first and waits for the port of gpu2 until 11; v2 could go to gpu1 at once.
@@ -82,7 +80,7 @@ TEST(Contention, TheFirstReadyTensorGoesFirst) {
   const Graph graph = test::small_graph({2, 1, 1, 1, 1}, {{1, 4, 5}, {2, 5, 4}, {3, 4, 10}});
   const Schedule schedule{
       {{stage({{1}}), stage({{2}})}, {stage({{5}})}, {stage({{4}})}, {stage({{3}})}}};
-  const Timeline timeline = run(graph, Contention::kPort, schedule);
+  const Timeline timeline = simulated_with(graph, Contention::kPort, schedule);
   ASSERT_EQ(timeline.transfers.size(), 3u);
   EXPECT_EQ(timeline.transfers[0].producer, v3);
   EXPECT_EQ(timeline.transfers[1].producer, v1);
@@ -91,29 +89,30 @@ TEST(Contention, TheFirstReadyTensorGoesFirst) {
   EXPECT_EQ(timeline.transfers[2].start_ms, 16);
   Schedule other = schedule;
   other.transfers = {{v2, d1}, {v3, d2}, {v1, d2}};
-  EXPECT_EQ(run(graph, Contention::kPort, other).latency_ms, 17);
+  EXPECT_EQ(simulated_with(graph, Contention::kPort, other).latency_ms, 17);
 }
 
 TEST(Contention, TheListIsKeptExactly) {
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{4}}), stage({{3}})}}};
   for (const Contention contention : kContended) {
     schedule.transfers = {{v2, d1}, {v1, d1}};
-    const Timeline timeline = run(two_tensors(), contention, schedule);
+    const Timeline timeline = simulated_with(two_tensors(), contention, schedule);
     EXPECT_EQ(timeline.transfers[0].producer, v2);
     EXPECT_EQ(timeline.transfers[0].start_ms, 3);
     EXPECT_EQ(timeline.transfers[1].start_ms, 7) << "v1 was ready at 2";
     EXPECT_EQ(timeline.latency_ms, 13);
     schedule.transfers.clear();
-    EXPECT_EQ(run(two_tensors(), contention, schedule).latency_ms, 13);
+    EXPECT_EQ(simulated_with(two_tensors(), contention, schedule).latency_ms, 13);
   }
   schedule.transfers = {{v2, d1}, {v1, d1}};
-  EXPECT_EQ(run(two_tensors(), Contention::kNone, schedule).latency_ms, 9) << "nothing waits";
+  EXPECT_EQ(simulated_with(two_tensors(), Contention::kNone, schedule).latency_ms, 9)
+      << "nothing waits";
 }
 
 TEST(Contention, ATensorTravelsOnceAndIsAsLongAsItsSlowestEdge) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {{1, 2, 2}, {1, 3, 6}, {1, 4, 1}});
   const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}})}, {stage({{4}})}}};
-  const Timeline timeline = run(graph, Contention::kPort, schedule);
+  const Timeline timeline = simulated_with(graph, Contention::kPort, schedule);
   ASSERT_EQ(timeline.transfers.size(), 2u);
   EXPECT_EQ(timeline.transfers[0].end_ms, 7);
   EXPECT_EQ(timeline.transfers[1].start_ms, 7);
@@ -170,7 +169,7 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
     const auto transfers = transfers_of(graph, Assignment(graph.size(), schedule));
     for (const Contention contention : kContended) {
       SCOPED_TRACE(to_string(contention));
-      const Platform platform = devices(count, streams, contention);
+      const Platform platform = test::devices(count, streams, contention);
       const CostModel costs = CostModel::from_graph(graph, platform);
       const test::PlainCosts plain_costs = test::plain_costs_of(graph, platform);
       for (int order = 0; order < 4; ++order) {
@@ -211,7 +210,7 @@ TEST(Contention, AgreesWithTheSlowSimulatorOnRandomSchedules) {
 /// Expects exactly one finding, of this rule, whose line has all of these parts.
 void expect_line(const Schedule& schedule, Contention contention, Rule rule,
                  std::initializer_list<std::string_view> parts) {
-  const Platform platform = devices(2, 8, contention);
+  const Platform platform = test::devices(2, 8, contention);
   const auto findings = validate(two_tensors(), platform, schedule);
   ASSERT_EQ(findings.size(), 1u) << (findings.empty() ? "nothing" : findings.back().text);
   EXPECT_EQ(findings[0].rule, rule);
@@ -245,13 +244,13 @@ TEST(Contention, AnOrderThatWaitsForItselfIsFound) {
   const Graph graph = test::small_graph({1, 1, 1}, {{1, 2, 1}, {2, 3, 1}});
   Schedule schedule{{{stage({{1}}), stage({{3}})}, {stage({{2}})}}};
   schedule.transfers = {{v2, d0}, {v1, d1}};
-  EXPECT_TRUE(validate(graph, devices(2, 1, Contention::kPort), schedule).empty())
+  EXPECT_TRUE(validate(graph, test::devices(2, 1, Contention::kPort), schedule).empty())
       << "another sender, another receiver";
   const Graph back = test::small_graph({1, 1, 1, 1}, {{1, 2, 1}, {2, 3, 1}, {3, 4, 1}});
   schedule = {{{stage({{1}}), stage({{3}})}, {stage({{2}}), stage({{4}})}}};
   schedule.transfers = {{v3, d1}, {v2, d0}, {v1, d1}};
   for (const Contention contention : kContended) {
-    const auto findings = validate(back, devices(2, 1, contention), schedule);
+    const auto findings = validate(back, test::devices(2, 1, contention), schedule);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].rule, Rule::kCycle);
     EXPECT_EQ(finding_line("s.json", findings[0]),
@@ -259,7 +258,7 @@ TEST(Contention, AnOrderThatWaitsForItselfIsFound) {
               "transfer of v3 to gpu1, which needs stage 1 of gpu0, which needs the transfer of v2 "
               "to gpu0, which needs stage 0 of gpu1, which needs the transfer of v1 to gpu1");
   }
-  EXPECT_TRUE(validate(back, devices(2, 1, Contention::kNone), schedule).empty());
+  EXPECT_TRUE(validate(back, test::devices(2, 1, Contention::kNone), schedule).empty());
 }
 
 }  // namespace

@@ -11,14 +11,16 @@
 namespace hios {
 namespace {
 
+using test::d0;
+using test::d1;
+using test::d2;
 using test::expect_error;
 using test::expect_need;
 using test::stage;
+using test::v1;
+using test::v2;
 
-const OpId v1(0), v2(1), v3(2);
-const DeviceId d0(0), d1(1), d2(2);
 const EdgeId e0(0), e1(1);
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Device device(std::string name, std::string kind, int threads = 0, int streams = 8) {
   return {std::move(name), std::move(kind), threads, streams, 0, ""};
@@ -61,7 +63,7 @@ TEST(CostModelFromGraph, DevicesThatCannotOrMayNot) {
   const Graph graph("g", {named, allowed}, {});
   const Platform platform({device("gpu0", "gpu"), device("cpu0", "cpu")});
   const CostModel costs = CostModel::from_graph(graph, platform);
-  EXPECT_EQ(costs.operator_ms(v1, d0), kInfinity);
+  EXPECT_EQ(costs.operator_ms(v1, d0), std::numeric_limits<double>::infinity());
   EXPECT_TRUE(costs.can_run(v1, d1));
   EXPECT_TRUE(costs.can_run(v2, d0));
   EXPECT_FALSE(costs.can_run(v2, d1));

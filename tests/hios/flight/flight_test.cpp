@@ -9,7 +9,7 @@
 namespace hios::flight {
 namespace {
 
-Flight sample() {
+Flight sample_flight() {
   Flight flight;
   flight.program = "probe";
   flight.job = "n1-77-1";
@@ -30,7 +30,7 @@ Flight sample() {
 }
 
 TEST(Flight, IsReadAsItWasWritten) {
-  const Json json = to_json(sample());
+  const Json json = to_json(sample_flight());
   test::expect_meets_schema(json);
   const Flight again = parse_flight(JsonView(json, "flight.json"));
   EXPECT_EQ(to_json(again), json);
@@ -42,7 +42,7 @@ TEST(Flight, IsReadAsItWasWritten) {
 
 TEST(Flight, RefusesUnknownValuesAndKeys) {
   const auto refused = [](const char* key, const Json& value) {
-    Json json = to_json(sample());
+    Json json = to_json(sample_flight());
     json[key] = value;
     EXPECT_THROW(parse_flight(JsonView(json, "flight.json")), InputError) << key;
   };
@@ -56,7 +56,7 @@ TEST(Flight, RefusesUnknownValuesAndKeys) {
 }
 
 TEST(Flight, NamesTheRunningStep) {
-  Flight flight = sample();
+  Flight flight = sample_flight();
   EXPECT_EQ(standing_text(flight), "b in stage 4, iteration 3");
   flight.events.push_back({EventKind::kAwaitReceive, 9, 3, "waiting for c", "c", 0, 5, 8});
   EXPECT_EQ(standing_text(flight), "waiting for c, iteration 3");

@@ -16,13 +16,13 @@ namespace {
 using test::expect_message;
 using test::message_of;
 
-Graph read(const std::string& text) {
+Graph read_graph(const std::string& text) {
   const Json json = parse_json(text, "g.json");
   return graph_from_json(JsonView(json, "g.json"));
 }
 
-std::string file_with(const std::string& operators, const std::string& edges,
-                      const std::string& more = "") {
+std::string graph_text(const std::string& operators, const std::string& edges,
+                       const std::string& more = "") {
   return R"({"format": "hios-graph", "version": 1, "name": "g", "operators": [)" + operators +
          R"(], "edges": [)" + edges + "]" + more + "}";
 }
@@ -32,11 +32,12 @@ const std::string kTwo = R"({"name": "v0", "time_ms": 1.25, "utilization": 0.8, 
 const std::string kEdge = R"({"from": "v0", "to": "v1", "bytes": 12, "transfer_ms": 0.96})";
 
 TEST(GraphIo, ReadsTheFormatAsPublished) {
-  const Graph graph = read(file_with(kTwo + R"(, {"name": "v2", "time_ms": 0, "colocate": "x",
+  const Graph graph =
+      read_graph(graph_text(kTwo + R"(, {"name": "v2", "time_ms": 0, "colocate": "x",
       "allowed": ["gpu0", "gpu1"], "parameter_bytes": 9007199254740992, "extra": {"note": [1]}})",
-                                     kEdge + "," + kEdge + R"(, {"from": "v0", "to": "v2",
+                            kEdge + "," + kEdge + R"(, {"from": "v0", "to": "v2",
       "bytes": 5}, {"from": "v1", "to": "v2", "transfer_ms": 0})",
-                                     R"(, "stage_cost": {"kind": "overlap", "weight": 0.25})"));
+                            R"(, "stage_cost": {"kind": "overlap", "weight": 0.25})"));
   EXPECT_EQ(graph.name(), "g");
   ASSERT_EQ(graph.size(), 3u);
   const Operator& first = graph.op(OpId(0));
@@ -65,14 +66,15 @@ TEST(GraphIo, ReadsTheFormatAsPublished) {
 }
 
 TEST(GraphIo, CostsStagesSeriallyByDefault) {
-  EXPECT_EQ(read(file_with(kTwo, "")).stage_cost().kind, StageCostRule::Kind::kSerial);
-  EXPECT_EQ(read(file_with(kTwo, "", R"(, "stage_cost": {"kind": "serial"})")).stage_cost().kind,
-            StageCostRule::Kind::kSerial);
-  const Graph overlap = read(file_with(kTwo, "", R"(, "stage_cost": {"kind": "overlap"})"));
+  EXPECT_EQ(read_graph(graph_text(kTwo, "")).stage_cost().kind, StageCostRule::Kind::kSerial);
+  EXPECT_EQ(
+      read_graph(graph_text(kTwo, "", R"(, "stage_cost": {"kind": "serial"})")).stage_cost().kind,
+      StageCostRule::Kind::kSerial);
+  const Graph overlap = read_graph(graph_text(kTwo, "", R"(, "stage_cost": {"kind": "overlap"})"));
   EXPECT_EQ(overlap.stage_cost().weight, 0.5);
 }
 
-void expect_equal(const Graph& a, const Graph& b) {
+void expect_equal_graphs(const Graph& a, const Graph& b) {
   EXPECT_EQ(a.name(), b.name());
   EXPECT_EQ(a.digest(), b.digest());
   ASSERT_EQ(a.size(), b.size());
@@ -103,14 +105,14 @@ void expect_equal(const Graph& a, const Graph& b) {
 TEST(GraphIo, GivesBackWhatItWrote) {
   std::vector<Graph> graphs{coarsen(models::inception_v3(1, 96, 96)).graph,
                             random_dag({.operators = 60, .edges = 120, .layers = 6, .seed = 3})};
-  graphs.push_back(read(file_with(kTwo, kEdge)));
-  for (const Graph& graph : graphs) expect_equal(graph, read(to_text(to_json(graph))));
+  graphs.push_back(read_graph(graph_text(kTwo, kEdge)));
+  for (const Graph& graph : graphs) expect_equal_graphs(graph, read_graph(to_text(to_json(graph))));
 }
 
 TEST(GraphIo, EveryMessageNamesItsPath) {
   const auto message = [](const std::string& operators, const std::string& edges = "",
                           const std::string& more = "") {
-    return message_of([&] { read(file_with(operators, edges, more)); });
+    return message_of([&] { read_graph(graph_text(operators, edges, more)); });
   };
   const auto of_operator = [&](const std::string& fields) {
     return message(kTwo + R"(, {"name": "v2", )" + fields + "}");
@@ -165,7 +167,7 @@ TEST(GraphIo, KeepsTimesByPair) {
            edge + "}]}";
   };
   const std::string times = R"("transfer_ms": {"gpu0": {"cpu": 2, "gpu1": 0}, "cpu": {"gpu": 3}})";
-  const Graph graph = read(file(times));
+  const Graph graph = read_graph(file(times));
   const Edge& edge = graph.edge(EdgeId(0));
   ASSERT_TRUE(edge.transfer_by_pair);
   EXPECT_EQ(edge.transfer_ms, std::nullopt);
@@ -173,10 +175,10 @@ TEST(GraphIo, KeepsTimesByPair) {
             (PairTimes{{"cpu", {{"gpu", 3}}}, {"gpu0", {{"cpu", 2}, {"gpu1", 0}}}}));
   const Json json = to_json(graph);
   EXPECT_EQ(json["version"], 1);
-  EXPECT_EQ(*read(to_text(json)).edge(EdgeId(0)).transfer_by_pair, *edge.transfer_by_pair);
-  EXPECT_EQ(to_json(read(file(R"("transfer_ms": 1)")))["edges"][0]["transfer_ms"], 1);
+  EXPECT_EQ(*read_graph(to_text(json)).edge(EdgeId(0)).transfer_by_pair, *edge.transfer_by_pair);
+  EXPECT_EQ(to_json(read_graph(file(R"("transfer_ms": 1)")))["edges"][0]["transfer_ms"], 1);
   const auto message = [&](const std::string& text) {
-    return message_of([&] { read(file(text)); });
+    return message_of([&] { read_graph(file(text)); });
   };
   expect_message(message(R"("transfer_ms": {})"),
                  "$.edges[0].transfer_ms: names no sender; give one a receiver and a time");

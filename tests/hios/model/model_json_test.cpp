@@ -18,13 +18,13 @@ namespace {
 using test::expect_message;
 using test::message_of;
 
-Model read(const std::string& text) {
+Model read_model(const std::string& text) {
   const Json json = parse_json(text, "m.json");
   return model_from_json(JsonView(json, "m.json"));
 }
 
 /// A small file with `layer` after one good layer.
-std::string file_with(const std::string& layer, const std::string& more = "") {
+std::string model_text(const std::string& layer, const std::string& more = "") {
   return R"({"format": "hios-model", "version": 1, "name": "m", "input": {"shape": [1, 3, 8, 8]},
              "layers": [{"name": "a", "type": "Relu", "inputs": ["input"]}, )" +
          layer + "]" + more + "}";
@@ -68,7 +68,7 @@ Model model_of_every_kind() {
   return std::move(b).build({x, mean});
 }
 
-void expect_equal(const Model& a, const Model& b) {
+void expect_equal_models(const Model& a, const Model& b) {
   EXPECT_EQ(a.name(), b.name());
   ASSERT_EQ(a.layers().size(), b.layers().size());
   ASSERT_EQ(a.tensors().size(), b.tensors().size());
@@ -89,8 +89,8 @@ void expect_equal(const Model& a, const Model& b) {
 TEST(ModelIo, GivesBackEveryBuiltInModel) {
   for (const models::Entry& entry : models::all()) {
     const Model model = entry.build(2, 96, 112);
-    const Model again = read(to_text(to_json(model)));
-    expect_equal(model, again);
+    const Model again = read_model(to_text(to_json(model)));
+    expect_equal_models(model, again);
     EXPECT_EQ(coarsen(model).graph.digest(), coarsen(again).graph.digest());
   }
 }
@@ -103,8 +103,8 @@ TEST(ModelIo, GivesBackEveryKind) {
   const Json json = to_json(model);
   EXPECT_EQ(json.at("version"), 1);
   test::expect_meets_schema(json);
-  const Model again = read(to_text(json));
-  expect_equal(model, again);
+  const Model again = read_model(to_text(json));
+  expect_equal_models(model, again);
   EXPECT_EQ(to_json(again), json);
   EXPECT_TRUE(std::ranges::equal(model.outputs(), again.outputs()));
   EXPECT_TRUE(again.keeps_layer_names());
@@ -118,7 +118,7 @@ TEST(ModelIo, GivesBackEveryFunctionAndMode) {
     const Model model = std::move(builder).build();
     const Json json = to_json(model);
     test::expect_meets_schema(json);
-    EXPECT_EQ(read(to_text(json)).layer(LayerId(0)).kind, kind) << attributes_text(kind);
+    EXPECT_EQ(read_model(to_text(json)).layer(LayerId(0)).kind, kind) << attributes_text(kind);
   };
   const auto each = []<class Enum>(Enum, auto&& visit) {
     for (std::size_t i = 0; i < Names<Enum>::kAll.size(); ++i) visit(static_cast<Enum>(i));
@@ -159,11 +159,11 @@ TEST(ModelIo, WritesItsOutputsAndWhetherLayersKeepTheirNames) {
 
 TEST(ModelIo, TakesTheOutputsThatNoLayerReadsWhereNoneIsNamed) {
   const std::string relu = R"({"name": "b", "type": "Relu", "inputs": ["a"]})";
-  const Model plain = read(file_with(relu));
+  const Model plain = read_model(model_text(relu));
   ASSERT_EQ(plain.outputs().size(), 1U);
   EXPECT_EQ(plain.tensor(plain.outputs()[0]).name, "b");
   EXPECT_FALSE(plain.keeps_layer_names());
-  const Model named = read(file_with(relu, R"(, "outputs": ["a"], "keep_names": true)"));
+  const Model named = read_model(model_text(relu, R"(, "outputs": ["a"], "keep_names": true)"));
   ASSERT_EQ(named.outputs().size(), 1U);
   EXPECT_EQ(named.tensor(named.outputs()[0]).name, "a");
   EXPECT_TRUE(named.keeps_layer_names());
@@ -171,7 +171,7 @@ TEST(ModelIo, TakesTheOutputsThatNoLayerReadsWhereNoneIsNamed) {
 
 TEST(ModelIo, NamesThePathOfWrongAttributes) {
   const auto message = [](const std::string& layer, const std::string& more = "") {
-    return message_of([&] { read(file_with(layer, more)); });
+    return message_of([&] { read_model(model_text(layer, more)); });
   };
   const std::string start = R"({"name": "b", "inputs": ["a"], )",
                     relu = start + R"("type": "Relu"})";
@@ -196,11 +196,11 @@ TEST(ModelIo, NamesThePathOfWrongAttributes) {
 TEST(ModelIo, TakesAnotherBatchAndSize) {
   const Json json = to_json(models::squeezenet(1, 96, 112));
   const Model model = model_from_json(JsonView(json, "m.json"), 4, 100, std::nullopt);
-  expect_equal(model, models::squeezenet(4, 100, 112));
+  expect_equal_models(model, models::squeezenet(4, 100, 112));
 }
 
 TEST(ModelIo, FillsInWhatOnnxLeavesOut) {
-  const Model model = read(file_with(
+  const Model model = read_model(model_text(
       R"({"name": "b", "type": "Conv", "inputs": ["a"], "out_channels": 6, "kernel_shape": [3, 2],
           "extra": {"note": 1}},
          {"name": "c", "type": "Add", "inputs": ["b", "b"]},
@@ -214,7 +214,7 @@ TEST(ModelIo, FillsInWhatOnnxLeavesOut) {
 
 TEST(ModelIo, EveryMessageNamesItsPath) {
   const auto message = [](const std::string& layer) {
-    return message_of([&] { read(file_with(layer)); });
+    return message_of([&] { read_model(model_text(layer)); });
   };
   expect_message(message(R"({"name": "b", "type": "LSTM", "inputs": ["a"]})"),
                  "m.json: $.layers[1].type: 'LSTM' is unknown; known are Conv");
@@ -248,8 +248,8 @@ TEST(ModelIo, EveryMessageNamesItsPath) {
 TEST(ModelIo, RefusesAnEmptyModelAndABadInput) {
   const auto message = [](const std::string& shape, const std::string& layers) {
     return message_of([&] {
-      read(R"({"format": "hios-model", "version": 1, "name": "m", "input": {"shape": )" + shape +
-           R"(}, "layers": )" + layers + "}");
+      read_model(R"({"format": "hios-model", "version": 1, "name": "m", "input": {"shape": )" +
+                 shape + R"(}, "layers": )" + layers + "}");
     });
   };
   expect_message(message("[1, 3, 8, 8]", "[]"), "m.json: $.layers: needs at least one layer");

@@ -92,17 +92,17 @@ TEST(Platform, RefusesImpossibleValues) {
                  "the default link has no bandwidth");
 }
 
-Platform read(const std::string& text) {
+Platform read_platform(const std::string& text) {
   const Json json = parse_json(text, "p.json");
   return platform_from_json(JsonView(json, "p.json"));
 }
 
-std::string file_with(const std::string& devices, const std::string& more = "") {
+std::string platform_text(const std::string& devices, const std::string& more = "") {
   return R"({"format": "hios-platform", "version": 1, "devices": [)" + devices + "]" + more + "}";
 }
 
 TEST(PlatformIo, ReadsTheFormatAsPublished) {
-  const Platform platform = read(file_with(
+  const Platform platform = read_platform(platform_text(
       R"({"name": "gpu0", "kind": "gpu", "threads": 0, "streams": 8, "memory_bytes": 1024,
           "host": "n1"}, {"name": "gpu1", "kind": "gpu"}, {"name": "cpu0", "kind": "cpu"})",
       R"(, "links": [{"from": "gpu0", "to": "gpu1", "latency_ms": 0.01, "gb_per_s": 12.0}],
@@ -114,7 +114,7 @@ TEST(PlatformIo, ReadsTheFormatAsPublished) {
   EXPECT_EQ(platform.link(kA, kB), (Link{0.01, 12}));
   EXPECT_EQ(platform.link(kA, kC), (Link{0.1, 1}));
 
-  const Platform again = read(to_text(to_json(platform)));
+  const Platform again = read_platform(to_text(to_json(platform)));
   EXPECT_TRUE(std::equal(platform.devices().begin(), platform.devices().end(),
                          again.devices().begin(), again.devices().end()));
   EXPECT_TRUE(std::equal(platform.links().begin(), platform.links().end(), again.links().begin(),
@@ -123,8 +123,8 @@ TEST(PlatformIo, ReadsTheFormatAsPublished) {
 }
 
 TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
-  const Platform platform = read(
-      file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"}, {"name": "b", "kind": "gpu"})"));
+  const Platform platform = read_platform(platform_text(
+      R"({"name": "a", "kind": "gpu", "math": "tf32"}, {"name": "b", "kind": "gpu"})"));
   EXPECT_EQ(platform.device(kA).precision, Precision::kTf32);
   EXPECT_EQ(platform.device(kB).precision, Precision::kFp32);
   const Json json = to_json(platform);
@@ -133,7 +133,8 @@ TEST(PlatformIo, ArithmeticGoesWithoutSayingUnlessItIsAnother) {
   EXPECT_EQ(Platform::homogeneous(2, "gpu", 0, 8, Precision::kTf32).device(kB).precision,
             Precision::kTf32);
   expect_message(
-      message_of([&] { read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
+      message_of(
+          [&] { read_platform(platform_text(R"({"name": "a", "kind": "gpu", "math": "fp8"})")); }),
       "p.json: $.devices[0].math: no arithmetic is called 'fp8'; there are fp32, tf32, fp16");
 }
 
@@ -143,12 +144,12 @@ TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
   EXPECT_EQ(element_bytes(Precision::kFp16), 2u);
   EXPECT_EQ(Platform().element_bytes(), 4u);
   EXPECT_EQ(Platform::homogeneous(3, "gpu", 0, 1, Precision::kFp16).element_bytes(), 2u);
-  EXPECT_EQ(read(file_with(R"({"name": "a", "kind": "gpu", "math": "tf32"},
+  EXPECT_EQ(read_platform(platform_text(R"({"name": "a", "kind": "gpu", "math": "tf32"},
                               {"name": "b", "kind": "cpu"})"))
                 .element_bytes(),
             4u);
   expect_message(message_of([&] {
-                   read(file_with(R"({"name": "a", "kind": "gpu", "math": "fp16"},
+                   read_platform(platform_text(R"({"name": "a", "kind": "gpu", "math": "fp16"},
                                        {"name": "b", "kind": "cpu"})"));
                  }),
                  "'a' computes in fp16 and 'b' in fp32, whose tensors are not of one size");
@@ -157,7 +158,7 @@ TEST(Platform, ElementsAreOfOneSizeOnAllDevices) {
 TEST(PlatformIo, EveryMessageNamesItsPath) {
   const std::string two = R"({"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"})";
   const auto message = [](const std::string& devices, const std::string& more = "") {
-    return message_of([&] { read(file_with(devices, more)); });
+    return message_of([&] { read_platform(platform_text(devices, more)); });
   };
   expect_message(message(""), "p.json: $.devices: needs at least one device");
   expect_message(message(two + "," + two),
@@ -190,7 +191,7 @@ TEST(PlatformIo, KeepsContentionAndRouting) {
   const std::string two =
       R"("devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}])";
   const auto file = [&](const std::string& more) {
-    return read(R"({"format": "hios-platform", "version": 1, )" + two + more + "}");
+    return read_platform(R"({"format": "hios-platform", "version": 1, )" + two + more + "}");
   };
   const Platform plain = file("");
   EXPECT_EQ(plain.traffic(), Traffic{});
@@ -214,16 +215,16 @@ TEST(PlatformIo, KeepsContentionAndRouting) {
                  "$.routing: \"shortest\" is unknown; use one of \"direct\", \"widest\"");
   for (const std::string other : {"2", "3"}) {
     const std::string of_other = R"({"format": "hios-platform", "version": )" + other;
-    expect_message(message_of([&] { read(of_other + ", " + two + "}"); }),
+    expect_message(message_of([&] { read_platform(of_other + ", " + two + "}"); }),
                    "$.version: version " + other + " is unknown; this program reads version 1");
   }
 }
 
 TEST(PlatformIo, KeepsChargesAndFastMemory) {
   const auto file = [](const std::string& more) {
-    return read(R"({"format": "hios-platform", "version": 1,
+    return read_platform(R"({"format": "hios-platform", "version": 1,
                     "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu")" +
-                more + "}]}");
+                         more + "}]}");
   };
   EXPECT_EQ(file("").device(kB).io_charge, (IoCharge{1, 1}));
   EXPECT_EQ(file(R"(, "io_charge": {"send": 0.5})").device(kB).io_charge, (IoCharge{0.5, 1}));

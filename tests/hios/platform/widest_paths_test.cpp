@@ -9,9 +9,15 @@
 
 #include "hios/base/numbers/random.h"
 #include "support/expect_error.h"
+#include "support/graphs/small_graph.h"
 
 namespace hios {
 namespace {
+
+using test::d0;
+using test::d1;
+using test::d2;
+using test::d3;
 
 Platform platform(std::size_t count, std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
                   std::optional<Link> default_link = {}) {
@@ -25,37 +31,35 @@ Platform platform(std::size_t count, std::vector<std::tuple<DeviceId, DeviceId, 
   return Platform(devices, std::move(links), default_link, {{}, Routing::kWidest});
 }
 
-const DeviceId a(0), b(1), c(2), d(3);
-
 // 100 MB over 10 MB/s and 5 MB/s takes 20 s (MOIRAI, section III-C).
 TEST(WidestPaths, AreNoWiderThanTheirNarrowestLink) {
-  const Platform line = platform(3, {{a, b, {1, 0.010}}, {b, c, {2, 0.005}}});
-  const auto path = line.link(a, c);
+  const Platform line = platform(3, {{d0, d1, {1, 0.010}}, {d1, d2, {2, 0.005}}});
+  const auto path = line.link(d0, d2);
   ASSERT_TRUE(path);
   EXPECT_EQ(*path, (Link{3, 0.005}));
   EXPECT_DOUBLE_EQ(path->transfer_ms(100'000'000), 20'003);
-  EXPECT_EQ(line.link(c, a), path) << "links serve both directions";
+  EXPECT_EQ(line.link(d2, d0), path) << "links serve both directions";
 }
 
 TEST(WidestPaths, TakesTheWidestAlsoWhereAPairHasALink) {
-  const Platform cycle = platform(3, {{a, b, {5, 8}}, {b, c, {5, 6}}, {a, c, {0, 1}}});
-  EXPECT_EQ(cycle.link(a, c), (Link{10, 6}));
-  EXPECT_EQ(cycle.link(a, b), (Link{5, 8}));
+  const Platform cycle = platform(3, {{d0, d1, {5, 8}}, {d1, d2, {5, 6}}, {d0, d2, {0, 1}}});
+  EXPECT_EQ(cycle.link(d0, d2), (Link{10, 6}));
+  EXPECT_EQ(cycle.link(d0, d1), (Link{5, 8}));
 }
 
 TEST(WidestPaths, BreakTiesByLatency) {
   // The path to the narrow last link need not be widest itself.
   const Platform two =
-      platform(4, {{a, b, {9, 10}}, {b, c, {9, 10}}, {a, c, {1, 4}}, {c, d, {1, 4}}});
-  EXPECT_EQ(two.link(a, c), (Link{18, 10}));
-  EXPECT_EQ(two.link(a, d), (Link{2, 4}));
+      platform(4, {{d0, d1, {9, 10}}, {d1, d2, {9, 10}}, {d0, d2, {1, 4}}, {d2, d3, {1, 4}}});
+  EXPECT_EQ(two.link(d0, d2), (Link{18, 10}));
+  EXPECT_EQ(two.link(d0, d3), (Link{2, 4}));
 }
 
 TEST(WidestPaths, TheDefaultLinkServesPairsWithoutAPath) {
-  const Platform split = platform(4, {{a, b, {1, 2}}, {c, d, {1, 2}}}, Link{7, 1});
-  EXPECT_EQ(split.link(a, b), (Link{1, 2}));
-  EXPECT_EQ(split.link(a, c), (Link{7, 1}));
-  EXPECT_EQ(platform(3, {{a, b, {1, 2}}}).link(a, c), std::nullopt);
+  const Platform split = platform(4, {{d0, d1, {1, 2}}, {d2, d3, {1, 2}}}, Link{7, 1});
+  EXPECT_EQ(split.link(d0, d1), (Link{1, 2}));
+  EXPECT_EQ(split.link(d0, d2), (Link{7, 1}));
+  EXPECT_EQ(platform(3, {{d0, d1, {1, 2}}}).link(d0, d2), std::nullopt);
 }
 
 TEST(WidestPaths, RefusesMoreDevicesThanItCanServe) {

@@ -10,7 +10,7 @@
 namespace hios {
 namespace {
 
-Configuration configuration(std::size_t ranks, std::vector<TransferCurve> transfers) {
+Configuration with_transfers(std::size_t ranks, std::vector<TransferCurve> transfers) {
   Configuration made;
   made.backend = made.kind = "cpu";
   made.threads = 2;
@@ -22,7 +22,7 @@ Configuration configuration(std::size_t ranks, std::vector<TransferCurve> transf
 }
 
 Configuration of_two() {
-  return configuration(2, {{0, 1, {{1000, 1}, {3000, 3}}}, {1, 0, {{1000, 3}, {3000, 5}}}});
+  return with_transfers(2, {{0, 1, {{1000, 1}, {3000, 3}}}, {1, 0, {{1000, 3}, {3000, 5}}}});
 }
 
 Platform cpus(std::size_t devices) { return Platform::homogeneous(devices, "cpu", 2, 2); }
@@ -42,13 +42,13 @@ TEST(Extrapolate, OnlyWhereTheDevicesWereNotMeasured) {
 
 TEST(Extrapolate, TakesTheNearestNumberOfRanks) {
   const TransferCurve curve{0, 1, {{1000, 1}}};
-  const Profile profile{{configuration(1, {}), configuration(2, {curve}), configuration(6, {curve}),
-                         configuration(16, {curve})}};
+  const Profile profile{{with_transfers(1, {}), with_transfers(2, {curve}),
+                         with_transfers(6, {curve}), with_transfers(16, {curve})}};
   EXPECT_EQ(other_ranks(profile, cpus(3)), 2u);
   EXPECT_EQ(other_ranks(profile, cpus(4)), 6u) << "the larger of two equally near";
   EXPECT_EQ(other_ranks(profile, cpus(12)), 16u);
   EXPECT_EQ(other_ranks(profile, cpus(64)), 16u);
-  EXPECT_EQ(other_ranks({{configuration(1, {})}}, cpus(2)), std::nullopt) << "no transfers";
+  EXPECT_EQ(other_ranks({{with_transfers(1, {})}}, cpus(2)), std::nullopt) << "no transfers";
 }
 
 TEST(Extrapolate, EveryPairTakesTheMedianOfThoseMeasured) {
@@ -66,7 +66,7 @@ TEST(Extrapolate, EveryPairTakesTheMedianOfThoseMeasured) {
     EXPECT_DOUBLE_EQ(curve.transfer_ms(3000), 4);
   }
   const Profile three = extrapolated(
-      {{configuration(3, {{0, 1, {{8, 1}}}, {1, 2, {{8, 2}}}, {2, 0, {{8, 90}}}})}}, cpus(2), 3);
+      {{with_transfers(3, {{0, 1, {{8, 1}}}, {1, 2, {{8, 2}}}, {2, 0, {{8, 90}}}})}}, cpus(2), 3);
   EXPECT_EQ(three.find(cpus(2), DeviceId(0))->transfers.front().transfer_ms(8), 2)
       << "one disturbed pair does not count";
 }

@@ -21,7 +21,7 @@ Configuration configuration(std::string backend, int threads, std::size_t ranks)
   return made;
 }
 
-Profile sample() {
+Profile sample_profile() {
   Configuration made = configuration("cpu", 2, 3);
   made.machine = Json{{"processor", "some"}, {"cores", 4}};
   made.protocol = Json{{"warmup", 3}};
@@ -34,7 +34,7 @@ Profile sample() {
   return {{made, configuration("reference", 1, 1)}};
 }
 
-Profile read(const Json& json) { return profile_from_json(JsonView(json, "p.json")); }
+Profile read_profile(const Json& json) { return profile_from_json(JsonView(json, "p.json")); }
 
 TEST(StageKey, IsTheSameForEqualMultisets) {
   EXPECT_EQ(canonical({{"b"}, {"a", "c"}, {"b"}}), canonical({{"b"}, {"b"}, {"a", "c"}}));
@@ -63,13 +63,13 @@ TEST(TransferCurve, NeverFallsBeyondTheLastPoint) {
 }
 
 TEST(Profile, ReadsBackTheSame) {
-  const Profile profile = sample();
+  const Profile profile = sample_profile();
   const Json json = to_json(profile);
   test::expect_meets_schema(json);
-  const Profile again = read(json);
+  const Profile again = read_profile(json);
   EXPECT_EQ(to_json(again), json);
   EXPECT_EQ(again.digest(), profile.digest());
-  EXPECT_EQ(to_json(read(parse_json(to_text(json), "p.json"))), json);
+  EXPECT_EQ(to_json(read_profile(parse_json(to_text(json), "p.json"))), json);
 
   const Configuration& first = again.configurations.front();
   EXPECT_EQ(first.operators.at("Conv 64 k3x3 | 1x3x8x8").min_ms, 1.0);
@@ -80,7 +80,7 @@ TEST(Profile, ReadsBackTheSame) {
 }
 
 TEST(Profile, KeepsWhatManyInferencesNeed) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   for (const char* const key : {"warm", "io_charge", "launch"}) {
     EXPECT_FALSE(to_json(profile)["configurations"][0].contains(key)) << key;
   }
@@ -88,47 +88,47 @@ TEST(Profile, KeepsWhatManyInferencesNeed) {
   profile.configurations[0].warm["Relu | 1x3x8x8"] = {0.05, 0.1, 4096, 30};
   const Json json = to_json(profile);
   test::expect_meets_schema(json);
-  const Profile again = read(json);
+  const Profile again = read_profile(json);
   EXPECT_EQ(to_json(again), json);
   EXPECT_EQ(again.configurations[0].io_charge, profile.configurations[0].io_charge);
   EXPECT_EQ(again.configurations[0].warm, profile.configurations[0].warm);
   for (const char* const wrong : {"send", "receive"}) {
     Json more = json;
     more["configurations"][0]["io_charge"][wrong] = 101;
-    expect_error<InputError>([&] { read(more); }, {"io_charge", wrong});
+    expect_error<InputError>([&] { read_profile(more); }, {"io_charge", wrong});
   }
-  Profile merged = sample();
+  Profile merged = sample_profile();
   merged.merge(profile);
   EXPECT_EQ(merged.configurations[0].warm, profile.configurations[0].warm);
   EXPECT_EQ(merged.configurations[0].io_charge, profile.configurations[0].io_charge);
 }
 
 TEST(Profile, KeepsTheCostOfLaunching) {
-  Profile profile = sample();
+  Profile profile = sample_profile();
   profile.configurations[0].launch = MeasuredLaunch{0.011, 0.0015, 30};
   const Json json = to_json(profile);
   test::expect_meets_schema(json);
-  EXPECT_EQ(read(json).configurations[0].launch, profile.configurations[0].launch);
+  EXPECT_EQ(read_profile(json).configurations[0].launch, profile.configurations[0].launch);
   Json wrong = json;
   wrong["configurations"][0]["launch"]["ms"] = -1;
-  expect_error<InputError>([&] { read(wrong); }, {"launch", "ms"});
-  Profile merged = sample();
+  expect_error<InputError>([&] { read_profile(wrong); }, {"launch", "ms"});
+  Profile merged = sample_profile();
   merged.merge(profile);
   EXPECT_EQ(merged.configurations[0].launch, profile.configurations[0].launch);
 }
 
 TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
-  Json json = to_json(sample());
+  Json json = to_json(sample_profile());
   Json& groups = json["configurations"][0]["stages"][0]["groups"];
   groups = {{"a"}, {"b", "c"}, {"a"}};
-  EXPECT_EQ(read(json).configurations[0].stages, sample().configurations[0].stages);
+  EXPECT_EQ(read_profile(json).configurations[0].stages, sample_profile().configurations[0].stages);
 }
 
 TEST(Profile, DigestDistinguishesContents) {
-  Profile other = sample();
+  Profile other = sample_profile();
   other.configurations[0].operators["Relu | 1x3x8x8"].ms += 1e-9;
-  EXPECT_NE(other.digest(), sample().digest());
-  EXPECT_EQ(sample().digest().size(), 32U);
+  EXPECT_NE(other.digest(), sample_profile().digest());
+  EXPECT_EQ(sample_profile().digest().size(), 32U);
 }
 
 TEST(Profile, FindsAConfiguration) {
@@ -156,7 +156,7 @@ TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
   profile.configurations[1].devices = {"gpu", "cpu"};
   const Json json = to_json(profile);
   test::expect_meets_schema(json);
-  const Profile again = read(json);
+  const Profile again = read_profile(json);
   EXPECT_TRUE(again.configurations[0].devices.empty());
   EXPECT_EQ(again.configurations[1].devices, (std::vector<std::string>{"gpu", "cpu"}));
   EXPECT_NE(again.configurations[0].key(), again.configurations[1].key());
@@ -174,7 +174,7 @@ TEST(Profile, KeepsWhatTheRanksOfAMixedJobWere) {
 
   Json wrong = json;
   wrong["configurations"][1]["devices"] = {"gpu"};
-  test::expect_error<InputError>([&] { read(wrong); }, {"devices", "2 ranks"});
+  test::expect_error<InputError>([&] { read_profile(wrong); }, {"devices", "2 ranks"});
 }
 
 TEST(Profile, HoldsAConfigurationForEachOfTwoGpus) {
@@ -183,17 +183,18 @@ TEST(Profile, HoldsAConfigurationForEachOfTwoGpus) {
   for (Configuration& each : profile.configurations) each.kind = "gpu";
   profile.configurations[0].machine["backend"]["gpu"] = "NVIDIA H200";
   profile.configurations[1].machine["backend"]["gpu"] = "NVIDIA A100";
-  const Profile again = read(to_json(profile));
+  const Profile again = read_profile(to_json(profile));
   const Platform any = Platform::homogeneous(1, "gpu", 0, 1);
   EXPECT_EQ(again.find(any.with_identities({"NVIDIA A100"}), DeviceId(0)),
             &again.configurations[1]);
   EXPECT_EQ(again.find(any.with_identities({"NVIDIA B200"}), DeviceId(0)), nullptr);
   profile.configurations[1].machine = profile.configurations[0].machine;
-  test::expect_error<InputError>([&] { read(to_json(profile)); }, {"earlier configuration"});
+  test::expect_error<InputError>([&] { read_profile(to_json(profile)); },
+                                 {"earlier configuration"});
 }
 
-const std::string kH200 = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
-const std::string kA100 = "NVIDIA A100, CUDA 13.0, cuDNN 9.19.0";
+const std::string kH200Name = "NVIDIA H200, CUDA 13.0, cuDNN 9.19.0";
+const std::string kA100Name = "NVIDIA A100, CUDA 13.0, cuDNN 9.19.0";
 
 Configuration measured_on(const std::string& gpu, std::size_t ranks) {
   Configuration made = configuration("cuda", 0, ranks);
@@ -210,24 +211,24 @@ DeviceIdentity identified(const std::vector<DeviceIdentity>& named, const Profil
 }
 
 TEST(IdentifiedBy, GivesDevicesTheIdentitiesOfTheProfile) {
-  const Profile profile{{measured_on(kH200, 2), measured_on(kA100, 1)}};
-  EXPECT_EQ(identified({"", ""}, profile, 1), kH200);
-  EXPECT_EQ(identified({""}, profile, 0), kA100);
+  const Profile profile{{measured_on(kH200Name, 2), measured_on(kA100Name, 1)}};
+  EXPECT_EQ(identified({"", ""}, profile, 1), kH200Name);
+  EXPECT_EQ(identified({""}, profile, 0), kA100Name);
   EXPECT_EQ(identified({"", "", ""}, profile, 0), "");
   EXPECT_EQ(identified({"NVIDIA H200", "NVIDIA H200"}, profile, 0), "NVIDIA H200");
 }
 
 TEST(IdentifiedBy, AProfileOfSeveralGpusIsAmbiguous) {
-  const Profile profile{{measured_on(kH200, 1), measured_on(kA100, 1)}};
+  const Profile profile{{measured_on(kH200Name, 1), measured_on(kA100Name, 1)}};
   test::expect_error<InputError>(
       [&] { identified({""}, profile, 0); },
-      {"measured on " + kH200, kA100, "the platform does not say which gpu0 is"});
+      {"measured on " + kH200Name, kA100Name, "the platform does not say which gpu0 is"});
   test::expect_need([&] { identified({""}, profile, 0); }, need::DeviceIdentity{"gpu0"});
-  EXPECT_EQ(identified({kA100}, profile, 0), kA100);
+  EXPECT_EQ(identified({kA100Name}, profile, 0), kA100Name);
 }
 
 TEST(Profile, MergeAddsAndReplaces) {
-  Profile mine = sample();
+  Profile mine = sample_profile();
   Profile other;
   other.configurations = {configuration("cpu", 2, 3), configuration("cpu", 4, 1)};
   Configuration& update = other.configurations[0];
@@ -282,9 +283,9 @@ TEST(Profile, RefusesImpossibleValues) {
   const auto refused = [](const char* pointer, const Json& value,
                           std::initializer_list<std::string_view> parts) {
     SCOPED_TRACE(pointer);
-    Json json = to_json(sample());
+    Json json = to_json(sample_profile());
     json[Json::json_pointer(pointer)] = value;
-    expect_error([&] { read(json); }, parts);
+    expect_error([&] { read_profile(json); }, parts);
   };
   const std::string first = "/configurations/0";
   refused("/version", 3, {"p.json: $.version", "version 3 is unknown"});
@@ -307,16 +308,17 @@ TEST(Profile, RefusesImpossibleValues) {
   refused((first + "/machine/algorithms/x").c_str(), 3, {"machine.algorithms.x: must be a"});
   refused((first + "/colour").c_str(), "x", {"$.configurations[0]: unknown key \"colour\""});
 
-  Json twice = to_json(sample());
+  Json twice = to_json(sample_profile());
   twice["configurations"].push_back(twice["configurations"][0]);
-  expect_error([&] { read(twice); }, {"$.configurations[2]: backend, kind, threads"});
-  Json stages = to_json(sample());
+  expect_error([&] { read_profile(twice); }, {"$.configurations[2]: backend, kind, threads"});
+  Json stages = to_json(sample_profile());
   stages["configurations"][0]["stages"].push_back(stages["configurations"][0]["stages"][0]);
-  expect_error([&] { read(stages); }, {"stages[1]: the same groups are there twice"});
-  Json transfers = to_json(sample());
+  expect_error([&] { read_profile(stages); }, {"stages[1]: the same groups are there twice"});
+  Json transfers = to_json(sample_profile());
   transfers["configurations"][0]["transfers"][1]["from"] = 0;
   transfers["configurations"][0]["transfers"][1]["to"] = 2;
-  expect_error([&] { read(transfers); }, {"transfers[1]: the same two ranks are there twice"});
+  expect_error([&] { read_profile(transfers); },
+               {"transfers[1]: the same two ranks are there twice"});
 }
 
 }  // namespace

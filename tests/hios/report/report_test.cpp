@@ -11,7 +11,7 @@
 namespace hios {
 namespace {
 
-Report sample() {
+Report sample_report() {
   Report report;
   report.arguments = {"hios-run", "--model", "inception_v3"};
   report.versions = Json{{"hios", "0.1.0"}};
@@ -39,13 +39,13 @@ Report sample() {
   return report;
 }
 
-const Graph& graph() {
+const Graph& reported_graph() {
   static const Graph made = test::small_graph({1, 1, 1, 1}, {{1, 2, 1}});
   return made;
 }
 
 TEST(Report, HasNullsWithoutAProfileAndVerification) {
-  const Json json = to_json(sample(), graph());
+  const Json json = to_json(sample_report(), reported_graph());
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["predicted_ms"].is_null());
   EXPECT_TRUE(json["prediction_error"].is_null());
@@ -65,7 +65,7 @@ TEST(Report, HasNullsWithoutAProfileAndVerification) {
 }
 
 TEST(Report, HoldsAllKnownValues) {
-  Report report = sample();
+  Report report = sample_report();
   report.profile_digest = std::string(32, 'c');
   report.percentiles = {99.9, 50};
   report.disturbed = {false, true, false, true};
@@ -82,7 +82,7 @@ TEST(Report, HoldsAllKnownValues) {
   report.transfer_paths = parse_json(
       R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
       "paths");
-  const Json json = to_json(report, graph());
+  const Json json = to_json(report, reported_graph());
   test::expect_meets_schema(json);
   EXPECT_EQ(json["latency_ms"]["best_quarter"], 3) << "the quickest was disturbed";
   EXPECT_DOUBLE_EQ(json["prediction_error"], 2.0 / 3);
@@ -104,13 +104,13 @@ TEST(Report, HoldsAllKnownValues) {
 }
 
 TEST(Report, WritesNullForANumberThatIsNone) {
-  Report report = sample();
+  Report report = sample_report();
   ReportVerification verified;
   verified.max_abs = std::numeric_limits<double>::infinity();
   verified.max_rel = std::numeric_limits<double>::quiet_NaN();
   verified.passed = false;
   report.verified = verified;
-  const Json json = to_json(report, graph());
+  const Json json = to_json(report, reported_graph());
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["verified"]["max_abs"].is_null());
   EXPECT_TRUE(json["verified"]["bitwise"].is_null());

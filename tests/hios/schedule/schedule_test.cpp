@@ -25,7 +25,7 @@ Graph diamond() {
   return {"diamond", std::move(operators), {edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3)}};
 }
 
-ScheduleFile sample(const Graph& graph) {
+ScheduleFile sample_schedule(const Graph& graph) {
   ScheduleFile file;
   file.graph_name = graph.name();
   file.graph_digest = graph.digest();
@@ -64,7 +64,7 @@ class ScheduleJson : public testing::Test {
   ScheduleFile read(const Json& json) const {
     return schedule_from_json(JsonView(json, "s.json"), graph_);
   }
-  Json json() const { return to_json(sample(graph_), graph_); }
+  Json json() const { return to_json(sample_schedule(graph_), graph_); }
 
   const Graph graph_ = diamond();
 };
@@ -75,20 +75,20 @@ TEST_F(ScheduleJson, ReadsBackTheSame) {
   EXPECT_EQ(written["devices"][0]["stages"].dump(), R"([[["a"]],[["b"],["c"]],[["d"]]])");
   const ScheduleFile again = read(parse_json(to_text(written), "s.json"));
   EXPECT_EQ(to_json(again, graph_), written);
-  EXPECT_EQ(again.schedule, sample(graph_).schedule);
+  EXPECT_EQ(again.schedule, sample_schedule(graph_).schedule);
   EXPECT_EQ(again.outcome, Outcome::kTimeLimit);
   EXPECT_EQ(again.devices[0].memory_bytes, 1000U);
   EXPECT_EQ(again.devices[0].host, "n1");
   EXPECT_EQ(again.devices[1].threads, 0);
   EXPECT_DOUBLE_EQ(again.predicted.gap(), 0.2);
   EXPECT_TRUE(again.has_prediction);
-  EXPECT_EQ(again.extra, sample(graph_).extra);
+  EXPECT_EQ(again.extra, sample_schedule(graph_).extra);
 }
 
 TEST_F(ScheduleJson, WritesEveryOutcome) {
   for (const Outcome outcome :
        {Outcome::kOptimal, Outcome::kFeasible, Outcome::kInfeasible, Outcome::kTimeLimit}) {
-    ScheduleFile file = sample(graph_);
+    ScheduleFile file = sample_schedule(graph_);
     file.outcome = outcome;
     EXPECT_EQ(read(to_json(file, graph_)).outcome, outcome);
   }
@@ -97,7 +97,7 @@ TEST_F(ScheduleJson, WritesEveryOutcome) {
 
 TEST_F(ScheduleJson, RecordsExtrapolatedCosts) {
   EXPECT_FALSE(json()["predicted"].contains("measured_ranks"));
-  ScheduleFile file = sample(graph_);
+  ScheduleFile file = sample_schedule(graph_);
   file.predicted.measured_ranks = 4;
   const Json written = to_json(file, graph_);
   test::expect_meets_schema(written);
@@ -106,7 +106,7 @@ TEST_F(ScheduleJson, RecordsExtrapolatedCosts) {
 }
 
 TEST_F(ScheduleJson, RecordsThePeriodWhereManyAreInFlight) {
-  ScheduleFile file = sample(graph_);
+  ScheduleFile file = sample_schedule(graph_);
   file.objective = Objective::kThroughput;
   file.predicted.lower_bound_ms = 2;
   file.predicted.throughput = {2.5, 400, "gpu0", 3};
@@ -177,7 +177,7 @@ TEST_F(ScheduleJson, RefusesImpossibleValues) {
 
 TEST_F(ScheduleJson, KeepsAnOrderOfTransfers) {
   EXPECT_FALSE(json().contains("transfers"));
-  ScheduleFile file = sample(graph_);
+  ScheduleFile file = sample_schedule(graph_);
   file.schedule.transfers = {{OpId(1), DeviceId(1)}, {OpId(0), DeviceId(1)}};
   const Json written = to_json(file, graph_);
   test::expect_meets_schema(written);
@@ -200,7 +200,7 @@ TEST_F(ScheduleJson, KeepsAnOrderOfTransfers) {
 
 TEST_F(ScheduleJson, RecordsMergedSiblings) {
   EXPECT_FALSE(json()["graph"].contains("merge"));
-  ScheduleFile file = sample(graph_);
+  ScheduleFile file = sample_schedule(graph_);
   file.merge = Merge::kSiblings;
   Json written = to_json(file, graph_);
   test::expect_meets_schema(written);

@@ -15,7 +15,10 @@
 namespace hios::scheduler {
 namespace {
 
-const DeviceId gpu0(0), gpu1(1), gpu2(2), gpu3(3);
+using test::d0;
+using test::d1;
+using test::d2;
+using test::d3;
 using Devices = std::vector<DeviceId>;
 
 /// Two operators; gpu0 is slow, gpu1 and gpu3 are fast, gpu2 cannot run the second.
@@ -32,13 +35,12 @@ TEST(DeviceClasses, AreOfEqualTimesAndComeByThem) {
   const Graph graph = unlike_graph();
   const Platform platform = test::devices(4, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  EXPECT_EQ(device_classes(graph, costs), (std::vector<Devices>{{gpu1, gpu3}, {gpu0}, {gpu2}}));
-  EXPECT_EQ(fastest_devices(graph, costs, 9),
-            (std::vector<Devices>{{gpu1, gpu3}, {gpu1, gpu3, gpu0}}));
-  EXPECT_EQ(fastest_devices(graph, costs, 1), (std::vector<Devices>{{gpu1, gpu3, gpu0}}));
+  EXPECT_EQ(device_classes(graph, costs), (std::vector<Devices>{{d1, d3}, {d0}, {d2}}));
+  EXPECT_EQ(fastest_devices(graph, costs, 9), (std::vector<Devices>{{d1, d3}, {d1, d3, d0}}));
+  EXPECT_EQ(fastest_devices(graph, costs, 1), (std::vector<Devices>{{d1, d3, d0}}));
   const Graph alike = test::small_graph({1, 2}, {});
   const CostModel same = CostModel::from_graph(alike, platform);
-  EXPECT_EQ(device_classes(alike, same), (std::vector<Devices>{{gpu0, gpu1, gpu2, gpu3}}));
+  EXPECT_EQ(device_classes(alike, same), (std::vector<Devices>{{d0, d1, d2, d3}}));
   EXPECT_TRUE(fastest_devices(alike, same, 4).empty());
 }
 
@@ -46,14 +48,14 @@ TEST(CostModelOnly, LeavesTheOthersOutOfTimesAndMeans) {
   const Graph graph = unlike_graph();
   const Platform platform = test::devices(4, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
-  const CostModel some = costs.only(Devices{gpu0, gpu1});
-  EXPECT_EQ(some.operator_ms(OpId(0), gpu0), 4);
-  EXPECT_FALSE(some.can_run(OpId(0), gpu2));
+  const CostModel some = costs.only(Devices{d0, d1});
+  EXPECT_EQ(some.operator_ms(OpId(0), d0), 4);
+  EXPECT_FALSE(some.can_run(OpId(0), d2));
   EXPECT_EQ(some.mean_operator_ms(OpId(0)), 2.5);
   EXPECT_EQ(some.mean_transfer_ms(EdgeId(0)), 3);
-  EXPECT_EQ(some.transfer_ms(EdgeId(0), gpu0, gpu1), 3);
-  EXPECT_EQ(costs.only(Devices{gpu1}).mean_transfer_ms(EdgeId(0)), 0) << "nothing is sent";
-  test::expect_error([&] { costs.only(Devices{gpu2}); }, {"v2", "no device"});
+  EXPECT_EQ(some.transfer_ms(EdgeId(0), d0, d1), 3);
+  EXPECT_EQ(costs.only(Devices{d1}).mean_transfer_ms(EdgeId(0)), 0) << "nothing is sent";
+  test::expect_error([&] { costs.only(Devices{d2}); }, {"v2", "no device"});
 }
 
 TEST(Variants, TheShortestCountsAndOnlyTheFirstMayRefuse) {

@@ -10,6 +10,7 @@
 #include "scheduler/batches/join.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/random_batches.h"
 #include "support/oracles/brute_force.h"
@@ -17,8 +18,6 @@
 
 namespace hios::scheduler {
 namespace {
-
-constexpr double kRounding = 1e-9;
 
 /// Returns operators on different devices whose times grow more slowly or faster than the number of
 /// inputs; some devices cannot run some sizes.

@@ -26,16 +26,12 @@
 namespace hios::scheduler::best {
 namespace {
 
+using test::kOracleRounding;
+using test::style_by_number;
+
 void expect_optimum(const CostModel& costs, const test::PlainCosts& plain_costs) {
   const double least = test::brute_force(costs.graph(), costs.platform(), plain_costs).latency_ms;
-  EXPECT_NEAR(search_for(costs, 3000).latency_ms, least, least * kRounding);
-}
-
-test::CostStyle style_by_number(std::uint64_t number) {
-  test::CostStyle style;
-  style.overlap = number % 4 != 0;
-  style.small_integers = number % 3 == 0;
-  return style;
+  EXPECT_NEAR(search_for(costs, 3000).latency_ms, least, least * kOracleRounding);
 }
 
 TEST(Best, FindsTheOptimumOfEveryDagOfUpToFourOperators) {
@@ -131,7 +127,7 @@ TEST(Best, ComesCloseToTheBoundOnThePapersNetworks) {
 
 /// Problems with times by device, devices that may not run all, labels, limited memory, and unlike
 /// numbers of streams.
-Graph constrained(std::uint64_t seed, Random& random) {
+Graph constrained_graph(std::uint64_t seed, Random& random) {
   test::CostStyle style;
   style.by_device = seed % 2 == 0;
   const Graph plain = test::random_graph(24, 0.1, style, random);
@@ -168,7 +164,7 @@ TEST(Best, RespectsMemoryThatHardlySuffices) {
   for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "hardly enough");
-    const Graph graph = constrained(seed, random);
+    const Graph graph = constrained_graph(seed, random);
     const Platform platform = hardly_enough_for(graph, random);
     const CostModel costs = CostModel::from_graph(graph, platform);
     EXPECT_LE(search_for(costs, 5'000).latency_ms, search_for(costs, 1).latency_ms);
@@ -180,7 +176,7 @@ TEST(Best, RespectsEveryConstraint) {
   for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained");
-    const Graph graph = constrained(seed, random);
+    const Graph graph = constrained_graph(seed, random);
     Bytes all = 0;
     for (const Operator& op : graph.operators()) all += op.memory_bytes + op.parameter_bytes;
     const Platform platform({{"gpu0", "gpu", 0, 3, all / 2, ""},
@@ -268,7 +264,7 @@ void expect_no_worse_whenever_time_runs_out(const CostModel& costs) {
       options.threads = threads;
       const BestResult result = search(graph, costs, options, bound.ms, context);
       EXPECT_TRUE(validate(graph, costs.platform(), result.schedule).empty());
-      EXPECT_LE(result.latency_ms, least * (1 + kRounding));
+      EXPECT_LE(result.latency_ms, least * (1 + kOracleRounding));
     }
   }
 }

@@ -20,7 +20,8 @@
 namespace hios::scheduler::best {
 namespace {
 
-constexpr double kRounding = 1e-8;
+using test::kOracleRounding;
+
 constexpr std::array kSpare{0.0, 0.01, 0.02, 0.05};
 
 double searched_ms(const test::TightProblem& problem, std::int64_t iterations) {
@@ -48,7 +49,7 @@ TEST(TightMemory, ExactPlacementAgreesWithBruteForce) {
     const double least = test::brute_force(problem.graph, problem.platform,
                                            test::plain_costs_of(problem.graph, problem.platform))
                              .latency_ms;
-    EXPECT_NEAR(least_ms(problem), least, least * kRounding);
+    EXPECT_NEAR(least_ms(problem), least, least * kOracleRounding);
   }
 }
 
@@ -59,10 +60,10 @@ TEST(TightMemory, TheSearchFindsTheOptimumAndNeverFarFromIt) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", spare " + std::to_string(spare));
       const test::TightProblem problem = test::tight_problem(8 + seed % 7, spare, seed);
       const double least = least_ms(problem), found = searched_ms(problem, 30'000);
-      EXPECT_GE(found, least * (1 - kRounding));
+      EXPECT_GE(found, least * (1 - kOracleRounding));
       EXPECT_LE(found, least * 1.02);
       ++all;
-      optimal += found <= least * (1 + kRounding);
+      optimal += found <= least * (1 + kOracleRounding);
     }
   }
   EXPECT_GE(optimal, 0.98 * all) << optimal << " of " << all;

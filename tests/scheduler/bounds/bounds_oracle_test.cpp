@@ -21,8 +21,7 @@ namespace hios::scheduler {
 namespace {
 
 using test::CostStyle;
-
-constexpr double kRounding = 1e-8;
+using test::kOracleRounding;
 
 /// How often each bound alone was the largest, so that a bound that is always small does not pass.
 using Wins = std::map<std::string, int>;
@@ -32,14 +31,14 @@ void check_bounds(const Graph& graph, const Platform& platform, const CostModel&
   const double best = test::brute_force(graph, platform, plain_costs).latency_ms;
   std::vector<LowerBound> bounds = all_bounds(graph, costs);
   for (const LowerBound& bound : bounds) {
-    EXPECT_LE(bound.ms, best * (1 + kRounding)) << bound.name;
+    EXPECT_LE(bound.ms, best * (1 + kOracleRounding)) << bound.name;
     EXPECT_GE(bound.ms, 0) << bound.name;
   }
   std::sort(bounds.begin(), bounds.end(),
             [](const LowerBound& a, const LowerBound& b) { return a.ms > b.ms; });
   if (bounds[0].ms > bounds[1].ms * (1 + 1e-6)) ++wins[bounds[0].name];
   if (best < std::numeric_limits<double>::infinity()) ++wins["feasible"];
-  if (bounds[0].ms >= best * (1 - kRounding)) ++wins["tight"];
+  if (bounds[0].ms >= best * (1 - kOracleRounding)) ++wins["tight"];
 }
 
 /// Adds labels, lists of allowed devices and memory to some operators.
@@ -77,7 +76,7 @@ Platform some_devices(std::size_t count, bool limited, Random& random) {
   return Platform(devices);
 }
 
-CostStyle style_by_number(std::uint64_t number) {
+CostStyle bound_style(std::uint64_t number) {
   CostStyle style;
   style.overlap = number % 3 != 0;
   style.small_integers = number % 5 == 0;
@@ -93,7 +92,7 @@ TEST(BoundsOracle, RestrictedPlacement) {
     const std::size_t n = 4 + seed % 2;
     const Platform platform = some_devices(2 + seed % 2, seed % 4 != 0, random);
     Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)),
-                            style_by_number(seed), random);
+                            bound_style(seed), random);
     graph = restricted(with_transfers(graph, random.uniform(0.5, 3)), platform, random);
     check_bounds(graph, platform, CostModel::from_graph(graph, platform),
                  test::plain_costs_of(graph, platform), wins);
@@ -111,7 +110,7 @@ TEST(BoundsOracle, ExpensiveTransfersOnEqualDevices) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "expensive");
-    CostStyle style = style_by_number(seed);
+    CostStyle style = bound_style(seed);
     style.by_device = false;
     Graph graph = test::dag(6, random.below(1 << 15) & random.below(1 << 15), style, random);
     graph = with_transfers(graph, random.uniform(0.2, 3));
@@ -182,7 +181,7 @@ TEST(BoundsOracle, ExtremeStageCostsWithLinksAndRestrictedDevices) {
     const std::size_t n = 4 + seed % 2, count = 2 + random.below(2);
     const Platform platform =
         links ? linked_devices(count, random) : some_devices(count, false, random);
-    CostStyle style = style_by_number(seed / 2);
+    CostStyle style = bound_style(seed / 2);
     Graph graph = test::dag(n, random.below(std::uint64_t{1} << (n * (n - 1) / 2)), style, random);
     graph = restricted(extreme(graph, links, random), platform, random);
     const CostModel costs = CostModel::from_graph(graph, platform);

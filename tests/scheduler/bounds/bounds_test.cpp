@@ -233,9 +233,9 @@ TEST(Bounds, AGraphWithoutOperators) {
 }
 
 void expect_below(const std::vector<LowerBound>& bounds, double latency_ms) {
-  constexpr double kRounding = 1e-12;
+  constexpr double kSumRounding = 1e-12;
   for (const LowerBound& bound : bounds) {
-    EXPECT_LE(bound.ms, latency_ms * (1 + kRounding)) << bound.name;
+    EXPECT_LE(bound.ms, latency_ms * (1 + kSumRounding)) << bound.name;
   }
 }
 

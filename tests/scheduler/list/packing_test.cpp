@@ -11,10 +11,13 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/graph.h"
 #include "support/expect_error.h"
+#include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
 
 namespace hios::scheduler {
 namespace {
+
+using test::devices_with_memory;
 
 Graph weighty(const std::vector<Bytes>& bytes) {
   std::vector<Operator> operators;
@@ -30,15 +33,6 @@ Graph weighty(const std::vector<Bytes>& bytes) {
   return Graph("weighty", std::move(operators), {});
 }
 
-Platform with_memory(const std::vector<Bytes>& limits) {
-  std::vector<Device> devices;
-  for (Bytes limit : limits) {
-    devices.push_back(
-        {std::string("gpu").append(std::to_string(devices.size())), "gpu", 0, 1, limit, ""});
-  }
-  return Platform(std::move(devices));
-}
-
 std::vector<Bytes> held(const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   std::vector<Bytes> result(platform.size(), 0);
@@ -51,12 +45,14 @@ std::vector<Bytes> held(const Graph& graph, const Platform& platform) {
 }
 
 TEST(Packing, FillsDevicesToTheLastByte) {
-  EXPECT_EQ(held(weighty({5, 4, 3, 3, 3}), with_memory({9, 9})), (std::vector<Bytes>{9, 9}));
-  EXPECT_EQ(held(weighty({7, 6, 4, 3}), with_memory({10, 10})), (std::vector<Bytes>{10, 10}));
+  EXPECT_EQ(held(weighty({5, 4, 3, 3, 3}), devices_with_memory({9, 9})),
+            (std::vector<Bytes>{9, 9}));
+  EXPECT_EQ(held(weighty({7, 6, 4, 3}), devices_with_memory({10, 10})),
+            (std::vector<Bytes>{10, 10}));
 }
 
 TEST(Packing, WithoutLimitsBalancesWork) {
-  EXPECT_EQ(held(weighty({1, 1, 1, 1, 1, 1}), with_memory({0, 0, 0})),
+  EXPECT_EQ(held(weighty({1, 1, 1, 1, 1, 1}), devices_with_memory({0, 0, 0})),
             (std::vector<Bytes>{2, 2, 2}));
 }
 
@@ -72,7 +68,7 @@ TEST(Packing, LabelsStayTogetherOnADeviceThatCanRunAll) {
     operators.push_back(op);
   }
   const Graph graph("labels", operators, {});
-  const Platform platform = with_memory({0, 0});
+  const Platform platform = devices_with_memory({0, 0});
   const auto placed = pack_operators(graph, CostModel::from_graph(graph, platform), "best");
   EXPECT_EQ(placed[0], DeviceId(1));
   EXPECT_EQ(placed[1], DeviceId(1));
@@ -95,7 +91,7 @@ std::vector<Bytes> exactly_full(std::size_t devices, std::size_t each, Bytes roo
 
 TEST(Packing, FindsEveryPlacementThatFillsAllDevices) {
   EXPECT_EQ(held(weighty({112, 361, 208, 332, 301, 324, 214, 136, 124, 348, 115, 425}),
-                 with_memory({1000, 1000, 1000})),
+                 devices_with_memory({1000, 1000, 1000})),
             (std::vector<Bytes>{1000, 1000, 1000}));
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -104,7 +100,7 @@ TEST(Packing, FindsEveryPlacementThatFillsAllDevices) {
     const std::size_t each = (8 + random.below(9)) / devices;
     const Bytes room = seed % 2 == 0 ? 1000 : 1'000'000'000;
     const Graph graph = weighty(exactly_full(devices, each, room, random));
-    const Platform platform = with_memory(std::vector<Bytes>(devices, room));
+    const Platform platform = devices_with_memory(std::vector<Bytes>(devices, room));
     EXPECT_EQ(held(graph, platform), std::vector<Bytes>(devices, room));
   }
 }
@@ -112,7 +108,7 @@ TEST(Packing, FindsEveryPlacementThatFillsAllDevices) {
 TEST(Packing, MessageSaysIfNoneExistsAndNamesLabelsOnlyIfPresent) {
   const Graph plain = weighty({4, 4, 4});
   const auto message = [](const Graph& graph) {
-    const Platform platform = with_memory({7, 7});
+    const Platform platform = devices_with_memory({7, 7});
     const CostModel costs = CostModel::from_graph(graph, platform);
     try {
       pack_operators(graph, costs, "best");
@@ -138,14 +134,14 @@ TEST(Packing, MessageSaysIfNoneExistsAndNamesLabelsOnlyIfPresent) {
   Bytes rest = 0;
   for (std::size_t i = 1; i < even.size(); i += 2) rest += even[i];
   const Graph many = weighty(even);
-  const Platform odd = with_memory({half, rest - 1});
+  const Platform odd = devices_with_memory({half, rest - 1});
   const CostModel costs = CostModel::from_graph(many, odd);
   test::expect_error([&] { pack_operators(many, costs, "best"); }, {"no placement was found"});
 }
 
 TEST(Packing, MessageNamesTheOperatorLeftOver) {
   const Graph graph = weighty({2, 8, 3});
-  const Platform platform = with_memory({7, 7});
+  const Platform platform = devices_with_memory({7, 7});
   const CostModel costs = CostModel::from_graph(graph, platform);
   test::expect_error([&] { pack_operators(graph, costs, "best"); }, {"best", "v2", "memory_bytes"});
 }

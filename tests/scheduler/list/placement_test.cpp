@@ -9,6 +9,7 @@
 namespace hios::scheduler {
 namespace {
 
+using test::devices_with_memory;
 using test::v;
 
 /// Returns four operators of a millisecond without edges, with these sizes and labels.
@@ -20,14 +21,6 @@ Graph four(const std::vector<Bytes>& bytes, const std::vector<std::string>& labe
     operators[i].colocate = labels[i];
   }
   return Graph("four", operators, {});
-}
-
-Platform with_memory(const std::vector<Bytes>& bytes) {
-  std::vector<Device> devices;
-  for (Bytes limit : bytes) {
-    devices.push_back({"gpu" + std::to_string(devices.size()), "gpu", 0, 1, limit, ""});
-  }
-  return Platform(devices);
 }
 
 TEST(Placement, OperatorsOfALabelFollowTheFirst) {
@@ -45,7 +38,7 @@ TEST(Placement, OperatorsOfALabelFollowTheFirst) {
 
 TEST(Placement, TheFirstOfALabelReservesMemoryForAll) {
   const Graph graph = four({10, 5, 20, 1}, {"a", "", "a", ""});
-  const Platform platform = with_memory({32, 0});
+  const Platform platform = devices_with_memory({32, 0});
   const CostModel costs = CostModel::from_graph(graph, platform);
   Placement placement(graph, costs);
   EXPECT_EQ(placement.bytes(OpId(0)), 30u);
@@ -59,7 +52,7 @@ TEST(Placement, TheFirstOfALabelReservesMemoryForAll) {
 
 TEST(Placement, CountsOperatorsThatADeviceHoldsTogether) {
   const Graph graph = four({10, 5, 20, 1}, {"a", "", "a", ""});
-  const Platform platform = with_memory({34, 30, 10});
+  const Platform platform = devices_with_memory({34, 30, 10});
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Placement placement(graph, costs);
   EXPECT_EQ(placement.fitting(v({1, 3, 4, 2}), DeviceId(0)), 3u);
@@ -70,7 +63,7 @@ TEST(Placement, CountsOperatorsThatADeviceHoldsTogether) {
 
 TEST(PackOperators, BalancesWorkWhereMemoryAllows) {
   const Graph graph = four({1, 1, 1, 1}, {"", "", "", ""});
-  const Platform platform = with_memory({4, 4});
+  const Platform platform = devices_with_memory({4, 4});
   const CostModel costs = CostModel::from_graph(graph, platform);
   std::size_t on_first = 0;
   for (const auto& device : pack_operators(graph, costs, "x")) on_first += *device == DeviceId(0);
@@ -80,7 +73,7 @@ TEST(PackOperators, BalancesWorkWhereMemoryAllows) {
 // By work, 6 and 5 would go to different devices, and neither would have room for 4 and 3.
 TEST(PackOperators, FillsDevicesByMemoryIfNecessary) {
   const Graph graph = four({6, 3, 5, 4}, {"", "", "", ""});
-  const Platform platform = with_memory({9, 9});
+  const Platform platform = devices_with_memory({9, 9});
   const CostModel costs = CostModel::from_graph(graph, platform);
   std::vector<Bytes> held(2, 0);
   const auto packed = pack_operators(graph, costs, "x");
@@ -94,7 +87,7 @@ TEST(PackOperators, FillsDevicesByMemoryIfNecessary) {
 // fit.
 TEST(PackOperators, TriesOtherOrdersIfSortedOnesFail) {
   const Graph graph = four({6, 3, 4, 5}, {"", "", "", ""});
-  const Platform platform = with_memory({10, 8});
+  const Platform platform = devices_with_memory({10, 8});
   const CostModel costs = CostModel::from_graph(graph, platform);
   std::vector<Bytes> held(2, 0);
   const auto packed = pack_operators(graph, costs, "x");
@@ -106,7 +99,7 @@ TEST(PackOperators, TriesOtherOrdersIfSortedOnesFail) {
 
 TEST(PackOperators, MessageNamesTheOperatorLeftOver) {
   const Graph graph = four({6, 6, 6, 1}, {"", "", "", ""});
-  const Platform platform = with_memory({9, 9});
+  const Platform platform = devices_with_memory({9, 9});
   const CostModel costs = CostModel::from_graph(graph, platform);
   test::expect_error([&] { pack_operators(graph, costs, "hios-lp"); },
                      {"hios-lp", "there is no placement that fits memory", "v3"});

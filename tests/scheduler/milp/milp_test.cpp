@@ -18,14 +18,14 @@
 #include "support/oracles/brute_force.h"
 #include "support/oracles/contended_brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/oracles/solvers.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::milp {
 namespace {
 
 using test::CostStyle;
-
-constexpr double kClose = 1e-5;  // tolerance of solvers, and kTolerance
+using test::kSolverTolerance;
 
 /// Returns devices of one stream: stages cannot gain, so the program's optimum is the problem's.
 Platform single(std::size_t count) { return test::devices(count, 1); }
@@ -47,13 +47,14 @@ void expect_optimum(const Graph& graph, const Platform& platform, const Solver& 
   const MilpResult result = solved(graph, costs, solver, symmetry);
   ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
   EXPECT_TRUE(result.optimal);
-  EXPECT_NEAR(simulate(graph, result.schedule, costs).latency_ms, least, kClose * (1 + least));
+  EXPECT_NEAR(simulate(graph, result.schedule, costs).latency_ms, least,
+              kSolverTolerance * (1 + least));
   ASSERT_TRUE(result.bound.has_value());
   EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
-  EXPECT_GE(result.bound->ms, least * (1 - kClose) - kClose);
+  EXPECT_GE(result.bound->ms, least * (1 - kSolverTolerance) - kSolverTolerance);
 }
 
-CostStyle unlike(std::uint64_t number) {
+CostStyle serial_style(std::uint64_t number) {
   CostStyle style;
   style.overlap = false;
   style.small_integers = number % 3 == 0;
@@ -72,7 +73,7 @@ TEST_P(Milp, IsTheOptimumOfEveryDagOfUpToFourOperators) {
     for (std::uint64_t edge_set = 0; edge_set < edge_sets; ++edge_set) {
       SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
       Random random(edge_set, "milp");
-      const Graph graph = test::dag(n, edge_set, unlike(edge_set), random);
+      const Graph graph = test::dag(n, edge_set, serial_style(edge_set), random);
       expect_optimum(graph, single(2 + edge_set % 2), solver());
       if (HasFailure()) return;
     }
@@ -83,7 +84,7 @@ TEST_P(Milp, IsTheOptimumOfDagsOfFiveOperatorsWithAnySymmetry) {
   for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "milp of five");
-    const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
+    const Graph graph = test::dag(5, random.below(1 << 10), serial_style(seed), random);
     const Symmetry symmetries[] = {Symmetry::kNone, Symmetry::kTasks, Symmetry::kTime};
     expect_optimum(graph, single(3), solver(), symmetries[seed % 3]);
     if (HasFailure()) return;
@@ -109,7 +110,7 @@ TEST_P(Milp, TransfersCostAsTheirPairOfDevices) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "pairs");
-    const Graph given = test::dag(5, random.below(1 << 10), unlike(1), random);
+    const Graph given = test::dag(5, random.below(1 << 10), serial_style(1), random);
     std::vector<Edge> edges(given.edges().begin(), given.edges().end());
     for (Edge& edge : edges) {
       edge.transfer_ms.reset();
@@ -130,8 +131,7 @@ TEST_P(Milp, TransfersCostAsTheirPairOfDevices) {
 /// Like expect_optimum(), over every order of transfers, which the schedule lists.
 void expect_contended_optimum(const Graph& graph, std::size_t devices, hios::Contention contention,
                               const Solver& solver) {
-  const Platform alike = single(devices);
-  const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
+  const Platform platform = test::devices(devices, 1, contention);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const test::PlainCosts plain_costs = test::plain_costs_of(costs);
   const double least =
@@ -139,10 +139,11 @@ void expect_contended_optimum(const Graph& graph, std::size_t devices, hios::Con
   const MilpResult result = solved(graph, costs, solver);
   ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
   EXPECT_TRUE(result.optimal);
-  EXPECT_NEAR(simulate(graph, result.schedule, costs).latency_ms, least, kClose * (1 + least));
+  EXPECT_NEAR(simulate(graph, result.schedule, costs).latency_ms, least,
+              kSolverTolerance * (1 + least));
   ASSERT_TRUE(result.bound.has_value());
   EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
-  EXPECT_GE(result.bound->ms, least * (1 - kClose) - kClose);
+  EXPECT_GE(result.bound->ms, least * (1 - kSolverTolerance) - kSolverTolerance);
 }
 
 TEST_P(Milp, OrdersTransfersOfEveryDagOfUpToFourOperators) {
@@ -152,7 +153,7 @@ TEST_P(Milp, OrdersTransfersOfEveryDagOfUpToFourOperators) {
       for (const auto contention : {hios::Contention::kLink, hios::Contention::kPort}) {
         SCOPED_TRACE(std::to_string(n) + " operators, edge set " + std::to_string(edge_set));
         Random random(edge_set, "contended milp");
-        const Graph graph = test::dag(n, edge_set, unlike(edge_set), random);
+        const Graph graph = test::dag(n, edge_set, serial_style(edge_set), random);
         expect_contended_optimum(graph, 2 + edge_set % 2, contention, solver());
         if (HasFailure()) return;
       }
@@ -164,7 +165,7 @@ TEST_P(Milp, OrdersTransfersOfDagsOfFiveOperators) {
   for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "contended milp of five");
-    const Graph graph = test::dag(5, random.below(1 << 10), unlike(seed), random);
+    const Graph graph = test::dag(5, random.below(1 << 10), serial_style(seed), random);
     expect_contended_optimum(graph, 2 + seed % 2,
                              seed % 4 < 2 ? hios::Contention::kLink : hios::Contention::kPort,
                              solver());
@@ -223,13 +224,7 @@ TEST_P(Milp, ProvesThatMemoryDoesNotSuffice) {
   test::expect_error([&] { solved(graph, costs, solver()); }, {"milp", "proved", "memory"});
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> list;
-  for (const Solver& solver : solvers()) list.push_back(solver.name);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Solvers, Milp, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Solvers, Milp, ::testing::ValuesIn(test::solver_names()),
                          [](const auto& one) { return one.param; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Milp);  // for builds without a solver
 
@@ -292,7 +287,7 @@ TEST(Formulation, HoldsEverySchedule) {
   for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "formulation");
-    CostStyle style = unlike(seed);
+    CostStyle style = serial_style(seed);
     style.by_device = false;
     const Graph graph = test::random_graph(2 + random.below(9), 0.3, style, random);
     const Platform alike = single(2 + random.below(2));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/base/numbers/random.h"
+#include "support/oracles/solvers.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::milp {
@@ -146,13 +147,7 @@ TEST_P(EverySolver, ANodeLimitIsDeterministic) {
   EXPECT_EQ(once.bound, again.bound);
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> list;
-  for (const Solver& solver : solvers()) list.push_back(solver.name);
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver, ::testing::ValuesIn(test::solver_names()),
                          [](const auto& one) { return one.param; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EverySolver);  // for builds without a solver
 

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/blocks.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/pipeline_cases.h"
 #include "support/sanitized.h"
@@ -20,8 +20,6 @@ using test::PipelineCase;
 using test::plain_optimum_ms;
 using test::random_case;
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 constexpr double kTolerance = 4e-6;  // tolerance of solvers
 
 bool has_solver() { return milp::find_solver("any") != nullptr; }
@@ -75,7 +73,7 @@ TEST(PeriodBounds, AreTheOptimumForParametersAlone) {
                     {.overflow = random.below(2) == 0, .limits = random.below(2) == 0}, random));
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const double optimum = plain_optimum_ms(made, costs);
-    if (optimum == kInfinite) continue;
+    if (optimum == kInfinity) continue;
     ++possible;
     const Bounds bounds = all_bounds_of(made, costs, {});
     expect_in_order(bounds, optimum);
@@ -83,7 +81,7 @@ TEST(PeriodBounds, AreTheOptimumForParametersAlone) {
     EXPECT_NEAR(bounds.down_sets, optimum, kRounding);
     const PipelineProblem problem(made.graph, costs);
     const Slicing slicing = Slicer(problem).slice(problem.given_order());
-    if (slicing.period_ms == kInfinite) continue;
+    if (slicing.period_ms == kInfinity) continue;
     // A known schedule restricts the search and changes no result.
     const Schedule known = schedule_of(problem, problem.given_order(), slicing);
     const Bounds below = all_bounds_of(
@@ -107,7 +105,7 @@ TEST(PeriodBounds, StayBelowBlocksWhoseTensorsFillFastMemory) {
                     {.overflow = true, .limits = random.below(3) == 0}, random);
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const double optimum = plain_optimum_ms(made, costs);
-    if (optimum < kInfinite) expect_in_order(all_bounds_of(made, costs, {}), optimum);
+    if (optimum < kInfinity) expect_in_order(all_bounds_of(made, costs, {}), optimum);
   }
 }
 

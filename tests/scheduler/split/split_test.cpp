@@ -14,22 +14,17 @@
 #include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/slow_simulator.h"
+#include "support/oracles/solvers.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::split {
 namespace {
 
-constexpr double kClose = 1e-5;
+using test::kSolverTolerance;
+using test::unlike_devices;
 
-/// A fast GPU, a slower one, a CPU: what random modules have times for.
-Platform unlike(hios::Contention contention = hios::Contention::kNone) {
-  return Platform(
-      {{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}, {"cpu0", "cpu", 1, 1, 0, ""}},
-      {}, {}, {contention});
-}
-
-SplitResult solved(const Graph& graph, const CostModel& costs, const milp::Solver& solver,
-                   const Context& context = {}) {
+SplitResult solved_by_modules(const Graph& graph, const CostModel& costs,
+                              const milp::Solver& solver, const Context& context = {}) {
   SplitOptions options;
   options.solving.solver = &solver;
   options.solving.iterations = 50;  // a start that is not the optimum already
@@ -48,17 +43,17 @@ class MilpSplit : public ::testing::TestWithParam<std::string> {
 };
 
 /// Checks that neither schedule nor bound beats brute force, and that a proved schedule is optimal.
-void judge(const RandomProblem& problem, const milp::Solver& solver, bool must_prove) {
+void judge_split(const RandomProblem& problem, const milp::Solver& solver, bool must_prove) {
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   const double least =
       test::brute_force(problem.graph, problem.platform, test::plain_costs_of(costs)).latency_ms;
-  const SplitResult result = solved(problem.graph, costs, solver);
+  const SplitResult result = solved_by_modules(problem.graph, costs, solver);
   EXPECT_GE(latency_ms(result, costs), least * (1 - 1e-9));
   if (must_prove) {
     EXPECT_TRUE(result.optimal);
   }
   if (result.optimal) {
-    EXPECT_NEAR(latency_ms(result, costs), least, kClose * least);
+    EXPECT_NEAR(latency_ms(result, costs), least, kSolverTolerance * least);
   }
   if (result.bound) {
     EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
@@ -71,8 +66,8 @@ TEST_P(MilpSplit, IsTheOptimumOfModulesInARow) {
                               "modules=1,nodes=6", "modules=6,nodes=1"}) {
       const std::string words = std::string(shape) + ",seed=" + std::to_string(seed);
       SCOPED_TRACE(words);
-      judge(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), true);
-      judge(random_problem(parse_random_dag(words), unlike()), solver(), true);
+      judge_split(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), true);
+      judge_split(random_problem(parse_random_dag(words), unlike_devices()), solver(), true);
       if (HasFailure()) return;
     }
   }
@@ -84,7 +79,7 @@ TEST_P(MilpSplit, KeepsMemoryAndLabelsThatCoupleModules) {
     const char* ties = seed % 2 == 0 ? ",memory=1.02" : ",memory=1.3,colocate=0.7";
     const std::string words = "modules=2,nodes=3,seed=" + std::to_string(seed) + ties;
     SCOPED_TRACE(words);
-    judge(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), false);
+    judge_split(random_problem(parse_random_dag(words), test::devices(2, 1)), solver(), false);
     if (HasFailure()) return;
   }
 }
@@ -97,7 +92,7 @@ TEST_P(MilpSplit, IsNotBelowTheOptimumOfAnyDag) {
     style.overlap = seed % 2 == 0;
     style.by_device = seed % 3 == 0;
     const Graph graph = test::dag(5, random.below(1 << 10), style, random);
-    judge({graph, test::devices(2, 1 + static_cast<int>(seed % 3))}, solver(), false);
+    judge_split({graph, test::devices(2, 1 + static_cast<int>(seed % 3))}, solver(), false);
     if (HasFailure()) return;
   }
 }
@@ -106,7 +101,7 @@ TEST_P(MilpSplit, IsWhatMilpProves) {
   for (std::uint64_t seed = 0; seed < test::tries(4u); ++seed) {
     const std::string words = "modules=3,nodes=5,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
-    const RandomProblem problem = random_problem(parse_random_dag(words), unlike());
+    const RandomProblem problem = random_problem(parse_random_dag(words), unlike_devices());
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     milp::MilpOptions options;
     options.solver = &solver();
@@ -114,10 +109,10 @@ TEST_P(MilpSplit, IsWhatMilpProves) {
     const milp::MilpResult whole = milp::schedule_exactly(problem.graph, costs, options, {});
     ASSERT_TRUE(whole.optimal);
     const double ms = simulate(problem.graph, whole.schedule, costs).latency_ms;
-    const SplitResult result = solved(problem.graph, costs, solver());
+    const SplitResult result = solved_by_modules(problem.graph, costs, solver());
     EXPECT_TRUE(result.optimal);
-    EXPECT_NEAR(latency_ms(result, costs), ms, kClose * ms);
-    EXPECT_EQ(result.schedule, solved(problem.graph, costs, solver()).schedule);
+    EXPECT_NEAR(latency_ms(result, costs), ms, kSolverTolerance * ms);
+    EXPECT_EQ(result.schedule, solved_by_modules(problem.graph, costs, solver()).schedule);
   }
 }
 
@@ -165,13 +160,14 @@ TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
     for (const auto contention : {hios::Contention::kNone, hios::Contention::kPort}) {
       const std::string words = "modules=3,nodes=6,channels=2,seed=" + std::to_string(seed);
       SCOPED_TRACE(words);
-      const RandomProblem problem = random_problem(parse_random_dag(words), unlike(contention));
+      const RandomProblem problem =
+          random_problem(parse_random_dag(words), unlike_devices(contention));
       const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
       const Algorithm& best = built_in().find("best");
       Options moves(best.options);
       moves.set("iterations=50");
       const double start = best.run(Problem(costs), moves, {}).latency_ms;
-      const SplitResult result = solved(problem.graph, costs, solver());
+      const SplitResult result = solved_by_modules(problem.graph, costs, solver());
       EXPECT_LE(latency_ms(result, costs), start);
       ASSERT_TRUE(result.bound.has_value());
       EXPECT_LE(result.bound->ms, latency_ms(result, costs));
@@ -181,24 +177,18 @@ TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
 
 TEST_P(MilpSplit, OutOfTimeIsTheBestSoFar) {
   const RandomProblem problem =
-      random_problem(parse_random_dag("modules=4,nodes=8,channels=2"), unlike());
+      random_problem(parse_random_dag("modules=4,nodes=8,channels=2"), unlike_devices());
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   Context late;
   late.deadline = Deadline([] { return true; });
-  const SplitResult result = solved(problem.graph, costs, solver(), late);
+  const SplitResult result = solved_by_modules(problem.graph, costs, solver(), late);
   EXPECT_FALSE(result.optimal);
   EXPECT_TRUE(result.timed_out);
   EXPECT_GT(latency_ms(result, costs), 0);
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  for (const milp::Solver& solver : milp::solvers()) names.push_back(solver.name);
-  return names;
-}
-
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MilpSplit);
-INSTANTIATE_TEST_SUITE_P(Solvers, MilpSplit, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Solvers, MilpSplit, ::testing::ValuesIn(test::solver_names()),
                          [](const auto& named) { return named.param; });
 
 TEST(Modules, LieBetweenOperatorsOnAllPaths) {

@@ -13,33 +13,33 @@
 namespace hios::scheduler {
 namespace {
 
-struct Edge {
+struct WeightedEdge {
   std::uint32_t other = 0;
   int weight = 0;
 };
 
 using Triple = std::tuple<std::size_t, std::size_t, int>;  // from, to, weight
 
-FlatGraph<Edge> flat(std::size_t operators, const std::vector<Triple>& edges) {
-  return FlatGraph<Edge>(operators, [&](std::size_t op, auto add) {
+FlatGraph<WeightedEdge> flat(std::size_t operators, const std::vector<Triple>& edges) {
+  return FlatGraph<WeightedEdge>(operators, [&](std::size_t op, auto add) {
     for (const auto& [from, to, weight] : edges) {
       if (to == op) add({static_cast<std::uint32_t>(from), weight});
     }
   });
 }
 
-std::multiset<Triple> by_inputs(const FlatGraph<Edge>& graph) {
+std::multiset<Triple> by_inputs(const FlatGraph<WeightedEdge>& graph) {
   std::multiset<Triple> edges;
   for (std::size_t op = 0; op < graph.operators(); ++op) {
-    for (const Edge& edge : graph.inputs(op)) edges.emplace(edge.other, op, edge.weight);
+    for (const WeightedEdge& edge : graph.inputs(op)) edges.emplace(edge.other, op, edge.weight);
   }
   return edges;
 }
 
-std::multiset<Triple> by_outputs(const FlatGraph<Edge>& graph) {
+std::multiset<Triple> by_outputs(const FlatGraph<WeightedEdge>& graph) {
   std::multiset<Triple> edges;
   for (std::size_t op = 0; op < graph.operators(); ++op) {
-    for (const Edge& edge : graph.outputs(op)) edges.emplace(op, edge.other, edge.weight);
+    for (const WeightedEdge& edge : graph.outputs(op)) edges.emplace(op, edge.other, edge.weight);
   }
   return edges;
 }
@@ -54,7 +54,7 @@ TEST(FlatGraph, HasEveryEdgeAtBothEnds) {
       edges.emplace_back(random.below(to), to, static_cast<int>(random.below(9)));
     }
     const std::multiset<Triple> expected(edges.begin(), edges.end());
-    FlatGraph<Edge> graph = flat(operators, edges);
+    FlatGraph<WeightedEdge> graph = flat(operators, edges);
     EXPECT_EQ(graph.operators(), operators);
     EXPECT_EQ(graph.edges(), edges.size());
     EXPECT_EQ(by_inputs(graph), expected);
@@ -66,8 +66,9 @@ TEST(FlatGraph, HasEveryEdgeAtBothEnds) {
     EXPECT_EQ(by_inputs(graph.reversed()), turned);
     EXPECT_EQ(by_outputs(graph.reversed()), turned);
 
-    graph.change_inputs(
-        [](Edge& edge, std::size_t op) { edge.weight = static_cast<int>(100 * op + edge.other); });
+    graph.change_inputs([](WeightedEdge& edge, std::size_t op) {
+      edge.weight = static_cast<int>(100 * op + edge.other);
+    });
     EXPECT_EQ(by_outputs(graph), expected) << "as before, until it is mirrored";
     graph.mirror();
     EXPECT_EQ(by_outputs(graph), by_inputs(graph));
@@ -77,7 +78,7 @@ TEST(FlatGraph, HasEveryEdgeAtBothEnds) {
 }
 
 TEST(FlatGraph, KeepsTheOrderOfBothLists) {
-  const FlatGraph<Edge> graph(
+  const FlatGraph<WeightedEdge> graph(
       3,
       [](std::size_t op, auto add) {
         if (op == 2) {
@@ -96,7 +97,7 @@ TEST(FlatGraph, KeepsTheOrderOfBothLists) {
 }
 
 TEST(FlatGraph, IsEmptyWithoutOperators) {
-  const FlatGraph<Edge> graph;
+  const FlatGraph<WeightedEdge> graph;
   EXPECT_EQ(graph.operators(), 0u);
   EXPECT_EQ(graph.edges(), 0u);
   EXPECT_EQ(graph.reversed().operators(), 0u);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 
 namespace hios::test {
 namespace {
@@ -42,6 +44,13 @@ Edge random_edge(std::size_t from, std::size_t to, const CostStyle& style, Rando
 
 }  // namespace
 
+CostStyle style_by_number(std::uint64_t number) {
+  CostStyle style;
+  style.overlap = number % 4 != 0;
+  style.small_integers = number % 3 == 0;
+  return style;
+}
+
 Graph dag(std::size_t n, std::uint64_t edge_set, const CostStyle& style, Random& random) {
   std::vector<Operator> operators;
   std::vector<Edge> edges;
@@ -73,6 +82,26 @@ Graph random_graph(std::size_t n, double density, const CostStyle& style, Random
 
 Platform devices(std::size_t count, int streams) {
   return Platform::homogeneous(count, "gpu", 0, streams);
+}
+
+Platform devices(std::size_t count, int streams, Contention contention) {
+  const Platform alike = devices(count, streams);
+  return Platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});
+}
+
+Platform devices_with_memory(const std::vector<Bytes>& limits) {
+  std::vector<Device> devices;
+  for (const Bytes limit : limits) {
+    devices.push_back(
+        {std::string("gpu").append(std::to_string(devices.size())), "gpu", 0, 1, limit, ""});
+  }
+  return Platform(std::move(devices));
+}
+
+Platform unlike_devices(Contention contention) {
+  return Platform(
+      {{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}, {"cpu0", "cpu", 1, 1, 0, ""}},
+      {}, {}, {contention});
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "hios/base/numbers/random.h"
 #include "hios/graph/graph.h"
@@ -19,6 +20,10 @@ struct CostStyle {
   bool by_device = false;       ///< times by device; some devices cannot run some operators
 };
 
+/// Returns the style of a test's n-th graph: one in four has serial stage costs, one in three small
+/// integers.
+CostStyle style_by_number(std::uint64_t number);
+
 /// Returns a graph with one of the 2^(n(n−1)/2) edge sets over n operators in a fixed topological
 /// order: bit k of `edge_set` is the k-th pair of (0,1), (0,2), (1,2), (0,3), … Costs are random.
 Graph dag(std::size_t n, std::uint64_t edge_set, const CostStyle& style, Random& random);
@@ -29,6 +34,15 @@ Graph random_graph(std::size_t n, double density, const CostStyle& style, Random
 
 /// Returns devices gpu0, gpu1, … of the kind "gpu", with this number of streams.
 Platform devices(std::size_t count, int streams);
+
+/// Returns such devices with links that carry one tensor at a time.
+Platform devices(std::size_t count, int streams, Contention contention);
+
+/// Returns devices gpu0, gpu1, … of one stream with these bytes of memory; 0: without a limit.
+Platform devices_with_memory(const std::vector<Bytes>& limits);
+
+/// Returns the devices that random modules have times for: a GPU, a slower one and a CPU.
+Platform unlike_devices(Contention contention = Contention::kNone);
 
 /// Returns a profile of a graph, to whose operators it gives few signatures. Some of its stages are
 /// measured, at costs between a third and one and a half of their sum. `graph` loses its own costs.

@@ -40,6 +40,10 @@ inline Graph small_graph(std::initializer_list<double> times_ms,
   return Graph("small", std::move(operators), std::move(list), rule);
 }
 
+/// Operators by 1-based numbers and devices by their index.
+inline constexpr OpId v1(0), v2(1), v3(2), v4(3);
+inline constexpr DeviceId d0(0), d1(1), d2(2), d3(3);
+
 /// Returns operators by 1-based numbers.
 inline std::vector<OpId> v(std::initializer_list<std::size_t> numbers) {
   std::vector<OpId> result;

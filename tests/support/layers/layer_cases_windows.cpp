@@ -8,13 +8,13 @@ namespace {
 
 using Inputs = std::span<const TensorId>;
 
-struct ConvCase {
+struct ConvLayerCase {
   const char* name;
   Shape input;
   Conv conv;
 };
 
-std::vector<ConvCase> conv_cases() {
+std::vector<ConvLayerCase> conv_layer_cases() {
   const auto uneven = [](Extent begin, Extent end) { return Padding(begin, end); };
   return {
       {"dilated_2", {1, 7, 9, 8}, {12, {3, 3}, {1, 1}, {2, 2}, 1, true, {2, 2}}},
@@ -38,8 +38,8 @@ std::vector<ConvCase> conv_cases() {
   };
 }
 
-void add_convs(Cases& cases) {
-  for (const ConvCase& c : conv_cases()) {
+void add_conv_layers(Cases& cases) {
+  for (const ConvLayerCase& c : conv_layer_cases()) {
     const std::string name = std::string("conv_") + c.name;
     add_layer(cases, name, {c.input}, c.conv);
     cases.push_back(make_operation(name + "_relu", {c.input}, [&](ModelBuilder& b, Inputs x) {
@@ -59,7 +59,7 @@ void add_convs(Cases& cases) {
 }
 
 /// Adds a depthwise convolution and a pointwise one after it, as one operator.
-void add_separables(Cases& cases) {
+void add_separable_layers(Cases& cases) {
   const Conv pointwise{11, {1, 1}, {1, 1}, {0, 0}};
   const std::vector<std::pair<const char*, Conv>> depthwise = {
       {"dilated", {18, {3, 3}, {1, 1}, {2, 2}, 18, true, {2, 2}}},
@@ -105,7 +105,7 @@ void add_transposed_convs(Cases& cases) {
   }
 }
 
-void add_pools(Cases& cases) {
+void add_pool_layers(Cases& cases) {
   struct Case {
     const char* name;
     Shape input;
@@ -145,10 +145,10 @@ void add_pools(Cases& cases) {
 }  // namespace
 
 void add_window_cases(Cases& cases) {
-  add_convs(cases);
-  add_separables(cases);
+  add_conv_layers(cases);
+  add_separable_layers(cases);
   add_transposed_convs(cases);
-  add_pools(cases);
+  add_pool_layers(cases);
 }
 
 }  // namespace hios::test

@@ -154,7 +154,7 @@ std::optional<Values> parameter(const Model& model, const Layer& layer,
 }
 
 /// Computes a layer by its kind from `in`, which has the shapes that it reads.
-struct Compute {
+struct ComputeLayer {
   const Model& model;
   const Layer& layer;
   const std::vector<const Values*>& in;
@@ -219,7 +219,7 @@ std::vector<float> naive_nchw(const Model& model, const OperatorLayers& layers,
     }
     std::vector<const Values*> in;
     for (const Values& value : read) in.push_back(&value);
-    Values out = std::visit(Compute{model, layer, in, source}, layer.kind);
+    Values out = std::visit(ComputeLayer{model, layer, in, source}, layer.kind);
     for (double& value : out.data) value = static_cast<float>(value);
     known.emplace(layer.output, std::move(out));
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/backend/host_copies.h"
+#include "engine/reference/backend.h"
 #include "hios/base/numbers/random.h"
 #include "hios/model/channel_slice.h"
 
@@ -293,6 +294,12 @@ OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
 const std::vector<OperationCase>& operation_cases() {
   static const std::vector<OperationCase> cases = all_cases();
   return cases;
+}
+
+std::unique_ptr<Backend> reference_in(Precision precision) {
+  BackendOptions options;
+  options.precision = precision;
+  return reference::make_backend(options);
 }
 
 std::vector<float> run_operation(Backend& backend, const OperationCase& operation_case, int threads,

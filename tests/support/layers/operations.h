@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ OperationCase make_operation(std::string name, const std::vector<Shape>& inputs,
 /// Returns every kind of operator that `coarsen` makes, each over odd shapes, strides, padding,
 /// groups and channel counts that fill no vector, some with a batch of two.
 const std::vector<OperationCase>& operation_cases();
+
+/// Returns the reference backend with this arithmetic.
+std::unique_ptr<Backend> reference_in(Precision precision);
 
 /// Binds the case to `inputs`, runs it alone on `threads` cores and returns its output; values that
 /// it did not write are NaN. The inputs are NHWC, one for each different tensor that it reads, in

@@ -31,8 +31,9 @@ Expected inputs_alone(const RandomNetwork& network, std::size_t inputs) {
 
 namespace {
 
-void expect_outputs(const Pipeline& pipeline, const RankPlan& plan, const RandomNetwork& network,
-                    const Expected& expected, std::size_t inferences) {
+void expect_pipeline_outputs(const Pipeline& pipeline, const RankPlan& plan,
+                             const RandomNetwork& network, const Expected& expected,
+                             std::size_t inferences) {
   EXPECT_EQ(pipeline.unlike(), 0u);
   for (std::size_t input = 0; input < expected.size(); ++input) {
     EXPECT_EQ(pipeline.ran(input), input < inferences);
@@ -69,7 +70,7 @@ void expect_inferences_as_alone(mpi::Transport& transport, const RandomNetwork& 
     transport.barrier();
     pipeline.run(times);
     expect_in_order(times);
-    expect_outputs(pipeline, plan, network, expected, inferences);
+    expect_pipeline_outputs(pipeline, plan, network, expected, inferences);
     transport.barrier();
   }
   pipeline.close();

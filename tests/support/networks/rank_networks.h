@@ -9,6 +9,7 @@
 
 #include "engine/backend/backend.h"
 #include "mpi/routes/route.h"
+#include "support/networks/small_network.h"
 
 /// Networks on the ranks of a job, each with a device, tensors between them by one route. The same
 /// functions test the CUDA backend (tests/engine/cuda, processes that share a GPU) and the executor
@@ -24,11 +25,6 @@ struct RankJob {
   /// The oracle that results are compared with, within a tolerance.
   std::function<std::unique_ptr<Backend>()> make_reference;
   const mpi::Route* route = nullptr;  ///< the route that all tensors must take; null: any
-};
-
-struct SmallNetwork {
-  std::string_view name;
-  std::int64_t size;  ///< height and width
 };
 
 /// Runs a schedule of hios-lp and a random one with many transfers, each with recordings and

@@ -7,6 +7,9 @@
 
 namespace hios::test {
 
+/// A relative tolerance in comparisons with an oracle, which adds costs in another order.
+inline constexpr double kOracleRounding = 1e-8;
+
 struct BruteForceResult {
   double latency_ms = 0;
   Schedule schedule;

@@ -16,10 +16,10 @@ namespace {
 
 using Mask = unsigned;
 
-class Search {
+class ContendedSearch {
  public:
-  Search(const Graph& graph, const Platform& platform, const PlainCosts& costs,
-         Contention contention)
+  ContendedSearch(const Graph& graph, const Platform& platform, const PlainCosts& costs,
+                  Contention contention)
       : graph_(graph), platform_(platform), costs_(costs), contention_(contention) {
     inputs_.resize(graph.size());
     for (const Edge& edge : graph.edges()) inputs_[edge.to.index()] |= bit(edge.from);
@@ -125,7 +125,7 @@ class Search {
 
 ContendedOptimum contended_brute_force(const Graph& graph, const Platform& platform,
                                        const PlainCosts& costs, Contention contention) {
-  return Search(graph, platform, costs, contention).run();
+  return ContendedSearch(graph, platform, costs, contention).run();
 }
 
 }  // namespace hios::test

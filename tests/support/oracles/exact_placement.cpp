@@ -19,7 +19,7 @@
 namespace hios::test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteMs = std::numeric_limits<double>::infinity();
 
 struct Arc {
   std::size_t from, to;
@@ -37,7 +37,7 @@ class ExactSearch {
       number_[op.index()] = i;
       for (std::size_t d = 0; d < platform.size(); ++d) {
         alone_ms_.push_back(may_run(op, d) ? costs.stage_ms(Stage{{{op}}}, DeviceId(d))
-                                           : kInfinity);
+                                           : kInfiniteMs);
       }
     }
     for (const Edge& edge : graph.edges()) {
@@ -96,7 +96,7 @@ class ExactSearch {
     const Bytes bytes = op(next).memory_bytes + op(next).parameter_bytes;
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       device_[next] = d;
-      if (bytes > room_[d] || ms(next) == kInfinity || !shares_label(next)) continue;
+      if (bytes > room_[d] || ms(next) == kInfiniteMs || !shares_label(next)) continue;
       room_[d] -= bytes;
       assign(next + 1);
       room_[d] += bytes;
@@ -146,7 +146,7 @@ class ExactSearch {
         state.done == 0 ? 0 : *std::max_element(state.free_ms.begin(), state.free_ms.end());
     for (std::size_t first = 0; first < size(); ++first) {
       if (state.done >> first & 1) continue;
-      double work = 0, tail = kInfinity;
+      double work = 0, tail = kInfiniteMs;
       for (std::size_t i = 0; i < size(); ++i) {
         if ((state.done >> i & 1) || device_[i] != device_[first] || head[i] < head[first])
           continue;
@@ -197,7 +197,7 @@ class ExactSearch {
   std::vector<Bytes> room_;               // by device
   std::vector<double> bounds_;            // by assignment
   std::vector<std::size_t> assignments_;  // × operator
-  double least_ms_ = kInfinity;
+  double least_ms_ = kInfiniteMs;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace hios::test {
 namespace {
 
-using namespace hios::scheduler;
+using scheduler::priority_order;
 
 struct Node {
   DeviceId device;

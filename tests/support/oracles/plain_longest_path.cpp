@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 
 // Kundu and Shu, HIOS, Alg. 1 literally: in each round the longest valid path of the whole graph is
 // searched from scratch, and a trial on a device times all scheduled operators from the path's
@@ -17,9 +18,11 @@
 namespace hios::test {
 namespace {
 
-using namespace hios::scheduler;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using scheduler::kInfinity;
+using scheduler::ListTimeline;
+using scheduler::LongestPathOptions;
+using scheduler::priority_order;
+using scheduler::ValidPath;
 
 struct Ends {
   double start_ms = 0;  ///< the heaviest edge from a scheduled operator

@@ -1,12 +1,12 @@
 #include "support/oracles/plain_mapping_recording.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
+#include "scheduler/structures/numbers.h"
 
 // Kundu and Shu, HIOS, Alg. 3; every history is read back in full, once per row and device:
 // O(n²·M). The oracle of scheduler/algorithms/hios/mapping_recording.
@@ -14,9 +14,9 @@
 namespace hios::test {
 namespace {
 
-using namespace hios::scheduler;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using scheduler::kInfinity;
+using scheduler::list_schedule;
+using scheduler::priority_order;
 
 struct Entry {
   double finish_ms = kInfinity;

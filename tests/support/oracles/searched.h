@@ -6,10 +6,10 @@
 #include "hios/evaluate/validate.h"
 #include "scheduler/best/best.h"
 #include "scheduler/bounds/bounds.h"
+#include "support/oracles/brute_force.h"
 
 namespace hios::scheduler::best {
 
-inline constexpr double kRounding = 1e-8;
 inline constexpr std::int64_t kEndings = 3000;
 
 /// Runs `best` with a budget of moves. Expects a valid result with simulate()'s latency, not below
@@ -25,7 +25,7 @@ inline BestResult search_for(const CostModel& costs, std::int64_t iterations,
   BestResult result = search(graph, costs, options, bound, context);
   EXPECT_TRUE(validate(graph, costs.platform(), result.schedule).empty());
   EXPECT_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
-  EXPECT_GE(result.latency_ms, bound * (1 - kRounding));
+  EXPECT_GE(result.latency_ms, bound * (1 - test::kOracleRounding));
   return result;
 }
 

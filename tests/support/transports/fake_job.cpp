@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "support/fakes/fake_async_backend.h"
+#include "support/message.h"
 #include "support/transports/device_ranks.h"
 
 namespace hios::test {
@@ -71,6 +72,13 @@ std::vector<std::string> messages_of_ranks(const FakeJob& job,
     }
   });
   return texts;
+}
+
+void expect_refused_by_all(const std::vector<std::string>& messages, const std::string& part) {
+  for (const std::string& text : messages) {
+    expect_message(text, part);
+    EXPECT_EQ(text, messages.front());
+  }
 }
 
 }  // namespace hios::test

@@ -31,4 +31,7 @@ void run_fake_job(const FakeJob& job, const std::function<void(mpi::Transport&)>
 std::vector<std::string> messages_of_ranks(const FakeJob& job,
                                            const std::function<void(mpi::Transport&)>& body);
 
+/// Expects the same message from every rank, one that says `part`.
+void expect_refused_by_all(const std::vector<std::string>& messages, const std::string& part);
+
 }  // namespace hios::test

@@ -103,7 +103,7 @@ bool is_consequence(const std::exception_ptr& failure) {
   }
 }
 
-std::string text_of(const std::exception_ptr& failure) {
+std::string failure_text(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const std::exception& error) {
@@ -127,7 +127,7 @@ void run_ranks(std::size_t ranks, const std::function<void(mpi::Transport&)>& bo
         body(transport);
       } catch (...) {
         failures[i] = std::current_exception();
-        hub.fail("rank " + std::to_string(i) + " failed: " + text_of(failures[i]));
+        hub.fail("rank " + std::to_string(i) + " failed: " + failure_text(failures[i]));
       }
       hub.end(Rank(i));
     });

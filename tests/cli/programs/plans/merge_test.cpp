@@ -49,7 +49,7 @@ class Merge : public testing::Test {
   TestFolder folder_;
 };
 
-void expect_refused(const ProcessResult& done, const Words& words) {
+void expect_refused_with(const ProcessResult& done, const Words& words) {
   EXPECT_EQ(done.exit_status, 2) << done.out << done.err;
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
   for (const std::string& word : words) {
@@ -77,28 +77,28 @@ TEST_F(Merge, ASchedulesChoiceIsItsRuns) {
   EXPECT_EQ(read(file("s.json"))["graph"]["merge"], "siblings");
   const Words merged{"s.json: $.graph", "made with sibling convolutions merged", "model's are not",
                      "give --merge siblings"};
-  expect_refused(hios_run(1, apart() + Words{"--schedule", file("s.json")}), merged);
-  expect_refused(
+  expect_refused_with(hios_run(1, apart() + Words{"--schedule", file("s.json")}), merged);
+  expect_refused_with(
       hios_profile(1, apart() + Words{"--stages", file("s.json"), "--output", file("q.json")}),
       merged);
   const Words checked{"--profile", file("p.json"), "--check", file("s.json")};
-  expect_refused(hios_schedule(apart() + checked), merged);
+  expect_refused_with(hios_schedule(apart() + checked), merged);
   EXPECT_EQ(hios_schedule(siblings() + checked).exit_status, 0);
 
   run(apart(), 1, "o");
   EXPECT_FALSE(read(file("s.json"))["graph"].contains("merge"));
   const Words without{"made with sibling convolutions apart", "leave --merge out"};
-  expect_refused(hios_run(1, siblings() + Words{"--schedule", file("s.json")}), without);
-  expect_refused(hios_schedule(siblings() + checked), without);
+  expect_refused_with(hios_run(1, siblings() + Words{"--schedule", file("s.json")}), without);
+  expect_refused_with(hios_schedule(siblings() + checked), without);
 }
 
 TEST_F(Merge, AProfileLacksWhatWasNotMergedAndMayHoldBoth) {
   profile(siblings(), 1);
   const auto missing = schedule(apart(), 1);
-  expect_refused(missing, {"hios-profile --model squeezenet"});
+  expect_refused_with(missing, {"hios-profile --model squeezenet"});
   EXPECT_EQ(missing.err.find("--merge"), std::string::npos) << missing.err;
   profile(apart(), 1, "apart.json");
-  expect_refused(schedule(siblings(), 1, "s.json", "apart.json"), {"--merge siblings"});
+  expect_refused_with(schedule(siblings(), 1, "s.json", "apart.json"), {"--merge siblings"});
 
   profile(apart() + Words{"--update"}, 1);
   EXPECT_EQ(schedule(apart(), 1).exit_status, 0);

@@ -46,15 +46,15 @@ TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
   EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(1, "gpu", 0, 1)), 4u * 8);
 }
 
-struct Measured {
+struct MeasuredPeak {
   ProblemSize size;
   Work work;
   double peak_mib;  ///< peak of the process
 };
 
 // Measured peaks of hios-schedule (ru_maxrss), 13.6 MiB of which it holds when it starts.
-const std::vector<Measured>& measured() {
-  static const std::vector<Measured> peaks = {
+const std::vector<MeasuredPeak>& measured() {
+  static const std::vector<MeasuredPeak> peaks = {
       {{10'000, 20'000, 4}, {.islands = 4}, 24.5},
       {{10'000, 20'000, 4}, {.islands = 64}, 137.0},
       {{50'000, 100'000, 4}, {.islands = 64}, 661.4},

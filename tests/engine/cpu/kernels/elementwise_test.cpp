@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/kernels_here.h"
 #include "hios/base/numbers/random.h"
 
 namespace hios::cpu {
@@ -21,15 +21,6 @@ using Exact = std::function<double(double)>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
-constexpr float kUntouched = 12345.0f;
-
-std::vector<const Kernels*> elementwise_kernels_here() {
-  std::vector<const Kernels*> result;
-  for (const Kernels* const* k = kAllKernels; *k != nullptr; ++k) {
-    if ((*k)->runs_here()) result.push_back(*k);
-  }
-  return result;
-}
 
 class CpuElementwise : public testing::TestWithParam<const Kernels*> {};
 
@@ -218,7 +209,7 @@ TEST_P(CpuElementwise, WeightedSums) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryInstructionSet, CpuElementwise,
-                         testing::ValuesIn(elementwise_kernels_here()),
+                         testing::ValuesIn(kernels_that_run_here()),
                          [](const auto& c) { return std::string(c.param->name); });
 
 }  // namespace

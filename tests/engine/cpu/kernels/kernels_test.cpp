@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cpu/kernels/kernels_here.h"
 #include "hios/base/numbers/random.h"
 
 namespace hios::cpu {
@@ -18,20 +19,11 @@ namespace {
 using Floats = std::vector<float>;
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
-constexpr float kUntouched = 12345.0f;
 
 Floats random_floats(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   Floats result(count);
   for (float& value : result) value = static_cast<float>(random.uniform(-1, 1));
-  return result;
-}
-
-std::vector<const Kernels*> kernels_that_run_here() {
-  std::vector<const Kernels*> result;
-  for (const Kernels* const* k = kAllKernels; *k != nullptr; ++k) {
-    if ((*k)->runs_here()) result.push_back(*k);
-  }
   return result;
 }
 

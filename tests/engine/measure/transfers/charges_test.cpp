@@ -25,7 +25,7 @@ using test::random_network;
 using test::RandomNetwork;
 using test::run_ranks;
 
-const Protocol kShort{.warmup = 1, .iterations = 5};
+const Protocol kFiveIterations{.warmup = 1, .iterations = 5};
 constexpr double kTransferMs = 0.4;
 
 void spin_ms(double ms) {
@@ -121,7 +121,7 @@ Configuration measured_with(std::size_t ranks, IoCharge busy) {
     FakeBackend backend;
     backend.on_run = [](const std::string&) { spin_ms(0.02); };
     FakeSource source;
-    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kFiveIterations);
     Configuration configuration = known_times(network.coarse.graph, ranks);
     const Measured measured = profiler.measure_charges(configuration);
     EXPECT_EQ(measured.done, measured.missing);
@@ -168,7 +168,7 @@ TEST(Charges, OneRankHasNone) {
   run_ranks(1, [&](mpi::Transport& transport) {
     FakeBackend backend;
     FakeSource source;
-    Profiler profiler({network.coarse, network.model, backend, transport, source}, kShort);
+    Profiler profiler({network.coarse, network.model, backend, transport, source}, kFiveIterations);
     Configuration configuration = known_times(network.coarse.graph, 1);
     EXPECT_EQ(profiler.measure_charges(configuration).missing, 0u);
     EXPECT_EQ(profiler.measure_warm(configuration).missing, 0u);
@@ -181,7 +181,7 @@ TEST(Charges, AStoppedMeasuringLeavesNone) {
   run_ranks(2, [&](mpi::Transport& transport) {
     FakeBackend backend;
     FakeSource source;
-    Protocol protocol = kShort;
+    Protocol protocol = kFiveIterations;
     protocol.stop = [] { return true; };
     Profiler profiler({network.coarse, network.model, backend, transport, source}, protocol);
     Configuration configuration = known_times(network.coarse.graph, 2);

@@ -23,7 +23,7 @@ using test::TemporaryFolder;
 
 Json parse(std::string_view text) { return parse_json(text, "f.json"); }
 
-void expect_refused(std::string_view text, std::initializer_list<std::string_view> parts) {
+void expect_refused_text(std::string_view text, std::initializer_list<std::string_view> parts) {
   SCOPED_TRACE(text.substr(0, 60));
   expect_error([&] { parse(text); }, parts);
 }
@@ -35,40 +35,43 @@ TEST(ParseJson, KeepsValuesAndTheOrderOfKeys) {
 }
 
 TEST(ParseJson, NamesTheLineThatIsNotJson) {
-  expect_refused("", {"f.json: empty"});
-  expect_refused(" \n\t ", {"f.json: empty"});
-  expect_refused("{\"a\": [1,\n 2,, 3]}", {"f.json: line 2, column 4", "$.a[2]", "not valid JSON"});
-  expect_refused("{\"a\": NaN}", {"f.json: line 1, column 7", "$.a", "not valid JSON"});
-  expect_refused("{\"a\": 01}", {"$", "not valid JSON"});
-  expect_refused("{} {}", {"line 1, column 4"});
-  expect_refused("{'a': 1}", {"line 1, column 2"});
-  expect_refused("// no\n{}", {"line 1, column 1"});
+  expect_refused_text("", {"f.json: empty"});
+  expect_refused_text(" \n\t ", {"f.json: empty"});
+  expect_refused_text("{\"a\": [1,\n 2,, 3]}",
+                      {"f.json: line 2, column 4", "$.a[2]", "not valid JSON"});
+  expect_refused_text("{\"a\": NaN}", {"f.json: line 1, column 7", "$.a", "not valid JSON"});
+  expect_refused_text("{\"a\": 01}", {"$", "not valid JSON"});
+  expect_refused_text("{} {}", {"line 1, column 4"});
+  expect_refused_text("{'a': 1}", {"line 1, column 2"});
+  expect_refused_text("// no\n{}", {"line 1, column 1"});
 }
 
 TEST(ParseJson, TellsATruncatedFileFromAWrongOne) {
   const std::string whole = R"({"a": {"b": [1, "two"], "c": true}})";
   parse(whole);
   for (std::size_t size = 1; size < whole.size(); ++size) {
-    expect_refused(whole.substr(0, size), {"f.json: line 1, column ", "ends in the middle of $"});
+    expect_refused_text(whole.substr(0, size),
+                        {"f.json: line 1, column ", "ends in the middle of $"});
   }
-  expect_refused(R"({"a": {"b": [1, "tw)", {"in the middle of $.a.b[1];"});
-  expect_refused(R"({"a": {"b": 1, )", {"in the middle of $.a;"});
-  expect_refused(R"({"a": {"": {)", {"in the middle of $.a[\"\"];"});
+  expect_refused_text(R"({"a": {"b": [1, "tw)", {"in the middle of $.a.b[1];"});
+  expect_refused_text(R"({"a": {"b": 1, )", {"in the middle of $.a;"});
+  expect_refused_text(R"({"a": {"": {)", {"in the middle of $.a[\"\"];"});
 }
 
 TEST(ParseJson, RefusesBinary) {
-  expect_refused(std::string_view("{}\0{}", 5), {"zero byte"});
-  expect_refused(
+  expect_refused_text(std::string_view("{}\0{}", 5), {"zero byte"});
+  expect_refused_text(
       "\x7f"
       "ELF\x02\x01\x01",
       {"line 1, column 1", "not valid JSON"});
-  expect_refused("\"\xff\xfe\"", {"not valid JSON"});
+  expect_refused_text("\"\xff\xfe\"", {"not valid JSON"});
 }
 
 TEST(ParseJson, RefusesADuplicateKeyAnywhere) {
-  expect_refused(R"({"a": 1, "a": 1})", {"f.json: $.a: the key is there twice"});
-  expect_refused(R"([{"x": [{"a": 1, "b": 2, "a": 3}]}])", {"$[0].x[0].a: the key is there twice"});
-  expect_refused(R"({"a": 1, "\u0061": 1})", {"$.a: the key is there twice"});
+  expect_refused_text(R"({"a": 1, "a": 1})", {"f.json: $.a: the key is there twice"});
+  expect_refused_text(R"([{"x": [{"a": 1, "b": 2, "a": 3}]}])",
+                      {"$[0].x[0].a: the key is there twice"});
+  expect_refused_text(R"({"a": 1, "\u0061": 1})", {"$.a: the key is there twice"});
   parse(R"([{"a": 1}, {"a": {"a": 1}}])");
 }
 
@@ -77,24 +80,24 @@ TEST(ParseJson, RefusesDepthBeforeItHurts) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
   parse(nested(64));
-  expect_refused(nested(65), {"f.json: $[0][0]", "more than 64 levels"});
-  expect_refused(std::string(1'000'000, '['), {"more than 64 levels"});
+  expect_refused_text(nested(65), {"f.json: $[0][0]", "more than 64 levels"});
+  expect_refused_text(std::string(1'000'000, '['), {"more than 64 levels"});
   std::string objects;
   for (int i = 0; i < 100; ++i) objects += "{\"a\":";
-  expect_refused(objects, {"$.a.a", "more than 64 levels"});
+  expect_refused_text(objects, {"$.a.a", "more than 64 levels"});
 }
 
 TEST(ParseJson, RefusesNumbersThatNoDoubleHolds) {
-  expect_refused(R"({"a": {"b": 1e400}})", {"f.json: $.a.b: 1e400 is out of range"});
-  expect_refused("[-1e400]", {"$[0]"});
-  expect_refused("[" + std::string(5000, '9') + "]", {"$[0]", "9999…", "out of range"});
+  expect_refused_text(R"({"a": {"b": 1e400}})", {"f.json: $.a.b: 1e400 is out of range"});
+  expect_refused_text("[-1e400]", {"$[0]"});
+  expect_refused_text("[" + std::string(5000, '9') + "]", {"$[0]", "9999…", "out of range"});
   EXPECT_EQ(parse("1e-400").get<double>(), 0);
 }
 
 TEST(ParseJson, CutsAndEscapesWhatItQuotes) {
-  expect_refused("{\"" + std::string(100'000, 'k') + "\": ?}", {"$[\"kkk", "…"});
-  expect_refused("{\"\\u001b[31m\\u202e\": ?}", {R"($["\u001b[31m\u202e"])"});
-  expect_refused("[\"" + std::string(100'000, 'k') + "\n\"]", {"$[0]"});
+  expect_refused_text("{\"" + std::string(100'000, 'k') + "\": ?}", {"$[\"kkk", "…"});
+  expect_refused_text("{\"\\u001b[31m\\u202e\": ?}", {R"($["\u001b[31m\u202e"])"});
+  expect_refused_text("[\"" + std::string(100'000, 'k') + "\n\"]", {"$[0]"});
 }
 
 TEST(ParseJson, TakesManyMembersInLinearTime) {

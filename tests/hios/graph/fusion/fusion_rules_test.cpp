@@ -20,8 +20,8 @@ using Texts = std::vector<std::string>;
 using Rules = std::vector<std::vector<std::string>>;
 
 /// 8 channels, 6x6.
-struct Net : ModelBuilder {
-  Net() : ModelBuilder("net", {1, 8, 6, 6}) {}
+struct ScaledNet : ModelBuilder {
+  ScaledNet() : ModelBuilder("net", {1, 8, 6, 6}) {}
   TensorId conv(const std::string& name, TensorId x) {
     return ModelBuilder::conv(name, x, same(8, {3, 3}));
   }
@@ -57,7 +57,7 @@ FusionRules paper_rules() {
 // The graph of Fig. 7 by the text: an add with two consumers; the upper branch has three
 // pairs of add and relu, the lower two of conv and bn, and they meet in the third add.
 TEST(FusionRules, FollowFigure7OfThePaper) {
-  Net net;
+  ScaledNet net;
   const TensorId add1 = net.sum("add1", {net.input(), net.input()});
   const TensorId relu1 = net.relu("relu1", add1);
   const TensorId relu2 = net.relu("relu2", net.sum("add2", {relu1, net.input()}));
@@ -69,7 +69,7 @@ TEST(FusionRules, FollowFigure7OfThePaper) {
 }
 
 TEST(FusionRules, MatchAcrossFoldedNormalizations) {
-  Net net;
+  ScaledNet net;
   TensorId x = net.conv("c1", net.input());
   x = net.sum("s", {net.relu("r1", x), net.conv("c2", x)});
   net.relu("r2", x);
@@ -78,7 +78,7 @@ TEST(FusionRules, MatchAcrossFoldedNormalizations) {
 }
 
 TEST(FusionRules, TheLongestWinsWhereverItIsListed) {
-  Net net;
+  ScaledNet net;
   net.relu("r2", net.conv("c", net.relu("r1", net.input())));
   const Model model = std::move(net).build();
   EXPECT_EQ(operators(model, listed({{"Relu", "Conv"}, {"Conv", "Relu"}})), (Texts{"r1 c", "r2"}));
@@ -88,7 +88,7 @@ TEST(FusionRules, TheLongestWinsWhereverItIsListed) {
 }
 
 TEST(FusionRules, AnIncompleteMatchJoinsNothing) {
-  Net net;
+  ScaledNet net;
   net.conv("c2", net.relu("r", net.conv("c1", net.input())));
   const Model model = std::move(net).build();
   EXPECT_EQ(operators(model, listed({{"Conv", "Relu", "Relu", "Conv"}})), (Texts{"c1", "r", "c2"}));
@@ -98,17 +98,17 @@ TEST(FusionRules, AnIncompleteMatchJoinsNothing) {
 
 // Joining c and s would make s wait for itself through p: c has two consumers.
 TEST(FusionRules, AreSafeWhereATensorHasTwoConsumersOrIsAnOutput) {
-  Net net;
+  ScaledNet net;
   const TensorId c = net.conv("c", net.input());
   net.sum("s", {c, net.relu("p", c)});
   EXPECT_EQ(operators(std::move(net).build(), listed({{"Conv", "Sum"}})), (Texts{"c", "p", "s"}));
 
-  Net twice;  // one consumer, which reads it twice
+  ScaledNet twice;  // one consumer, which reads it twice
   const TensorId once = twice.conv("c", twice.input());
   twice.sum("s", {once, once});
   EXPECT_EQ(operators(std::move(twice).build(), listed({{"Conv", "Sum"}})), (Texts{"c", "s"}));
 
-  Net output;
+  ScaledNet output;
   const TensorId wanted = output.conv("c", output.input());
   const TensorId last = output.relu("r", wanted);
   EXPECT_EQ(operators(std::move(output).build({wanted, last}), listed({{"Conv", "Relu"}})),
@@ -116,7 +116,7 @@ TEST(FusionRules, AreSafeWhereATensorHasTwoConsumersOrIsAnOutput) {
 }
 
 TEST(FusionRules, StayWithinABlock) {
-  Net net;
+  ScaledNet net;
   net.begin_block("a");
   const TensorId c = net.conv("c", net.input());
   net.begin_block("b");

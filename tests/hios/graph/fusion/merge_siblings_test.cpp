@@ -15,29 +15,29 @@
 namespace hios {
 namespace {
 
-using Names = std::vector<std::string>;
+using LayerNames = std::vector<std::string>;
 
-Conv pointwise(std::int64_t channels) { return {channels, {1, 1}, {1, 1}, {0, 0}}; }
+Conv pointwise_conv(std::int64_t channels) { return {channels, {1, 1}, {1, 1}, {0, 0}}; }
 
 /// Sets as names of convolutions.
-std::vector<Names> sets_of(const Model& model) {
-  std::vector<Names> sets;
+std::vector<LayerNames> sets_of(const Model& model) {
+  std::vector<LayerNames> sets;
   for (const auto& set : sibling_sets(model)) {
-    Names& names = sets.emplace_back();
+    LayerNames& names = sets.emplace_back();
     for (const LayerId id : set) names.push_back(model.layer(id).name);
   }
   return sets;
 }
 
-Names layers_of(const Model& model) {
-  Names names;
+LayerNames layers_of(const Model& model) {
+  LayerNames names;
   for (const Layer& layer : model.layers()) names.push_back(layer.name);
   return names;
 }
 
 /// Two convolutions of one tensor, "a" and "b", each with a relu and read by a pool.
 struct Pair {
-  Conv a = pointwise(3), b = pointwise(5);
+  Conv a = pointwise_conv(3), b = pointwise_conv(5);
   LayerKind activation_a = Relu{}, activation_b = Relu{};
   std::string block_b = "block";
 
@@ -56,7 +56,7 @@ struct Pair {
 };
 
 TEST(SiblingSets, AreOfOneTensor) {
-  EXPECT_EQ(sets_of(Pair().model()), (std::vector<Names>{{"a", "b"}}));
+  EXPECT_EQ(sets_of(Pair().model()), (std::vector<LayerNames>{{"a", "b"}}));
 }
 
 TEST(SiblingSets, DifferInNothingButTheirChannels) {
@@ -106,7 +106,7 @@ TEST(SiblingSets, HaveEqualActivationsOrNone) {
   pair.activation_b = Unary{Unary::Function::kLeakyRelu, 0.1f};
   EXPECT_TRUE(sets_of(pair.model()).empty());
   pair.activation_a = pair.activation_b = Unary{Unary::Function::kNeg};  // none of its own
-  EXPECT_EQ(sets_of(pair.model()), (std::vector<Names>{{"a", "b"}}));
+  EXPECT_EQ(sets_of(pair.model()), (std::vector<LayerNames>{{"a", "b"}}));
 }
 
 TEST(SiblingSets, HoldNothingThatTheModelIsComputedFor) {
@@ -125,17 +125,17 @@ TEST(SiblingSets, HoldNothingThatTheModelIsComputedFor) {
 TEST(SiblingSets, LeaveConvolutionsToTheSumsThatTheyTakeIn) {
   ModelBuilder net("net", {1, 8, 6, 6});
   const TensorId x = net.relu("x", net.input());
-  const TensorId a = net.conv("a", x, pointwise(8));
-  net.conv("b", x, pointwise(8));
+  const TensorId a = net.conv("a", x, pointwise_conv(8));
+  net.conv("b", x, pointwise_conv(8));
   net.sum("sum", {x, a});
   EXPECT_TRUE(sets_of(std::move(net).build()).empty());
 }
 
 TEST(MergeSiblings, WritesSlicesBeforeTheirConsumers) {
   const Model model = Pair().model(), merged = merge_siblings(model);
-  EXPECT_EQ(layers_of(merged), (Names{"x", "a+b", "a+b/activation", "ra", "pa", "rb", "pb"}));
+  EXPECT_EQ(layers_of(merged), (LayerNames{"x", "a+b", "a+b/activation", "ra", "pa", "rb", "pb"}));
   const Layer &wide = merged.layer(LayerId(1)), &second = merged.layer(LayerId(5));
-  EXPECT_EQ(std::get<Conv>(wide.kind), pointwise(8));
+  EXPECT_EQ(std::get<Conv>(wide.kind), pointwise_conv(8));
   EXPECT_EQ(wide.merged, (std::vector<MergedConvolution>{{"a", 3}, {"b", 5}}));
   const Shape whole = merged.tensor(wide.output).shape;
   EXPECT_EQ(std::get<Move>(second.kind), channel_slice(whole, 3, 5));
@@ -149,10 +149,10 @@ TEST(MergeSiblings, WritesSlicesBeforeTheirConsumers) {
 TEST(MergeSiblings, FindsFreeNames) {
   ModelBuilder net("net", {1, 8, 6, 6});
   const TensorId x = net.relu("a+b", net.input());
-  net.global_average_pool("pa", net.conv("a", x, pointwise(4)));
-  net.global_average_pool("pb", net.conv("b", x, pointwise(4)));
+  net.global_average_pool("pa", net.conv("a", x, pointwise_conv(4)));
+  net.global_average_pool("pb", net.conv("b", x, pointwise_conv(4)));
   EXPECT_EQ(layers_of(merge_siblings(std::move(net).build())),
-            (Names{"a+b", "a+b+", "a", "pa", "b", "pb"}));
+            (LayerNames{"a+b", "a+b+", "a", "pa", "b", "pb"}));
 }
 
 TEST(MergeSiblings, IsAChoiceOfTheNetwork) {
@@ -161,9 +161,9 @@ TEST(MergeSiblings, IsAChoiceOfTheNetwork) {
   EXPECT_EQ(apart.merge, Merge::kNone);
   EXPECT_EQ(merged.merge, Merge::kSiblings);
   EXPECT_NE(apart.digest(), merged.digest());
-  Names names;
+  LayerNames names;
   for (const Operator& op : merged.coarse.graph.operators()) names.push_back(op.name);
-  EXPECT_EQ(names, (Names{"relu_1", "conv_2", "move_3", "pool_4", "move_5", "pool_6"}));
+  EXPECT_EQ(names, (LayerNames{"relu_1", "conv_2", "move_3", "pool_4", "move_5", "pool_6"}));
 }
 
 /// How many operators a built-in network has, apart and merged, and how many sets.

@@ -257,8 +257,8 @@ TEST(Models, AreFoundByName) {
   EXPECT_EQ(find(""), nullptr);
 }
 
-void expect_refused(const Entry& entry, std::int64_t batch, std::int64_t height, std::int64_t width,
-                    const std::string& named) {
+void expect_refused_size(const Entry& entry, std::int64_t batch, std::int64_t height,
+                         std::int64_t width, const std::string& named) {
   try {
     entry.build(batch, height, width);
     FAIL() << entry.name << " was built at " << height << "x" << width;
@@ -270,17 +270,17 @@ void expect_refused(const Entry& entry, std::int64_t batch, std::int64_t height,
 TEST(Models, RefuseImpossibleSizesAndNameTheLayer) {
   const Entry& inception = *find("inception_v3");
   EXPECT_NO_THROW(inception.build(1, 75, 75));
-  expect_refused(inception, 1, 74, 75, "layer 'mixed_7a/");
-  expect_refused(inception, 1, 75, 74, "layer 'mixed_7a/");
-  expect_refused(inception, 1, 2, 299, "layer 'stem/conv_1a_3x3/conv'");
-  expect_refused(*find("nasnet_large"), 1, 331, 2, "layer 'stem/conv'");
+  expect_refused_size(inception, 1, 74, 75, "layer 'mixed_7a/");
+  expect_refused_size(inception, 1, 75, 74, "layer 'mixed_7a/");
+  expect_refused_size(inception, 1, 2, 299, "layer 'stem/conv_1a_3x3/conv'");
+  expect_refused_size(*find("nasnet_large"), 1, 331, 2, "layer 'stem/conv'");
   EXPECT_NO_THROW(find("nasnet_large")->build(1, 3, 3));
-  expect_refused(*find("squeezenet"), 1, 20, 224, "layer 'pool8/pool'");
+  expect_refused_size(*find("squeezenet"), 1, 20, 224, "layer 'pool8/pool'");
   for (const Entry& entry : all()) {
-    expect_refused(entry, 0, 224, 224, "an input of 0x3x224x224");
-    expect_refused(entry, 1, -1, 224, "an input of 1x3x-1x224");
-    expect_refused(entry, 1, 1ll << 40, 1ll << 40, "no more than 2^40 values");
-    expect_refused(entry, 1, 1 << 20, 1 << 20, "2^40 values");
+    expect_refused_size(entry, 0, 224, 224, "an input of 0x3x224x224");
+    expect_refused_size(entry, 1, -1, 224, "an input of 1x3x-1x224");
+    expect_refused_size(entry, 1, 1ll << 40, 1ll << 40, "no more than 2^40 values");
+    expect_refused_size(entry, 1, 1 << 20, 1 << 20, "2^40 values");
   }
 }
 

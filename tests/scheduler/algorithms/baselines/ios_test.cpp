@@ -14,7 +14,7 @@ using test::stage;
 
 const StageCostRule kMax{StageCostRule::Kind::kOverlap, 0};  // operators at half load: max, not sum
 
-IosResult run(const Graph& graph, int streams, const IosOptions& options = {}) {
+IosResult run_ios(const Graph& graph, int streams, const IosOptions& options = {}) {
   const Platform platform = test::devices(1, streams);
   const CostModel costs = CostModel::from_graph(graph, platform);
   return schedule_endings(graph, costs, DeviceId(0), options);
@@ -31,25 +31,25 @@ double latency(const Graph& graph, const IosResult& result, int streams) {
 TEST(Ios, GroupsAreBranches) {
   const Graph graph = test::small_graph(
       {1, 2, 2, 4, 1}, {{1, 2, 0}, {2, 3, 0}, {1, 4, 0}, {3, 5, 0}, {4, 5, 0}}, kMax);
-  const IosResult result = run(graph, 4);
+  const IosResult result = run_ios(graph, 4);
   EXPECT_EQ(result.stages, (std::vector<Stage>{stage({{1}}), stage({{2, 3}, {4}}), stage({{5}})}));
   EXPECT_TRUE(result.optimal);
 }
 
 TEST(Ios, MaxGroupLimitsTheOperatorsOfAGroup) {
   const Graph graph = test::small_graph({1, 1, 1, 3}, {{1, 2, 0}, {2, 3, 0}}, kMax);
-  EXPECT_EQ(latency(graph, run(graph, 2, {.max_group = 3}), 2), 3);
-  EXPECT_EQ(latency(graph, run(graph, 2, {.max_group = 2}), 2), 4);
-  EXPECT_EQ(latency(graph, run(graph, 2, {.max_group = 1}), 2), 5);
+  EXPECT_EQ(latency(graph, run_ios(graph, 2, {.max_group = 3}), 2), 3);
+  EXPECT_EQ(latency(graph, run_ios(graph, 2, {.max_group = 2}), 2), 4);
+  EXPECT_EQ(latency(graph, run_ios(graph, 2, {.max_group = 1}), 2), 5);
 }
 
 TEST(Ios, MaxGroupsAndStreamsLimitTheGroupsOfAStage) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {}, kMax);
-  EXPECT_EQ(latency(graph, run(graph, 4), 4), 2);  // four at half load fill the device twice
+  EXPECT_EQ(latency(graph, run_ios(graph, 4), 4), 2);  // four at half load fill the device twice
   const Graph light = test::small_graph({1, 1}, {}, kMax);
-  EXPECT_EQ(latency(light, run(light, 2), 2), 1);
-  EXPECT_EQ(latency(light, run(light, 1), 1), 2);
-  EXPECT_EQ(latency(light, run(light, 2, {.max_groups = 1}), 2), 2);
+  EXPECT_EQ(latency(light, run_ios(light, 2), 2), 1);
+  EXPECT_EQ(latency(light, run_ios(light, 1), 1), 2);
+  EXPECT_EQ(latency(light, run_ios(light, 2, {.max_groups = 1}), 2), 2);
 }
 
 TEST(Ios, EvaluatesOnlyStagesOfIndependentGroups) {
@@ -80,12 +80,12 @@ TEST(Ios, EvaluatesOnlyStagesOfIndependentGroups) {
 TEST(Ios, BudgetAndTimeEndInTheBestFound) {
   Random random(5, "budget");
   const Graph graph = test::random_graph(16, 0.12, {}, random);
-  const double serial = latency(graph, run(graph, 1), 1);
-  const IosResult whole = run(graph, 4);
+  const double serial = latency(graph, run_ios(graph, 1), 1);
+  const IosResult whole = run_ios(graph, 4);
   ASSERT_TRUE(whole.optimal);
   double before = serial;
   for (std::int64_t budget : {1, 100, 10'000}) {
-    const IosResult part = run(graph, 4, {.max_endings = budget});
+    const IosResult part = run_ios(graph, 4, {.max_endings = budget});
     EXPECT_FALSE(part.optimal);
     EXPECT_FALSE(part.timed_out);
     EXPECT_LE(latency(graph, part, 4), before);
@@ -125,7 +125,7 @@ TEST(Ios, ReportsIfPruningLostOptimality) {
   }
   const Graph wide("wide", std::vector<Operator>(operators.begin(), operators.begin() + 40), {},
                    kMax);
-  const IosResult cut = run(wide, 2, {.max_endings = 2000});
+  const IosResult cut = run_ios(wide, 2, {.max_endings = 2000});
   EXPECT_FALSE(cut.optimal);
   EXPECT_EQ(latency(wide, cut, 2), 20);
   for (std::size_t i = 0; i + 3 < 70; i += 3) {
@@ -135,7 +135,7 @@ TEST(Ios, ReportsIfPruningLostOptimality) {
     connect(i + 2, i + 3);
   }
   const Graph diamonds("diamonds", operators, edges, kMax);
-  const IosResult exact = run(diamonds, 2);
+  const IosResult exact = run_ios(diamonds, 2);
   EXPECT_TRUE(exact.optimal);
   EXPECT_EQ(latency(diamonds, exact, 2), 70 - 23);
 }

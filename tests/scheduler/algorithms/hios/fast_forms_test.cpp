@@ -20,16 +20,14 @@ namespace {
 
 using test::CostStyle;
 
-CostStyle style_by_number(std::uint64_t number) {
-  CostStyle style;
-  style.overlap = number % 4 != 0;
-  style.small_integers = number % 3 == 0;
+CostStyle style_with_devices(std::uint64_t number) {
+  CostStyle style = test::style_by_number(number);
   style.by_device = number % 5 == 0;
   return style;
 }
 
 /// Checks Alg. 1 and 3 on one problem, and Alg. 2 on their results.
-void compare(const Graph& graph, const CostModel& costs, std::size_t window, bool insertion) {
+void compare_forms(const Graph& graph, const CostModel& costs, std::size_t window, bool insertion) {
   const Schedule paths = map_longest_paths(graph, costs, {insertion}).schedule;
   ASSERT_EQ(paths, test::plain_longest_paths(graph, costs, {insertion}));
   EXPECT_EQ(parallelize(graph, costs, paths, window).schedule,
@@ -45,11 +43,11 @@ TEST(FastForms, SmallGraphsOfAllDensities) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "fast small");
     const std::size_t n = 1 + random.below(24);
-    const Graph graph = test::random_graph(n, random.uniform(), style_by_number(seed), random);
+    const Graph graph = test::random_graph(n, random.uniform(), style_with_devices(seed), random);
     const std::size_t devices = 1 + random.below(5);
     const Platform platform = test::devices(devices, 1 + static_cast<int>(random.below(5)));
     const CostModel costs = CostModel::from_graph(graph, platform);
-    compare(graph, costs, 1 + random.below(6), seed % 7 == 0);
+    compare_forms(graph, costs, 1 + random.below(6), seed % 7 == 0);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -75,7 +73,8 @@ TEST(FastForms, TiesButForRounding) {
     const std::size_t n = 4 + random.below(60);
     const Graph graph = in_tenths(test::random_graph(n, random.uniform(0.02, 0.3), style, random));
     const Platform platform = test::devices(1 + random.below(4), 4);
-    compare(graph, CostModel::from_graph(graph, platform), 2 + random.below(4), seed % 7 == 0);
+    compare_forms(graph, CostModel::from_graph(graph, platform), 2 + random.below(4),
+                  seed % 7 == 0);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -86,11 +85,11 @@ TEST(FastForms, MiddleGraphs) {
     Random random(seed, "fast middle");
     const std::size_t n = 60 + random.below(200);
     const Graph graph =
-        test::random_graph(n, random.uniform(0.005, 0.1), style_by_number(seed), random);
+        test::random_graph(n, random.uniform(0.005, 0.1), style_with_devices(seed), random);
     const Platform platform =
         test::devices(1 + random.below(6), 1 + static_cast<int>(random.below(5)));
     const CostModel costs = CostModel::from_graph(graph, platform);
-    compare(graph, costs, 1 + random.below(6), seed % 7 == 0);
+    compare_forms(graph, costs, 1 + random.below(6), seed % 7 == 0);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -106,7 +105,7 @@ TEST(FastForms, ThePapersRandomNetworks) {
     parameters.seed = seed;
     const Graph graph = random_dag(parameters);
     const Platform platform = test::devices(2 + seed % 8, 8);
-    compare(graph, CostModel::from_graph(graph, platform), 4, false);
+    compare_forms(graph, CostModel::from_graph(graph, platform), 4, false);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -119,7 +118,7 @@ TEST(FastForms, MeasuredStagesAndTransfersByPair) {
     const Platform platform = test::devices(2 + random.below(3), 1 + static_cast<int>(seed % 4));
     const Profile profile = test::random_profile(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
-    compare(graph, costs, 4, seed % 5 == 0);
+    compare_forms(graph, costs, 4, seed % 5 == 0);
     if (::testing::Test::HasFailure()) return;
   }
 }

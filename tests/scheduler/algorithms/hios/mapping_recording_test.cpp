@@ -1,12 +1,11 @@
 #include "scheduler/algorithms/hios/mapping_recording.h"
 
-#include <limits>
-
 #include <gtest/gtest.h>
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/list/priorities.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
 #include "support/sanitized.h"
@@ -19,7 +18,6 @@ using test::v;
 /// Runs Alg. 3 line by line as the paper prints it, for alike devices; returns its earliest finish
 /// of v_n.
 double as_printed(const Graph& graph, const CostModel& costs, std::size_t M) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<OpId> order = priority_order(graph, costs);
   const std::size_t n = order.size();
   const auto position = positions(order);

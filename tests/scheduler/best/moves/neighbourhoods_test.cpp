@@ -47,7 +47,7 @@ class FromScratch {
   std::optional<Timing> timing_;
 };
 
-void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
+void expect_times_from_scratch(const Timing& timing, const Arrangement& arrangement) {
   const FromScratch scratch(arrangement);
   const Neighbourhood neighbourhood = arrangement.neighbourhood();
   EXPECT_EQ(timing.latency_ms(), arrangement.confined() ? scratch.longest_through(neighbourhood)
@@ -60,7 +60,7 @@ void expect_equal_times(const Timing& timing, const Arrangement& arrangement) {
   }
 }
 
-void expect_valid_but_for_memory(const Arrangement& arrangement) {
+void expect_findings_of_memory_alone(const Arrangement& arrangement) {
   const SearchProblem& problem = arrangement.problem();
   for (const Finding& finding :
        validate(problem.graph(), problem.platform(), arrangement.schedule())) {
@@ -112,7 +112,7 @@ class Walk {
     for (Arrangement* each : {&now_, &kept_}) each->confine(neighbourhood);
     proposals_.confine();
     timing_.enter_neighbourhood();
-    expect_equal_times(timing_, now_);
+    expect_times_from_scratch(timing_, now_);
     const std::vector<Slot> others = outside(now_);
     for (int i = 0; i < 60; ++i) {
       ASSERT_NO_FATAL_FAILURE(step());
@@ -122,7 +122,7 @@ class Walk {
     }
     take(now_, kept_);
     timing_.leave_neighbourhood();
-    expect_valid_but_for_memory(now_);
+    expect_findings_of_memory_alone(now_);
   }
 
   void take(Arrangement& to, const Arrangement& from) {
@@ -152,8 +152,8 @@ class Walk {
       if (within) timing_.undo();
       now_.undo();
     }
-    expect_equal_times(timing_, now_);
-    expect_valid_but_for_memory(now_);
+    expect_times_from_scratch(timing_, now_);
+    expect_findings_of_memory_alone(now_);
   }
 
   void reorder() {
@@ -162,7 +162,7 @@ class Walk {
     const Schedule before = now_.schedule();
     now_.reorder(key);
     EXPECT_EQ(now_.schedule(), before);
-    expect_equal_times(timing_, now_);
+    expect_times_from_scratch(timing_, now_);
   }
 
   const SearchProblem problem_;

@@ -8,6 +8,7 @@
 
 #include "hios/graph/random/random_dag.h"
 #include "support/graphs/dag_generator.h"
+#include "support/oracles/brute_force.h"
 #include "support/oracles/searched.h"
 #include "support/sanitized.h"
 
@@ -35,7 +36,7 @@ TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalSlowerDevice) {
       for (const std::vector<double>& speeds :
            {std::vector<double>{1, 1, 0.4}, std::vector<double>{1, 1, 0.4, 0.1}}) {
         const double now = latency_on(words, speeds, streams, 300);
-        EXPECT_LE(now, before * (1 + kRounding)) << speeds.size() << " devices";
+        EXPECT_LE(now, before * (1 + test::kOracleRounding)) << speeds.size() << " devices";
         before = now;
       }
     }
@@ -72,8 +73,8 @@ TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalDeviceWhereMemoryIsShort) 
       return search_for(CostModel::from_graph(problem.graph, problem.platform), 300).latency_ms;
     };
     const double before = latency_ms(few);
-    EXPECT_LE(latency_ms(slow), before * (1 + kRounding));
-    EXPECT_LE(latency_ms(idle), before * (1 + kRounding));
+    EXPECT_LE(latency_ms(slow), before * (1 + test::kOracleRounding));
+    EXPECT_LE(latency_ms(idle), before * (1 + test::kOracleRounding));
   }
 }
 

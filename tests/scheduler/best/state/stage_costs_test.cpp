@@ -11,11 +11,10 @@
 namespace hios::scheduler::best {
 namespace {
 
+using test::d0;
 using test::v;
 
-const DeviceId gpu0(0);
-
-std::vector<OpId> operators_of(const Stage& stage) {
+std::vector<OpId> operators_in(const Stage& stage) {
   std::vector<OpId> operators;
   for (const Group& group : stage.groups) {
     operators.insert(operators.end(), group.begin(), group.end());
@@ -41,7 +40,7 @@ TEST(StageCosts, AreTheCostModelsWithPossibleGroups) {
       for (std::size_t d = 0; d < platform.size(); ++d) {
         for (Stage& stage : schedule.devices[d]) {
           const double given = costs.stage_ms(stage, DeviceId(d));
-          const std::vector<OpId> operators = operators_of(stage);
+          const std::vector<OpId> operators = operators_in(stage);
           const double ms = stage_costs.cost_ms(operators, DeviceId(d));
           stage = stage_costs.stage(operators, DeviceId(d));
           EXPECT_NEAR(ms, costs.stage_ms(stage, DeviceId(d)), 1e-9 * ms);
@@ -62,9 +61,9 @@ TEST(StageCosts, GroupDependentOperatorsTogether) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const SearchProblem problem(costs);
   StageCosts stage_costs(problem);
-  EXPECT_EQ(stage_costs.stage(v({2, 3, 1}), gpu0), test::stage({{1, 2}, {3}}));
-  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({2, 3, 1}), gpu0), 0.5 * 7 + 0.5 * 4);
-  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2}), gpu0), 3) << "one group costs its sum";
+  EXPECT_EQ(stage_costs.stage(v({2, 3, 1}), d0), test::stage({{1, 2}, {3}}));
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({2, 3, 1}), d0), 0.5 * 7 + 0.5 * 4);
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2}), d0), 3) << "one group costs its sum";
 }
 
 TEST(StageCosts, SpreadMoreComponentsThanStreamsByLength) {
@@ -73,8 +72,8 @@ TEST(StageCosts, SpreadMoreComponentsThanStreamsByLength) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const SearchProblem problem(costs);
   StageCosts stage_costs(problem);
-  EXPECT_EQ(stage_costs.stage(v({1, 2, 3, 4}), gpu0), test::stage({{1}, {2, 3, 4}}));
-  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2, 3, 4}), gpu0), 5);
+  EXPECT_EQ(stage_costs.stage(v({1, 2, 3, 4}), d0), test::stage({{1}, {2, 3, 4}}));
+  EXPECT_DOUBLE_EQ(stage_costs.cost_ms(v({1, 2, 3, 4}), d0), 5);
 }
 
 TEST(StageCosts, SharingPaysOnlyWhereItCanBeCheaper) {
@@ -85,9 +84,9 @@ TEST(StageCosts, SharingPaysOnlyWhereItCanBeCheaper) {
     const CostModel overlap_costs = CostModel::from_graph(overlap, platform);
     const CostModel serial_costs = CostModel::from_graph(serial, platform);
     const SearchProblem a(overlap_costs), b(serial_costs);
-    EXPECT_EQ(StageCosts(a).sharing_pays(gpu0), streams > 1);
-    EXPECT_FALSE(StageCosts(b).sharing_pays(gpu0));
-    EXPECT_DOUBLE_EQ(StageCosts(b).cost_ms(v({1, 2}), gpu0), 2);
+    EXPECT_EQ(StageCosts(a).sharing_pays(d0), streams > 1);
+    EXPECT_FALSE(StageCosts(b).sharing_pays(d0));
+    EXPECT_DOUBLE_EQ(StageCosts(b).cost_ms(v({1, 2}), d0), 2);
   }
 }
 

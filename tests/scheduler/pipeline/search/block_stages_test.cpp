@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "hios/evaluate/blocks.h"
@@ -13,14 +12,12 @@
 #include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/pipeline/search/grouped_search.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler::pipeline {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 
 Graph overlapping(const std::string& words) { return random_dag(parse_random_dag(words)); }
 
@@ -83,7 +80,7 @@ double grouped_optimum_ms(const Graph& graph, const CostModel& costs) {
   const std::size_t devices = costs.platform().size();
   std::size_t all = 1;
   for (std::size_t v = 0; v < graph.size(); ++v) all *= devices;
-  double best = kInfinite;
+  double best = kInfinity;
   for (std::size_t code = 0; code < all; ++code) {
     std::vector<std::vector<OpId>> blocks(devices);
     std::size_t rest = code;

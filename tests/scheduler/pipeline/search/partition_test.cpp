@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "hios/base/error.h"
@@ -14,6 +13,7 @@
 #include "scheduler/pipeline/search/partition_moves.h"
 #include "scheduler/pipeline/search/partition_search.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/pipeline_cases.h"
 #include "support/sanitized.h"
@@ -22,9 +22,6 @@ namespace hios::scheduler::pipeline {
 namespace {
 
 using test::PipelineCase;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 
 std::vector<OpId> operators_of(const PipelineProblem& problem,
                                const std::vector<Vertex>& vertices) {
@@ -40,7 +37,7 @@ std::vector<OpId> operators_of(const PipelineProblem& problem,
 void expect_priced(const PipelineCase& made, const CostModel& costs, const PipelineProblem& problem,
                    const Partition& partition) {
   for (std::size_t b = 0; b < partition.blocks(); ++b) {
-    double nearest = kInfinite;
+    double nearest = kInfinity;
     for (std::size_t d = 0; d < made.platform.size(); ++d) {
       const double ms = test::plain_block_ms(
           made, costs, operators_of(problem, partition.members(b)), DeviceId(d));
@@ -62,7 +59,7 @@ TEST(Partition, FollowsItsMovesAndSwaps) {
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const PipelineProblem problem(made.graph, costs);
     const Slicing slicing = Slicer(problem).slice(problem.given_order());
-    if (slicing.period_ms == kInfinite) continue;
+    if (slicing.period_ms == kInfinity) continue;
     Partition partition(problem, problem.given_order(), slicing);
     EXPECT_NEAR(partition.period_ms(), slicing.period_ms, kRounding);
     for (int i = 0; i < 30; ++i) {
@@ -162,7 +159,7 @@ TEST(PartitionSearch, FindsTheOptimumOfSmallProblems) {
     const auto search = [&] {
       return search_partitions(made.graph, costs, {.moves = 3000}, 0, 1, {}, {});
     };
-    if (optimum_ms == kInfinite) {
+    if (optimum_ms == kInfinity) {
       EXPECT_THROW(search(), InputError);
       continue;
     }

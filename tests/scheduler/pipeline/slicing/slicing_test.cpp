@@ -12,6 +12,7 @@
 #include "scheduler/pipeline/slicing/peak_scan.h"
 #include "scheduler/pipeline/slicing/segment_scan.h"
 #include "scheduler/pipeline/slicing/slice_graph.h"
+#include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/pipeline_cases.h"
 
@@ -23,9 +24,6 @@ using test::plain_block_ms;
 using test::plain_optimum_ms;
 using test::plain_period_ms;
 using test::random_case;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kRounding = 1e-9;
 
 std::vector<std::size_t> devices_of(const Graph& graph, const Schedule& schedule) {
   std::vector<std::size_t> device(graph.size(), 0);
@@ -81,7 +79,7 @@ TEST(Slicing, TheBestOrderSlicedIsTheOptimum) {
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const PipelineProblem problem(made.graph, costs);
     const Slicer slicer(problem);
-    double best = kInfinite;
+    double best = kInfinity;
     std::vector<Vertex> order;
     each_order(problem, order, [&] {
       const Slicing found = slicer.slice(order);
@@ -90,8 +88,8 @@ TEST(Slicing, TheBestOrderSlicedIsTheOptimum) {
       best = std::min(best, found.period_ms);
     });
     const double optimum = plain_optimum_ms(made, costs);
-    if (optimum == kInfinite) {
-      EXPECT_EQ(best, kInfinite);
+    if (optimum == kInfinity) {
+      EXPECT_EQ(best, kInfinity);
     } else {
       ++possible;
       EXPECT_NEAR(best, optimum, kRounding);
@@ -107,7 +105,7 @@ double plain_slicing_ms(const PipelineCase& made, const CostModel& costs,
                         const PipelineProblem& problem, const std::vector<Vertex>& order,
                         std::size_t from, std::set<std::size_t> used) {
   if (from == order.size()) return 0;
-  double best = kInfinite;
+  double best = kInfinity;
   std::vector<OpId> block;
   for (std::size_t to = from; to < order.size(); ++to) {
     const std::vector<OpId>& ops = problem.vertices()[order[to]].ops;
@@ -141,13 +139,13 @@ TEST(Slicing, IsTheBestOfAllSlicingsOfAnOrder) {
     const std::vector<Vertex> order = order_by_priority(problem, priorities);
     const Slicing found = Slicer(problem).slice(order);
     const double optimum = plain_slicing_ms(made, costs, problem, order, 0, {});
-    if (optimum == kInfinite) {
-      EXPECT_EQ(found.period_ms, kInfinite);
+    if (optimum == kInfinity) {
+      EXPECT_EQ(found.period_ms, kInfinity);
       continue;
     }
     EXPECT_NEAR(found.period_ms, optimum, kRounding);
     expect_sound(made, costs, schedule_of(problem, order, found), found.period_ms);
-    EXPECT_EQ(Slicer(problem).slice(order, found.period_ms).period_ms, kInfinite);
+    EXPECT_EQ(Slicer(problem).slice(order, found.period_ms).period_ms, kInfinity);
   }
 }
 
@@ -185,7 +183,7 @@ TEST(Slicing, TakesManyUnlikeDevicesInOrder) {
   const PipelineProblem problem(made.graph, costs);
   ASSERT_EQ(problem.classes().size(), 14u);
   const Slicing found = Slicer(problem).slice(problem.given_order());
-  ASSERT_LT(found.period_ms, kInfinite);
+  ASSERT_LT(found.period_ms, kInfinity);
   EXPECT_GE(found.period_ms, Slicer(problem).simple_bound_ms());
   expect_sound(made, costs, schedule_of(problem, problem.given_order(), found), found.period_ms);
 }
@@ -197,9 +195,9 @@ TEST(Slicing, EndsOnRequest) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const PipelineProblem problem(graph, costs);
   EXPECT_EQ(Slicer(problem)
-                .slice(problem.given_order(), kInfinite, Deadline([] { return true; }))
+                .slice(problem.given_order(), kInfinity, Deadline([] { return true; }))
                 .period_ms,
-            kInfinite);
+            kInfinity);
   const TimedSchedule found = slice_graph(graph, costs, {}, 1, Deadline([] { return true; }));
   EXPECT_TRUE(found.timed_out);
   EXPECT_TRUE(validate(graph, platform, found.schedule).empty());
@@ -265,7 +263,7 @@ TEST(Slicing, WithoutTimeIsCoarseAndKeepsTheRules) {
     const CostModel costs = CostModel::from_graph(made.graph, made.platform);
     const PipelineProblem problem(made.graph, costs);
     const Slicing found = Slicer(problem).coarse(problem.given_order());
-    if (found.period_ms == kInfinite) continue;
+    if (found.period_ms == kInfinity) continue;
     ++coarse;
     const Schedule schedule = schedule_of(problem, problem.given_order(), found);
     EXPECT_TRUE(validate(made.graph, made.platform, schedule, Objective::kThroughput).empty());

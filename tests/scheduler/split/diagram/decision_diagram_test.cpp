@@ -29,13 +29,9 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kWide = 1'000'000;
+using test::unlike_devices;
 
-Platform unlike(Contention contention = Contention::kNone) {
-  return Platform(
-      {{"gpu0", "gpu", 0, 1, 0, ""}, {"gpu1", "gpu", 0, 1, 0, ""}, {"cpu0", "cpu", 1, 1, 0, ""}},
-      {}, {}, {contention});
-}
+constexpr std::size_t kWide = 1'000'000;
 
 /// The same with a time of its own for each tensor and ordered pair of devices.
 Graph with_pair_times(const Graph& graph, const Platform& platform, Random& random) {
@@ -88,7 +84,7 @@ void judge_search(const DiagramProblem& problem, double least, const CostModel* 
   }
 }
 
-void judge(const Graph& graph, const Platform& platform) {
+void judge_diagrams(const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
   if (!(least > 0)) return;
@@ -123,7 +119,7 @@ TEST(DecisionDiagram, BoundsAreTheOptimumOfAnyDag) {
     const Platform platform = test::devices(2 + seed % 2, 1);
     Graph graph = test::dag(5 + seed % 2, random.below(1 << 15), style, random);
     if (seed % 5 > 1) graph = with_pair_times(graph, platform, random);
-    judge(graph, platform);
+    judge_diagrams(graph, platform);
     if (HasFailure()) return;
   }
 }
@@ -136,7 +132,8 @@ TEST(DecisionDiagram, BoundsAreTheOptimumOfModules) {
           "modules=1,nodes=7,channels=3,ends=strong"}) {
       const std::string words = std::string(shape) + ",seed=" + std::to_string(seed);
       SCOPED_TRACE(words);
-      judge(random_problem(parse_random_dag(words), unlike()).graph, unlike());
+      judge_diagrams(random_problem(parse_random_dag(words), unlike_devices()).graph,
+                     unlike_devices());
       if (HasFailure()) return;
     }
   }
@@ -149,7 +146,7 @@ TEST(DecisionDiagram, BoundsRespectMemoryLabelsAndDevices) {
                               ",colocate=0.5,allowed=0.2,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
     const RandomProblem problem = random_problem(parse_random_dag(words), test::devices(2, 1));
-    judge(problem.graph, problem.platform);
+    judge_diagrams(problem.graph, problem.platform);
     if (HasFailure()) return;
   }
 }
@@ -164,7 +161,7 @@ TEST(DecisionDiagram, BoundsOfSeveralChannelsAreWhatTheLinearProgramProves) {
                                 (seed % 2 == 0 ? ",ends=weak" : "") +
                                 ",seed=" + std::to_string(seed);
       SCOPED_TRACE(words);
-      const RandomProblem problem = random_problem(parse_random_dag(words), unlike());
+      const RandomProblem problem = random_problem(parse_random_dag(words), unlike_devices());
       const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
       milp::MilpOptions options;
       options.solver = milp::find_solver("any");
@@ -187,7 +184,7 @@ TEST(DecisionDiagram, BoundsHoldWithContention) {
   for (std::uint64_t seed = 0; seed < test::tries(10u); ++seed) {
     const std::string words = "modules=2,nodes=5,channels=2,seed=" + std::to_string(seed);
     SCOPED_TRACE(words);
-    const Platform apart = unlike(), contended = unlike(Contention::kPort);
+    const Platform apart = unlike_devices(), contended = unlike_devices(hios::Contention::kPort);
     const Graph graph = random_problem(parse_random_dag(words), apart).graph;
     const CostModel costs = CostModel::from_graph(graph, contended);
     const CostModel free = CostModel::from_graph(graph, apart);
@@ -198,7 +195,7 @@ TEST(DecisionDiagram, BoundsHoldWithContention) {
 
 TEST(DecisionDiagram, AStopLeavesABound) {
   const RandomProblem problem =
-      random_problem(parse_random_dag("modules=3,nodes=8,channels=2"), unlike());
+      random_problem(parse_random_dag("modules=3,nodes=8,channels=2"), unlike_devices());
   const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
   const double incumbent_ms = 100, optimum_ms = closed(costs, incumbent_ms).bound_ms();
   for (std::size_t stop = 0; stop < 300; stop += 7) {
