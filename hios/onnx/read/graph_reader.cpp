@@ -197,8 +197,10 @@ class GraphReader {
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-    const Node named(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
-    const Views outputs = outputs_of(named);
+    const Operator& row = *find_operator(node.op_type());
+    const Node named(file_, node, row.attributes, opset_, draft_.unique(node_name(node)),
+                     std::move(inputs));
+    const Views outputs = outputs_of(named, row);
     for (std::size_t i = 0; i < named.output_count(); ++i) {
       if (!named.wants_output(i)) continue;
       if (i >= outputs.size()) {  // a mask or indices: an error only if a node reads them
@@ -220,9 +222,9 @@ class GraphReader {
     }
   }
 
-  Views outputs_of(const Node& node) {
+  Views outputs_of(const Node& node, const Operator& row) {
     try {
-      const Operator& row = *find_operator(node.type());
+      node.check_attributes();
       if (auto folded = row.fold ? row.fold(node) : std::nullopt) {
         count_folded(node, *folded);
         return *std::move(folded);
@@ -261,7 +263,8 @@ class GraphReader {
   DraftId stored(const std::string& name, const View& view) {
     proto::NodeProto copy;
     copy.set_op_type("Identity");
-    const Node node(file_, copy, opset_, draft_.unique(name + ".output"), {&view});
+    const Attributes none;
+    const Node node(file_, copy, none, opset_, draft_.unique(name + ".output"), {&view});
     LayerEmitter emitter(draft_, node);
     const View whole = emitter.dense(view);
     if (draft_.tensors[whole.tensor().index()].producer) return whole.tensor();
