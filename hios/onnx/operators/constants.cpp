@@ -21,6 +21,12 @@ View integers(std::vector<std::int64_t> values, const Dims& dims) {
   return constant_view({Type::kInteger, {}, std::move(values)}, dims);
 }
 
+bool is_real(const View& view) { return view.constant().type == Type::kFloat; }
+
+[[noreturn]] void fail_of_types(const Node& node) {
+  node.fail("combines integers with floating-point numbers, which ONNX does not");
+}
+
 std::int64_t checked_size(const Node& node, const Dims& dims) {
   const std::int64_t size = elements(dims);
   if (size > kFoldBudget) {
@@ -160,8 +166,8 @@ struct Function2 {
 Views binary(const Node& node, const Function2& function) {
   View result = node.input(0);
   for (std::size_t k = 1; k < node.input_count(); ++k) {
-    const bool real =
-        result.constant().type == Type::kFloat || node.input(k).constant().type == Type::kFloat;
+    const bool real = is_real(result);
+    if (real != is_real(node.input(k)) && node.type() != "Pow") fail_of_types(node);
     const Type type = function.is_truth ? Type::kBool : real ? Type::kFloat : Type::kInteger;
     std::function<std::int64_t(std::span<const std::int64_t>)> whole;
     if (function.whole) whole = [&](auto v) { return function.whole(v[0], v[1]); };
@@ -174,11 +180,9 @@ Views binary(const Node& node, const Function2& function) {
 
 Views where(const Node& node) {
   const View &yes = node.input(1), &no = node.input(2);
-  const bool real = yes.constant().type == Type::kFloat || no.constant().type == Type::kFloat;
-  return {each(
-      node, {node.input(0), yes, no}, real ? Type::kFloat : yes.constant().type,
-      [](auto v) { return v[0] != 0 ? v[1] : v[2]; },
-      [](auto v) { return v[0] != 0 ? v[1] : v[2]; })};
+  if (is_real(yes) != is_real(no)) fail_of_types(node);
+  const auto choose = [](auto v) { return v[0] != 0 ? v[1] : v[2]; };
+  return {each(node, {node.input(0), yes, no}, yes.constant().type, choose, choose)};
 }
 
 Views concat(const Node& node) {
@@ -322,9 +326,8 @@ Fold truth(Predicate) {
 std::optional<Views> reduce_product(const Node& node) {
   const bool all =
       !node.has(1) && !node.has_attribute("axes") && node.integer("noop_with_empty_axes", 0) == 0;
-  const bool whole =
-      all && has_only_constants(node) && node.input(0).constant().type == Type::kInteger;
-  return whole ? std::optional(product(node)) : std::nullopt;
+  if (!all || !has_only_constants(node) || is_real(node.input(0))) return {};
+  return product(node);
 }
 
 std::optional<Views> modulo(const Node& node) {

@@ -220,7 +220,9 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
     if (view->is_constant()) {
       layer.constant = shape_of(*extents);
       layer.constant_first = view == &a;
-      parameters.weights = floats_of(*view, order);
+      // Only the exponent of a power may be of another type than the tensor.
+      const bool exponent = function == Binary::Function::kPow && view == &b;
+      parameters.weights = exponent ? converted_to_floats(*view, order) : floats_of(*view, order);
     } else {
       inputs.push_back({emitter.dense(*view, order).tensor(), shape_of(*extents)});
     }

@@ -60,9 +60,8 @@ View reshaped(LayerEmitter& emitter, const View& x, const Dims& dims) {
 Views identity(LayerEmitter&, const Node& node) { return {node.input(0)}; }
 
 Views dropout(LayerEmitter&, const Node& node) {
-  const std::vector<float> none{0.0f};
-  const bool drops_none = node.has(1) && node.floats(1) == none;
-  const bool training = node.has(2) && node.floats(2) != none;
+  const bool drops_none = node.has(1) && node.floats(1) == std::vector<float>{0};
+  const bool training = node.has(2) && node.integers(2) != std::vector<std::int64_t>{0};
   if (training && !drops_none) node.fail("is in training mode: export the network for inference");
   return {node.input(0)};
 }

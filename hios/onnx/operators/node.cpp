@@ -114,6 +114,8 @@ std::optional<View> Node::tensor(std::string_view attribute) const {
   if (!found) return {};
   proto::TensorProto& tensor = *found->mutable_t();
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
+  // Messages name the value that other nodes read.
+  if (tensor.name().empty() && output_count() > 0) tensor.set_name(node_.output(0));
   View view{file_.take(tensor), dims, dense_strides(dims), 0};
   return view;
 }

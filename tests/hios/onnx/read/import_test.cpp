@@ -140,6 +140,63 @@ TEST(Import, ReadsExternalData) {
   EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 0.25f));
 }
 
+/// Returns raw numbers, little-endian.
+template <class Number>
+std::string raw(const std::vector<Number>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number)};
+}
+
+TEST(Import, WeightsOfEveryFloatingPointTypeBecomeFp32) {
+  const std::vector<std::pair<int, std::string>> types = {
+      {proto::TensorProto::FLOAT, raw(std::vector<float>(12, 1.5f))},
+      {proto::TensorProto::DOUBLE, raw(std::vector<double>(12, 1.5))},
+      {proto::TensorProto::FLOAT16, raw(std::vector<std::uint16_t>(12, 0x3e00))},
+      {proto::TensorProto::BFLOAT16, raw(std::vector<std::uint16_t>(12, 0x3fc0))}};
+  for (const auto& [type, bytes] : types) {
+    SCOPED_TRACE(proto::TensorProto_DataType_Name(static_cast<proto::TensorProto_DataType>(type)));
+    OnnxBuilder b;
+    small_net(b);
+    auto& tensor = *b.graph().mutable_initializer(0);
+    tensor.clear_float_data();
+    tensor.set_data_type(type);
+    tensor.set_raw_data(bytes);
+    const Model model = import_model(b.write());
+    EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 1.5f));
+  }
+}
+
+TEST(Import, IntegersOfEveryWidthAreExtents) {
+  const std::vector<std::pair<int, std::string>> types = {
+      {proto::TensorProto::INT8, raw(std::vector<std::int8_t>{4, -1})},
+      {proto::TensorProto::UINT8, raw(std::vector<std::uint8_t>{4, 64})},
+      {proto::TensorProto::INT32, raw(std::vector<std::int32_t>{4, -1})},
+      {proto::TensorProto::INT64, raw(std::vector<std::int64_t>{4, -1})}};
+  for (const auto& [type, bytes] : types) {
+    OnnxBuilder b;
+    small_net(b);
+    b.graph().clear_output();
+    auto& extents = b.integers("extents", {0, 0});
+    extents.clear_int64_data();
+    extents.set_data_type(type);
+    extents.set_raw_data(bytes);
+    b.node("Reshape", {"y", "extents"}, "z");
+    b.output("z");
+    EXPECT_EQ(import_model(b.write()).named_outputs()[0].dims, (std::vector<std::int64_t>{4, 64}));
+  }
+}
+
+// ONNX lets the exponent alone be of another type.
+TEST(Import, ExponentsMayBeIntegers) {
+  OnnxBuilder b;
+  small_net(b);
+  b.integers("two", {2});
+  b.node("Pow", {"y", "two"}, "z");
+  b.output("z");
+  const Model model = import_model(b.write());
+  EXPECT_EQ(types(model), (Types{"Conv", "Pow"}));
+  EXPECT_EQ(model.weights()->find("Pow_of_z")->weights, std::vector<float>{2});
+}
+
 TEST(Import, OpenExtentsAreGivenByName) {
   OnnxBuilder b;
   auto& type = b.input("x", {1, 3, 8, 8});
