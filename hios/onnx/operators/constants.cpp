@@ -342,7 +342,7 @@ void add_folding(Operators& operators) {
   struct Row {
     std::string_view type;
     Fold fold;
-    Attributes attributes = {};  // of rows that no other family has
+    Attributes attributes = {};  ///< for a row of no other family
   };
   const Row rows[] = {
       // Computed from attributes and extents: the input need not be a constant.

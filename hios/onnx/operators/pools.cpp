@@ -36,7 +36,7 @@ void add_pools(Operators& operators) {
   operators["MaxPool"] = {
       .emit = pool,
       .attributes = {.read = window_attributes({"ceil_mode"}),
-                     .unread = {{"storage_order"}}}};  // of the indices, which are not computed
+                     .unread = {{"storage_order"}}}};  // indices are not computed
   operators["AveragePool"] = {
       .emit = pool, .attributes = {.read = window_attributes({"ceil_mode", "count_include_pad"})}};
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})

@@ -158,7 +158,7 @@ void add_resizes(Operators& operators) {
       .attributes = {
           .read = {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
                    "exclude_outside", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
-          .unread = {{"extrapolation_value"}}}};  // of tf_crop_and_resize only
+          .unread = {{"extrapolation_value"}}}};  // only for tf_crop_and_resize
   operators["Upsample"] = {.emit = upsample, .attributes = {.read = {"mode", "scales"}}};
 }
 

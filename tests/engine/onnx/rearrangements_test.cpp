@@ -42,7 +42,7 @@ std::vector<float> blocks_as_channels(const std::vector<float>& x,
   return result;
 }
 
-TEST(Rearrangements, OfBlocksAndChannelsAreExact) {
+TEST(Rearrangements, BlocksBecomeChannelsInBothOrders) {
   const std::vector<std::int64_t> dims{2, 3, 4, 6};
   for (const char* mode : {"DCR", "CRD", ""}) {
     for (const std::int64_t b : {1, 2}) {

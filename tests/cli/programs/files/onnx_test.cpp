@@ -185,7 +185,7 @@ TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
 
 TEST_F(OnnxPrograms, SayTheInputsShape) {
   OnnxBuilder net;
-  small_net(net);  // of 1x3x8x8
+  small_net(net);  // 1x3x8x8
   const auto done = hios_run(1, Words{"--model", net.write(), "--height", "4"} + quick());
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(lines_with(done.out, "net 1x3x4x8").size(), 1u) << done.out;
