@@ -21,7 +21,8 @@ po::options_description model_flags() {
   group.add_options()(
       "model", input_file("NAME|FILE", has_dot_or_slash),
       "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
-  group.add_options()("batch", value("N"), "inputs at once (the file's where it is fixed, otherwise 1)");
+  group.add_options()("batch", value("N"),
+                      "inputs at once (the file's where it is fixed, otherwise 1)");
   group.add_options()(
       "height", value("PIXELS"),
       "height of the input (the file's where it is fixed, otherwise that of --width, "
