@@ -21,12 +21,19 @@ po::options_description model_flags() {
   group.add_options()(
       "model", input_file("NAME|FILE", has_dot_or_slash),
       "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
-  group.add_options()("batch", value("N"), "inputs at once (1)");
-  group.add_options()("height", value("PIXELS"), "height of the input (the network's own)");
-  group.add_options()("width", value("PIXELS"), "width of the input (the height)");
+  group.add_options()("batch", value("N"),
+                      "inputs at once (the file's where it is fixed, otherwise 1)");
+  group.add_options()(
+      "height", value("PIXELS"),
+      "height of the input (the file's where it is fixed, otherwise that of --width, "
+      "or the network's own)");
+  group.add_options()(
+      "width", value("PIXELS"),
+      "width of the input (the file's where it is fixed, otherwise the height, by --height "
+      "or the network's own)");
   group.add_options()(
       "dim", boost::program_options::value<std::vector<std::string>>()->value_name("NAME=N"),
-      "an extent that an ONNX file leaves open under a name, repeatable");
+      "an extent that an ONNX file leaves open, by its name or its index, repeatable");
   group.add_options()(
       "fusion", input_file("default|none|FILE", has_dot_or_slash),
       "layers that form one operator: by the built-in rules; none; or by the rules of a "

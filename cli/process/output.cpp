@@ -9,7 +9,7 @@
 namespace hios::cli {
 
 void show(const std::string& text) {
-  if (log::level() != log::Level::kQuiet) std::fputs(text.c_str(), stdout);
+  if (log::level() != log::Level::kQuiet) std::fputs(printable_lines(text).c_str(), stdout);
 }
 
 void finish_output() {

@@ -7,7 +7,8 @@
 /// Results of a program: on standard output for a person, and in files.
 namespace hios::cli {
 
-/// Prints results on standard output; prints nothing under -q.
+/// Prints results on standard output, made printable (names in files may hold characters that would
+/// change the order of the text); prints nothing under -q.
 void show(const std::string& text);
 
 /// Throws RunError where standard output did not take all that was shown (a full disk). The last

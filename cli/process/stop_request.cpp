@@ -18,7 +18,21 @@
 namespace hios::cli {
 namespace {
 
-constexpr std::array kSignals = {SIGINT, SIGTERM};
+struct Signal {
+  int number;
+  const char* name;
+};
+/// SIGINT comes last: whoever sees that it has a handler may send any of them.
+constexpr std::array<Signal, 3> kSignals = {
+    {{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}}};
+
+/// Returns the name of a signal of the table; null: it is none. Handlers may call it.
+const char* name_of(int signal) {
+  for (const Signal& each : kSignals) {
+    if (each.number == signal) return each.name;
+  }
+  return nullptr;
+}
 
 /// The signal that asked, set by the handler, which may do little else; 0: none.
 std::atomic<int> asked_by = 0;
@@ -84,7 +98,7 @@ std::array<struct sigaction, kSignals.size()> before;
 
 void note(int signal) {
   const int error = errno;
-  flight::note_ending(flight::Ending::kSignal, signal == SIGINT ? "SIGINT" : "SIGTERM");
+  flight::note_ending(flight::Ending::kSignal, name_of(signal));
   int none = 0;
   asked_by.compare_exchange_strong(none, signal);
   sem_post(&wake());
@@ -99,20 +113,23 @@ StopRequest::StopRequest(std::optional<Grace> grace) {
   if (grace) reaper = std::make_unique<Reaper>(std::move(*grace));
   // The first Ctrl-C resets the handler, so that the second has the default action and ends the
   // program. SIGTERM comes several times at once: a batch system sends it to each process, and the
-  // launcher sends it to its ranks again.
+  // launcher sends it to its ranks again. SIGHUP comes twice where a shell passes it on and its
+  // terminal is gone, too.
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &before[i]);
+    const int number = kSignals[i].number;
+    sigaction(number, nullptr, &before[i]);
     if (before[i].sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = note;
-    action.sa_flags = SA_RESTART | (kSignals[i] == SIGINT ? static_cast<int>(SA_RESETHAND) : 0);
+    action.sa_flags = SA_RESTART | (number == SIGINT ? static_cast<int>(SA_RESETHAND) : 0);
     sigemptyset(&action.sa_mask);
-    sigaction(kSignals[i], &action, nullptr);
+    sigaction(number, &action, nullptr);
   }
 }
 
 StopRequest::~StopRequest() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i)
+    sigaction(kSignals[i].number, &before[i], nullptr);
   reaper.reset();
 }
 
@@ -138,14 +155,8 @@ StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& 
 int exit_status_of_signal(int signal) { return 128 + signal; }
 
 std::string signal_name(int signal) {
-  switch (signal) {
-    case SIGINT:
-      return "SIGINT";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return "signal " + std::to_string(signal);
-  }
+  const char* const name = name_of(signal);
+  return name ? name : "signal " + std::to_string(signal);
 }
 
 }  // namespace hios::cli

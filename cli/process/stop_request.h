@@ -7,11 +7,12 @@
 
 namespace hios::cli {
 
-/// A request to stop, by signal. While it exists, the first SIGINT (Ctrl-C) or SIGTERM (scancel, a
-/// batch system's time limit, the launcher of the ranks) asks the work to end with its results so
-/// far. A second Ctrl-C ends the program at once, which is its default; further SIGTERM have no
-/// effect. There is one at a time, made and destroyed by the main thread. A signal that was ignored
-/// when the program started (SIGINT of a background job) stays ignored.
+/// A request to stop, by signal. While it exists, the first SIGINT (Ctrl-C), SIGTERM (scancel, a
+/// batch system's time limit, the launcher of the ranks) or SIGHUP (the terminal or the connection
+/// is closed) asks the work to end with its results so far. A second Ctrl-C ends the program at
+/// once, which is its default; further SIGTERM and SIGHUP have no effect. There is one at a time,
+/// made and destroyed by the main thread. A signal that was ignored when the program started
+/// (SIGINT of a background job, SIGHUP under nohup) stays ignored.
 class StopRequest {
  public:
   /// The time that the work may take to end.
@@ -43,7 +44,7 @@ int signal_of_any(mpi::Transport& transport);
 StopRequest::Grace grace_of(const mpi::Transport& transport, const std::string& work);
 
 /// Returns the exit status of a program that a signal ended, results written or not: 130 for
-/// SIGINT, 143 for SIGTERM.
+/// SIGINT, 143 for SIGTERM, 129 for SIGHUP.
 int exit_status_of_signal(int signal);
 
 /// Returns the name of a signal: "SIGTERM".

@@ -153,8 +153,8 @@ void refuse_threads_without_cores(const Flags& flags, const std::vector<job::Ran
 
 Flags profile_program_flags() {
   Flags flags("hios-profile",
-              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C and "
-              "SIGTERM keep what was measured until then");
+              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C, "
+              "SIGTERM and SIGHUP keep what was measured until then");
   flags.add(model_flags())
       .add(inputs_flags())
       .add(rank_flags())

@@ -179,9 +179,10 @@ void check_outputs(const std::filesystem::path& folder, std::size_t count, Exist
 }  // namespace
 
 Flags run_program_flags() {
-  Flags flags("hios-run",
-              "run a schedule, one rank a device (mpirun -np M);\nCtrl-C and SIGTERM keep what was "
-              "measured until then");
+  Flags flags(
+      "hios-run",
+      "run a schedule, one rank a device (mpirun -np M);\nCtrl-C, SIGTERM and SIGHUP keep what "
+      "was measured until then");
   flags.add(model_flags())
       .add(rank_flags())
       .add(device_flags())

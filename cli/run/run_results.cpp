@@ -21,9 +21,9 @@ namespace hios::cli {
 
 void print_setup(const RunCommand& command, const job::RunSetup& setup) {
   if (log::level() == log::Level::kQuiet) return;
-  std::printf("%s, %s schedule, %zu ranks, %s\n\n", command.inputs.network.description().c_str(),
-              command.inputs.schedule.algorithm.c_str(), setup.ranks.size(),
-              setup.transfer_path.c_str());
+  show(command.inputs.network.description() + ", " + command.inputs.schedule.algorithm +
+       " schedule, " + std::to_string(setup.ranks.size()) + " ranks, " + setup.transfer_path +
+       "\n\n");
   Table table({"rank", "host", "backend", "cores", "stages", "weights MB", "tensors MB",
                "of all MB", "sent MB"});
   const auto& devices = command.inputs.schedule.schedule.devices;
@@ -34,15 +34,16 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
                megabytes(rank.arena_bytes), megabytes(rank.all_tensors_bytes),
                megabytes(rank.sent_bytes)});
   }
-  std::printf("%s\n", table.text().c_str());
-  if (!setup.routes.empty()) std::printf("%s\n", setup.routes.c_str());
+  show(table.text() + "\n");
+  if (!setup.routes.empty()) show(setup.routes + "\n");
   if (setup.measured_ranks) {
-    std::printf("%s\n\n", extrapolated_text(*setup.measured_ranks, setup.ranks.size()).c_str());
+    show(extrapolated_text(*setup.measured_ranks, setup.ranks.size()) + "\n\n");
   }
 }
 
 void print_steps(const std::vector<std::string>& steps) {
-  for (std::size_t r = 0; r < steps.size(); ++r) std::printf("rank %zu\n%s", r, steps[r].c_str());
+  for (std::size_t r = 0; r < steps.size(); ++r)
+    std::printf("rank %zu\n%s", r, printable_lines(steps[r]).c_str());
 }
 
 Report full_report(const Flags& flags, const RunCommand& command, const job::RunSetup& setup,

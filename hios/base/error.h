@@ -43,10 +43,16 @@ class RunError : public Error {
   RunError(const std::string& text, const Need& need) : Error(ExitCode::kRunFailed, text, need) {}
 };
 
-/// Returns text of foreign origin made fit for one line of a message. Control characters (those of
-/// a terminal and of text direction included) and bytes that are not UTF-8 are escaped; a text
-/// longer than `max_characters` is cut and marked "…".
+/// Returns text of foreign origin made fit for one line of a message. Invisible characters and
+/// bytes that are not UTF-8 are escaped as in C: "\n", "\u202e", "\U000e0001", "\xff". Invisible
+/// are all control and format characters of Unicode and its separators of lines and paragraphs,
+/// among them those of a terminal, of text direction and of no width. Letters of any script and
+/// emoji stay as they are. The joiner within some emoji (U+200D) is a format character, so such an
+/// emoji is shown as its parts. A text longer than `max_characters` is cut and marked "…".
 std::string printable(std::string_view text, std::size_t max_characters = 60);
+
+/// Returns a text of several lines made printable, in full; its line ends stay.
+std::string printable_lines(std::string_view text);
 
 /// Returns printable() text in double quotes; quotes and backslashes inside are escaped.
 std::string quote(std::string_view text, std::size_t max_characters = 60);

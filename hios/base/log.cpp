@@ -54,11 +54,11 @@ void set_level(Level level) { current_level = level; }
 Level level() { return current_level; }
 
 void info(std::string_view line) {
-  if (at_least(Level::kNormal)) emit("", line);
+  if (at_least(Level::kNormal)) emit("", printable_lines(line));
 }
 
 void verbose(std::string_view line) {
-  if (at_least(Level::kVerbose)) emit("", line);
+  if (at_least(Level::kVerbose)) emit("", printable_lines(line));
 }
 
 void warning(std::string_view line) {

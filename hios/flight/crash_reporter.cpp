@@ -1,6 +1,5 @@
 #include "hios/flight/crash_reporter.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,41 +8,34 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
+#include "hios/flight/descriptors.h"
+#include "hios/flight/ending_signals.h"
 #include "hios/flight/memory.h"
+#include "hios/flight/process_status.h"
 
 // A pair of sockets. The process sends a letter to request a file. Its end, of whatever kind,
 // closes its socket, which the child notices at once. The child answers only a request that the
 // process waits for. Nobody waits for a full socket or one whose other end is closed.
+//
+// The record says how the process ended if it could note that: errors, exit() and signals that have
+// a handler. Otherwise the child asks the system, whose answer may be lost on an older kernel.
 namespace hios::flight {
 namespace {
 
 constexpr char kSnapshot = 's';  // no answer: it is sent by a signal handler
 constexpr char kFailed = 'f', kWritten = 'w';
 constexpr int kWrittenWithinMs = 3000;
-
-struct Fault {
-  int signal;
-  const char* name;
-};
-constexpr std::array<Fault, 5> kFaults = {
-    {{SIGSEGV, "SIGSEGV: it used memory that it does not have"},
-     {SIGBUS, "SIGBUS: memory, or the disk that holds it, is gone"},
-     {SIGFPE, "SIGFPE: an impossible calculation"},
-     {SIGILL, "SIGILL: an instruction this processor lacks"},
-     {SIGABRT, "SIGABRT: it gave up"}}};
-constexpr std::array<Fault, 3> kWanted = {
-    {{SIGTERM, kAskedToEnd}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}}};
 
 /// The one reporter's state for signal handlers and note_ending(); never destroyed.
 struct Shared {
@@ -60,49 +52,31 @@ bool send_letter(int socket, char letter) {
 
 void restore(int signal) { sigaction(signal, &shared.before[signal], nullptr); }
 
-template <std::size_t N>
-const char* name_in(const std::array<Fault, N>& faults, int signal) {
-  for (const Fault& fault : faults) {
-    if (fault.signal == signal) return fault.name;
-  }
-  return nullptr;
-}
-
 // Records the signal and passes it on to the previous handler: the default, or a sanitizer's.
-void on_fault(int signal, siginfo_t* info, void*) {
+void on_ending_signal(int number, siginfo_t* info, void*) {
   const int error = errno;
-  note_ending(Ending::kSignal, name_in(kFaults, signal));
-  restore(signal);
+  const EndingSignal* const signal = find_signal(number);
+  note_ending(Ending::kSignal, signal->text);
+  restore(number);
   // A signal of the hardware occurs again when the handler returns; one that was sent does not.
-  if (info->si_code <= 0) raise(signal);
+  if (!signal->fault || info->si_code <= 0) raise(number);
   errno = error;
 }
 
-void on_wanted_end(int signal) {
-  note_ending(Ending::kSignal, name_in(kWanted, signal));
-  restore(signal);
-  raise(signal);
-}
-
-void on_file_request(int) {
+void on_file_request(int, siginfo_t*, void*) {
   const int error = errno;
   send_letter(shared.socket, kSnapshot);
   errno = error;
 }
 
-// Installs a handler, unless the process was started with the signal ignored.
-void handle(int signal, struct sigaction action) {
-  sigaction(signal, nullptr, &shared.before[signal]);
-  if (shared.before[signal].sa_handler == SIG_IGN) return;
+using Handler = void (*)(int, siginfo_t*, void*);
+
+void handle(int signal, Handler handler, int flags) {
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | flags;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
-}
-
-struct sigaction action_of(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  return action;
 }
 
 /// Provides a stack for handlers, as an overflowed one has no room, unless a sanitizer did.
@@ -114,27 +88,30 @@ void provide_signal_stack() {
   sigaltstack(&mine, nullptr);
 }
 
+// A signal that was ignored when the process started stays so. A handler that is there already is
+// replaced, and called in the end, only if the signal is one of faults, after which nothing goes
+// on: another one, of a profiler's timer, say, may come often.
 void handle_signals() {
   provide_signal_stack();
-  struct sigaction fault_action {};
-  fault_action.sa_sigaction = on_fault;
-  fault_action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const Fault& fault : kFaults) handle(fault.signal, fault_action);
-  for (const Fault& wanted : kWanted) handle(wanted.signal, action_of(on_wanted_end));
-  handle(SIGUSR1, action_of(on_file_request));
-}
-
-void restore_signals() {
-  for (const Fault& fault : kFaults) restore(fault.signal);
-  for (const Fault& wanted : kWanted) restore(wanted.signal);
-  restore(SIGUSR1);
-}
-
-bool is_fault(const Flight& flight) {
-  for (const Fault& fault : kFaults) {
-    if (flight.reason == fault.name) return true;
+  for (const EndingSignal& signal : kEndingSignals) {
+    struct sigaction& before = shared.before[signal.number];
+    sigaction(signal.number, nullptr, &before);
+    if (before.sa_handler == SIG_IGN || (!signal.fault && before.sa_handler != SIG_DFL)) continue;
+    handle(signal.number, on_ending_signal, signal.fault ? SA_ONSTACK : SA_RESTART);
   }
-  return false;
+  sigaction(SIGUSR1, nullptr, &shared.before[SIGUSR1]);
+  if (shared.before[SIGUSR1].sa_handler != SIG_IGN) handle(SIGUSR1, on_file_request, SA_RESTART);
+}
+
+/// Restores the handlers before, except where a library has replaced ours since.
+void restore_signals() {
+  const auto restore_ours = [](int signal, Handler ours) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == ours) restore(signal);
+  };
+  for (const EndingSignal& signal : kEndingSignals) restore_ours(signal.number, on_ending_signal);
+  restore_ours(SIGUSR1, on_file_request);
 }
 
 std::string rank_and_host(const Flight& flight) {
@@ -144,7 +121,8 @@ std::string rank_and_host(const Flight& flight) {
 /// The main loop of the child process.
 class Child {
  public:
-  Child(const Memory& memory, int socket) : memory_(memory), socket_(socket) {}
+  Child(const Memory& memory, int socket, const ProcessStatus& process)
+      : memory_(memory), socket_(socket), process_(process) {}
 
   [[noreturn]] void run() {
     char letter = 0;
@@ -169,20 +147,35 @@ class Child {
     Flight flight = read(memory_);
     if (flight.ending == Ending::kInOrder) return;
     const bool silent = flight.ending == Ending::kRunning;
-    if (flight.ending == Ending::kSignal && !is_fault(flight)) {
-      if (flight.reason == kAskedToEnd) write_file(flight);
-      return;
-    }
-    if (silent) {
-      flight.ending = Ending::kKilled;
-      flight.reason = "killed without a message (SIGKILL, or out of memory)";
-    }
+    if (silent) find_out(flight);
+    const EndingSignal* const signal =
+        flight.ending == Ending::kSignal ? find_signal(flight.reason) : nullptr;
+    const SignalReport report = signal ? signal->report : SignalReport::kLineAndFile;
+    if (report == SignalReport::kNothing) return;
+    const bool by_signal = flight.ending == Ending::kSignal;
     // The line comes first: the killer of the process may be about to kill this one.
-    if (silent || flight.ending == Ending::kSignal) {
-      say("error: " + rank_and_host(flight) + ": " + (silent ? "" : "ended by ") + flight.reason +
-          ", last: " + standing_text(flight));
+    if ((silent || by_signal) && report == SignalReport::kLineAndFile) {
+      say("error: " + rank_and_host(flight) + ": " + (by_signal ? "ended by " : "") +
+          flight.reason + ", last: " + standing_text(flight));
     }
-    if (silent || flight.ending == Ending::kSignal || !failure_written_) write_file(flight);
+    if (silent || by_signal || !failure_written_) write_file(flight);
+  }
+
+  /// Sets the ending of a process that could not note it.
+  void find_out(Flight& flight) const {
+    const std::optional<int> status = process_.read();
+    if (status && WIFEXITED(*status)) {
+      flight.ending = Ending::kError;
+      flight.reason =
+          "exited without a message, with status " + std::to_string(WEXITSTATUS(*status));
+    } else if (status && WTERMSIG(*status) != SIGKILL) {
+      flight.ending = Ending::kSignal;
+      flight.reason = signal_text(WTERMSIG(*status));
+    } else {
+      flight.ending = Ending::kKilled;
+      flight.reason = status ? "killed without a message (SIGKILL, or out of memory)"
+                             : "killed (SIGKILL, or out of memory), or exited without a message";
+    }
   }
 
   std::string file_of(const Flight& flight) const {
@@ -212,43 +205,31 @@ class Child {
 
   const Memory& memory_;
   int socket_;
+  const ProcessStatus& process_;
   bool failure_written_ = false;
 };
 
-// Libraries may end a process by exit(), with messages of their own.
-void on_exit() { note_ending(Ending::kError, "a library ended the process"); }
-
-/// Closes the descriptors that the child does not use: the reader of a pipe among them would wait
-/// for the child, too.
-void close_all_but(int socket) {
-  std::array<int, 2> wanted = {STDERR_FILENO, socket};
-  std::sort(wanted.begin(), wanted.end());
-  const auto last = static_cast<unsigned>(sysconf(_SC_OPEN_MAX));
-  const auto close_between = [&](unsigned from, unsigned to) {
-    // Kernels before 5.9 have no close_range, and some containers refuse it.
-    if (from > to || close_range(from, to, 0) == 0) return;
-    for (unsigned each = from; each <= std::min(to, std::min(last, 1u << 16)); ++each)
-      close(static_cast<int>(each));
-  };
-  unsigned from = 0;
-  for (const int keep : wanted) {
-    if (keep > 0) close_between(from, static_cast<unsigned>(keep) - 1);
-    from = static_cast<unsigned>(keep) + 1;
-  }
-  close_between(from, ~0u);
+// Libraries may end a process by exit(), with messages of their own. Memory may have run out.
+void note_exit(int status, void*) {
+  char reason[64];
+  std::snprintf(reason, sizeof reason, "a library ended the process, with status %d",
+                status & 0xff);
+  note_ending(Ending::kError, reason);
 }
 
-/// Runs the child, which keeps only the record, standard error and its socket.
-[[noreturn]] void become_child(Memory& memory, int socket, int process_socket) {
+/// Runs the child, which keeps only the record, standard error, its socket and the process's
+/// status: the reader of a pipe, for example, would wait for the child, too.
+[[noreturn]] void become_child(Memory& memory, int socket, int process_socket,
+                               const ProcessStatus& process) {
   shared.memory = nullptr;
   close(process_socket);  // its closing by the process signals the end of the process
   setsid();               // a Ctrl-C is meant for the process, not for its reporter
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM})
-    ::signal(signal, SIG_IGN);
-  for (const Fault& fault : kFaults) ::signal(fault.signal, SIG_DFL);
+  for (const EndingSignal& signal : kEndingSignals)
+    ::signal(signal.number, signal.fault ? SIG_DFL : SIG_IGN);
+  ::signal(SIGUSR1, SIG_IGN);
   prctl(PR_SET_NAME, "flight-record");
-  close_all_but(socket);
-  Child(memory, socket).run();
+  close_all_but({STDERR_FILENO, socket, process.stat_descriptor(), process.process_descriptor()});
+  Child(memory, socket, process).run();
 }
 
 /// Waits for the child, which ends when the process does. Kills a child that cannot end (its
@@ -265,14 +246,6 @@ void end_child(pid_t child) {
   }
 }
 
-/// Moves a descriptor above 0, 1 and 2: a process may have been started without those.
-int above_standard(int descriptor) {
-  if (descriptor > STDERR_FILENO) return descriptor;
-  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  close(descriptor);
-  return moved;
-}
-
 }  // namespace
 
 CrashReporter::CrashReporter(Recorder& recorder) {
@@ -280,8 +253,10 @@ CrashReporter::CrashReporter(Recorder& recorder) {
   int ends[2];
   if (!memory || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
   for (int& end : ends) end = above_standard(end);
+  // Opened here, since the process may have ended before the child can open it.
+  const ProcessStatus process(getpid());
   const pid_t child = fork();
-  if (child == 0) become_child(*memory, ends[1], ends[0]);
+  if (child == 0) become_child(*memory, ends[1], ends[0], process);
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
@@ -291,7 +266,7 @@ CrashReporter::CrashReporter(Recorder& recorder) {
   shared.child = child;
   shared.memory = memory;
   handle_signals();
-  std::atexit(on_exit);
+  ::on_exit(note_exit, nullptr);
 }
 
 CrashReporter::~CrashReporter() {
@@ -306,7 +281,8 @@ CrashReporter::~CrashReporter() {
 
 void note_ending(Ending ending, std::string_view reason) noexcept {
   Memory* const memory = shared.memory;
-  if (!memory) return;
+  // A library's child process that has not yet started another program shares the record, too.
+  if (!memory || memory->process != getpid()) return;
   const auto before = static_cast<Ending>(memory->ending.load());
   const bool first = before == Ending::kRunning || before == Ending::kSignal;
   if (ending == Ending::kSignal && !first) return;

@@ -8,14 +8,18 @@
 /// the record of the last events.
 namespace hios::flight {
 
-/// A child process that waits for the end of this one while the object lives. After SIGKILL, or a
-/// signal that the process itself caused (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT), the child
-/// prints one line to standard error that names rank, host and the last event. Then, as after an
-/// error or a time-out, it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces
-/// an earlier one. On SIGUSR1 it writes the file while the process runs on. SIGTERM, SIGINT and
-/// SIGHUP end the process as usual and without a line, since somebody wanted the end. After
-/// SIGTERM, by which a launcher ends the remaining ranks, the file is written too, unless the
-/// process ended in order.
+/// A child process that waits for the end of this one while the object lives. Unless the process
+/// ended in order or by an error of its own, the child prints one line to standard error that names
+/// rank, host, the way of the end and the last event: SIGKILL, another signal by its name, or the
+/// status of an exit that nobody announced. Then, as after an error, a time-out or a library's
+/// exit(), it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces an earlier
+/// one. On SIGUSR1 it writes the file while the process runs on.
+///
+/// Some signals end the process without a line. After SIGINT, SIGHUP and SIGPIPE there is no file
+/// either, since somebody wanted the end, or nobody reads the output any more. After SIGTERM, by
+/// which a launcher ends the remaining ranks, the file is written. Signals that were ignored or
+/// handled when the object was made stay so, but for those of faults (SIGSEGV, SIGBUS, SIGFPE,
+/// SIGILL, SIGABRT), whose earlier handlers come second.
 ///
 /// One per process, made by the main thread before any other thread and before MPI: the child is a
 /// copy of the process that does nothing else. It outlives the process only by the time of writing,

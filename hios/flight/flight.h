@@ -51,8 +51,8 @@ enum class Ending : std::uint8_t {
   kInOrder,  ///< by itself; no file is written
   kError,
   kTimeOut,
-  kSignal,  ///< a signal that it could record
-  kKilled,  ///< without a message: SIGKILL
+  kSignal,  ///< any signal but SIGKILL
+  kKilled,  ///< SIGKILL, or without a message where the system does not say how
 };
 std::string_view to_string(Ending ending);
 /// The reason of a rank that was asked to end, mostly because another had failed.
@@ -68,7 +68,7 @@ struct Flight {
   std::int64_t process = 0;  ///< its number on the host
   double written_s = 0;      ///< since 1970 UTC
   Ending ending = Ending::kRunning;
-  std::string reason;  ///< the error's line; "SIGSEGV"
+  std::string reason;  ///< the error's line; "SIGALRM"; "exited without a message, with status 5"
   std::string phase;
   std::vector<Event> events;  ///< oldest first, at most kEvents (hios/flight/recorder.h)
   std::string file = {};  ///< the file that it was read from, for messages; not part of the record

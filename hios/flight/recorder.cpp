@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/flight/descriptors.h"
 #include "hios/flight/memory.h"
 
 // A ring buffer in shared memory. A writer takes the next number, marks the slot as being written,
@@ -85,12 +86,7 @@ void describe(const Memory& memory, std::uint64_t what, Event& event) {
 std::uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
 
 Recorder::Recorder() {
-  descriptor_ = memfd_create("flight-record", MFD_CLOEXEC);
-  if (descriptor_ >= 0 && descriptor_ <= STDERR_FILENO) {
-    // The process was started without standard streams: its prints must not land in the record.
-    const int moved = fcntl(descriptor_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    ::close(std::exchange(descriptor_, moved));
-  }
+  descriptor_ = above_standard(memfd_create("flight-record", MFD_CLOEXEC));
   if (descriptor_ >= 0 && ftruncate(descriptor_, sizeof(Memory)) != 0) {
     ::close(std::exchange(descriptor_, -1));
   }

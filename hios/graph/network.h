@@ -33,12 +33,13 @@ struct Network {
   std::string description() const;
 };
 
-/// The size that a model's input shall have; an empty extent is the model's own.
+/// The size that a model's input shall have. An empty extent is the file's own; one that an ONNX
+/// file leaves open is as for a built-in network.
 struct InputSize {
-  std::optional<std::int64_t> batch;  ///< default of a built-in network: 1
-  std::optional<std::int64_t>
-      height;  ///< in pixels; default of a built-in network: the width, if given
-  std::optional<std::int64_t> width;  ///< in pixels; default of a built-in network: the height
+  std::optional<std::int64_t> batch;  ///< 1 for a built-in network
+  // In pixels. For a built-in network, height and width are equal if one of them is empty.
+  std::optional<std::int64_t> height;
+  std::optional<std::int64_t> width;
   std::map<std::string, std::int64_t> dims = {};  ///< extents that an ONNX file names
 };
 

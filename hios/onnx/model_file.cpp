@@ -294,6 +294,8 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
   const std::string bytes = outside ? external(tensor, count * width) : std::string();
   auto constant = std::make_shared<Constant>();
   constant->type = kind_of(tensor.data_type());
+  constant->name = printable(tensor.name());
+  constant->element = type_name(tensor.data_type());
   if (constant->type == Constant::Type::kFloat) {
     constant->floats.resize(count);
   } else {

@@ -37,6 +37,16 @@ std::string text(const Dims& dims) {
   return result.empty() ? "a scalar" : result;
 }
 
+/// Returns a constant's name and type: "tensor 'w' holds INT8".
+std::string description(const Constant& constant) {
+  const bool truth = constant.type == Constant::Type::kBool;
+  return (constant.name.empty() ? "a folded constant" : "tensor '" + constant.name + "'") +
+         " holds " +
+         (!constant.element.empty() ? constant.element
+          : truth                   ? "truth values"
+                                    : "integers");
+}
+
 /// Adjacent axes that one loop can walk; axes of one element are left out.
 struct Run {
   std::int64_t size;
@@ -237,6 +247,16 @@ std::vector<std::int64_t> integers_of(const View& view) {
 }
 
 std::vector<float> floats_of(const View& view, std::span<const std::size_t> order) {
+  const Constant& constant = view.constant();
+  if (constant.type != Constant::Type::kFloat) {
+    throw InputError("needs floating-point numbers where " + description(constant));
+  }
+  return converted_to_floats(view, order);
+}
+
+std::vector<float> floats_of(const View& view) { return floats_of(view, own_order(view.rank())); }
+
+std::vector<float> converted_to_floats(const View& view, std::span<const std::size_t> order) {
   check_written_out(view);
   const Constant& constant = view.constant();
   std::vector<float> values;
@@ -246,8 +266,6 @@ std::vector<float> floats_of(const View& view, std::span<const std::size_t> orde
   });
   return values;
 }
-
-std::vector<float> floats_of(const View& view) { return floats_of(view, own_order(view.rank())); }
 
 Axis axis_of(std::size_t k, std::size_t count) {
   static constexpr std::array<std::array<Axis, 4>, 4> kAxes = {

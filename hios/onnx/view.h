@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Constant {
   Type type = Type::kFloat;
   std::vector<float> floats;           ///< kFloat
   std::vector<std::int64_t> integers;  ///< kInteger and kBool
+  // For messages; empty if the values are folded.
+  std::string name = {};     ///< the tensor's, printable
+  std::string element = {};  ///< the element type in the file: "INT8"
 
   double at(std::size_t index) const {
     return type == Type::kFloat ? static_cast<double>(floats[index])
@@ -92,11 +96,15 @@ View insert_axis(const View& view, std::size_t axis);
 /// REQUIRES: the axis has one element.
 View remove_axis(const View& view, std::size_t axis);
 
-/// Returns the elements of a constant, row-major in this order of axes. Throws InputError if they
-/// are more than the constant holds and more than kFoldBudget.
+// The elements of a constant, row-major in this order of axes. Throw InputError if they are more
+// than the constant holds and more than kFoldBudget.
 std::vector<std::int64_t> integers_of(const View& view);
+/// Throws InputError, too, unless they are floating-point numbers: ONNX converts no integers, so
+/// they would be the codes of quantised numbers, say.
 std::vector<float> floats_of(const View& view, std::span<const std::size_t> order);
 std::vector<float> floats_of(const View& view);
+/// Converts integers and truth values.
+std::vector<float> converted_to_floats(const View& view, std::span<const std::size_t> order);
 
 /// Calls visit(index in the base) for each element, row-major in this order of axes.
 template <class Visit>

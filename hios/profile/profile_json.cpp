@@ -14,11 +14,17 @@ namespace {
 constexpr std::int64_t kMaxSamples = 1'000'000'000;
 constexpr int kMaxThreads = 65536;
 constexpr std::int64_t kMaxRanks = 65536;
+constexpr double kRounding = 1e-9;
 
 Measurement read_times(ObjectReader& reader) {
   Measurement measurement;
   measurement.ms = reader.required("ms").number(0, kMaxMs);
-  measurement.min_ms = reader.required("min").number(0, kMaxMs);
+  const JsonView least = reader.required("min");
+  measurement.min_ms = least.number(0, kMaxMs);
+  // A mean of equal times may be less than each of them, by rounding.
+  if (measurement.min_ms > measurement.ms * (1 + kRounding)) {
+    least.fail("must not be above \"ms\": it is the shortest of the times");
+  }
   measurement.samples = reader.required("samples").integer(1, kMaxSamples);
   reader.finish();
   return measurement;

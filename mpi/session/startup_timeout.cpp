@@ -1,10 +1,13 @@
 #include "mpi/session/startup_timeout.h"
 
+#include <signal.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -12,6 +15,7 @@
 #include "hios/base/error.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/messages/launcher.h"
+#include "mpi/session/stall_clock.h"
 
 namespace hios::mpi {
 namespace {
@@ -25,11 +29,38 @@ std::string host_name() {
   return name;
 }
 
-extern "C" void give_up(int) {
+/// The timer rings several times within the seconds: rings while the process is stopped are one
+/// ring when it is continued, and the gap shows that it was stopped.
+constexpr int kRings = 4;
+
+StallClock stall(1, 1, 0, 0);  // of the present StartupTimeout
+struct sigaction before;
+
+double now_s() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+[[noreturn]] void give_up() {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line, std::strlen(line));
   flight::note_ending(flight::Ending::kTimeOut,
                       std::string_view(line).substr(kPrefix, std::strlen(line) - kPrefix - 1));
   _exit(static_cast<int>(ExitCode::kRunFailed));
+}
+
+extern "C" void on_ring(int) {
+  const int error = errno;
+  if (stall.stalled(0, now_s())) give_up();
+  errno = error;
+}
+
+timeval time_of(double seconds) {
+  double whole = 0;
+  timeval time{};
+  time.tv_usec = static_cast<suseconds_t>(std::modf(seconds, &whole) * 1e6);
+  time.tv_sec = static_cast<time_t>(whole);
+  return time;
 }
 
 }  // namespace
@@ -43,18 +74,24 @@ StartupTimeout::StartupTimeout(double seconds, const std::string& doing) {
                            host_name() + ": no answer for " + number + " s while " + doing +
                            "; is another rank stopped?\n";
   line[text.copy(line, sizeof line - 1)] = '\0';
-  std::signal(SIGALRM, give_up);
-  itimerval timer{};
-  double whole = 0;
-  timer.it_value.tv_usec = static_cast<suseconds_t>(std::modf(seconds, &whole) * 1e6);
-  timer.it_value.tv_sec = static_cast<time_t>(whole);
+  const double interval_s = std::max(seconds / kRings, 1e-3);
+  // The last ring comes after the seconds, or a moment before them, where times were rounded.
+  stall = StallClock(seconds - interval_s / 2, interval_s, 0, now_s());
+  struct sigaction action {};
+  action.sa_handler = on_ring;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, &before);
+  const itimerval timer{time_of(interval_s), time_of(interval_s)};
   setitimer(ITIMER_REAL, &timer, nullptr);
+  armed_ = true;
 }
 
 StartupTimeout::~StartupTimeout() {
+  if (!armed_) return;
   const itimerval never{};
   setitimer(ITIMER_REAL, &never, nullptr);
-  std::signal(SIGALRM, SIG_DFL);
+  sigaction(SIGALRM, &before, nullptr);
 }
 
 }  // namespace hios::mpi

@@ -30,9 +30,9 @@ po::options_description schedule_flags() {
       "time-limit", value("SECONDS")->default_value("10"),
       "seconds for the whole command, reading and lower bound included, where an algorithm can end "
       "early; each of several algorithms has the seconds that reading and bound leave. The best "
-      "schedule found counts. Ctrl-C or SIGTERM ends the search (within a second for some 100,000 "
-      "operators), keeps the "
-      "best so far and exits 130 or 143; a second Ctrl-C ends the program at once");
+      "schedule found counts. Ctrl-C, SIGTERM or SIGHUP ends the search (within a second for some "
+      "100,000 operators), keeps the "
+      "best so far and exits 130, 143 or 129; a second Ctrl-C ends the program at once");
   group.add_options()("output", output_file("FILE"), "write the schedule (one algorithm)");
   group.add_options()("check", input_file("SCHEDULE"),
                       "validate and simulate an existing schedule");

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "engine/host/clock.h"
+#include "hios/base/error.h"
+#include "mpi/session/stall_clock.h"
 
 namespace hios {
 
@@ -38,18 +40,14 @@ Watchdog::~Watchdog() {
 void Watchdog::watch() {
   const std::chrono::duration<double> interval(
       std::min(options_.interval_s, options_.timeout_s / 4));
-  std::uint64_t seen = watched_.progress();
-  Stopwatch since_it_moved;
+  const Stopwatch stopwatch;
+  mpi::StallClock stall(options_.timeout_s, interval.count(), watched_.progress(), 0);
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, interval, [this] { return end_; })) {
-    const std::uint64_t now = watched_.progress();
-    if (now != seen) {
-      seen = now;
-      since_it_moved = Stopwatch();
-    } else if (since_it_moved.seconds() >= options_.timeout_s) {
-      on_stall_(report());
-      return;
-    }
+    const std::uint64_t progress = watched_.progress();
+    if (!stall.stalled(progress, stopwatch.seconds())) continue;
+    on_stall_(report());
+    return;
   }
 }
 
@@ -58,7 +56,7 @@ std::string Watchdog::report() const {
   std::snprintf(seconds, sizeof seconds, "%g", options_.timeout_s);
   const std::string text = options_.who + ": no progress for " + seconds + " s" +
                            (options_.limit.empty() ? "" : " (" + options_.limit + ")") + ", " +
-                           watched_.current_step();
+                           printable_lines(watched_.current_step());
   const std::string line = "error: " + text + "\n";
   // One call, so that lines of several ranks do not mix. No stream, because the hung thread may
   // hold its lock. If even this fails, nothing can be done, and the job ends nevertheless.

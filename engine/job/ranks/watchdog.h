@@ -24,7 +24,8 @@ Watched watched(const Pipeline& pipeline);
 /// Ends a job that hangs: MPI notices neither an endless wait nor a stopped peer. The watchdog's
 /// own thread looks a few times a second. Once `progress` has not moved for the time-out, it writes
 /// one line that names rank, host and step, straight to a file descriptor. Then it calls `on_stall`
-/// with that line (without "error: "), once.
+/// with that line (without "error: "), once. Where the whole job was stopped and continued, the
+/// time-out begins again (mpi/session/stall_clock.h).
 ///
 /// Only the main thread may call MPI, and it is the one that hangs, so `on_stall` cannot abort the
 /// job in MPI's way. In the programs it ends its own process by std::_Exit(3), upon which the

@@ -1,7 +1,9 @@
 #include "hios/base/files/npy.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,28 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
   throw InputError(name + ": " + message);
+}
+
+/// Throws InputError unless the version is one of NumPy's: 1.0, 2.0 or 3.0.
+void check_version(const std::string& name, std::string_view bytes) {
+  const int major = static_cast<unsigned char>(bytes[6]),
+            minor = static_cast<unsigned char>(bytes[7]);
+  if (major >= 1 && major <= 3 && minor == 0) return;
+  fail(name, "has the .npy version " + std::to_string(major) + "." + std::to_string(minor) +
+                 "; 1.0, 2.0 and 3.0 are read");
+}
+
+/// Throws InputError if the header has a key twice, in quotes of either kind: of two values, none
+/// is the right one.
+void check_keys(const std::string& name, std::string_view header) {
+  for (const std::string key : {"descr", "fortran_order", "shape"}) {
+    int times = 0;
+    for (const std::string& quoted : {"'" + key + "'", '"' + key + '"'}) {
+      std::size_t at = header.find(quoted);
+      for (; at != std::string_view::npos; at = header.find(quoted, at + 1)) ++times;
+    }
+    if (times > 1) fail(name, "has the key '" + key + "' twice in its header");
+  }
 }
 
 /// Returns the value of 'key': in the header, up to the next comma outside of brackets.
@@ -55,12 +79,34 @@ std::vector<std::int64_t> dims_of(const std::string& name, std::string_view text
 }
 
 template <class Number>
-std::vector<float> values_of(std::string_view bytes) {
-  std::vector<float> values(bytes.size() / sizeof(Number));
+std::vector<Number> numbers_of(std::string_view bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+/// Returns the index of a value as NumPy writes it: "[0, 2, 1]".
+std::string index_of(std::size_t at, const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    const auto extent = static_cast<std::size_t>(dims[i]);
+    text = std::to_string(at % extent) + (text.empty() ? "" : ", ") + text;
+    at /= extent;
+  }
+  return "[" + text + "]";
+}
+
+/// Rounds to fp32. Throws InputError for a finite value that only infinity would be left of.
+std::vector<float> rounded(const std::string& name, std::span<const double> numbers,
+                           const std::vector<std::int64_t>& dims) {
+  std::vector<float> values(numbers.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    Number value;
-    std::memcpy(&value, bytes.data() + i * sizeof(Number), sizeof(Number));
-    values[i] = static_cast<float>(value);
+    values[i] = static_cast<float>(numbers[i]);
+    if (!std::isinf(values[i]) || std::isinf(numbers[i])) continue;
+    char text[32];
+    const char* const end = std::to_chars(std::begin(text), std::end(text), numbers[i]).ptr;
+    fail(name, "holds " + std::string(static_cast<const char*>(text), end) + " at " +
+                   index_of(i, dims) + ", which is beyond the range of float32");
   }
   return values;
 }
@@ -72,6 +118,7 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   const std::string text = read_text(file, {.max_bytes = limits.max_weights_bytes});
   const std::string_view bytes(text);
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(name, "is no .npy file");
+  check_version(name, bytes);
   const bool first = bytes[6] == 1;
   const std::size_t width = first ? 2 : 4, begin = 8 + width;
   std::size_t length = 0;
@@ -80,6 +127,7 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   }
   if (length > bytes.size() - begin) fail(name, "is cut short");
   const std::string_view header = bytes.substr(begin, length), data = bytes.substr(begin + length);
+  check_keys(name, header);
   if (entry(header, "fortran_order") != "False") fail(name, "must be in C order");
   NpyArray array{dims_of(name, entry(header, "shape")), {}};
   const std::string_view type = entry(header, "descr");
@@ -89,7 +137,8 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   std::size_t count = type == "'<f4'" ? sizeof(float) : sizeof(double);
   for (const std::int64_t extent : array.dims) count *= static_cast<std::size_t>(extent);
   if (data.size() != count) fail(name, "holds other than the values that its header says");
-  array.values = type == "'<f4'" ? values_of<float>(data) : values_of<double>(data);
+  array.values = type == "'<f4'" ? numbers_of<float>(data)
+                                 : rounded(name, numbers_of<double>(data), array.dims);
   return array;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hios/base/error.h"
+#include "hios/onnx/arithmetic.h"
 
 namespace hios::onnx {
 namespace {
@@ -18,6 +19,12 @@ View constant_view(Constant values, const Dims& dims) {
 
 View integers(std::vector<std::int64_t> values, const Dims& dims) {
   return constant_view({Type::kInteger, {}, std::move(values)}, dims);
+}
+
+bool is_real(const View& view) { return view.constant().type == Type::kFloat; }
+
+[[noreturn]] void fail_of_types(const Node& node) {
+  node.fail("combines integers with floating-point numbers, which ONNX does not");
 }
 
 std::int64_t checked_size(const Node& node, const Dims& dims) {
@@ -147,26 +154,6 @@ Views cast(const Node& node) {
       [&](auto v) { return truth ? static_cast<std::int64_t>(v[0] != 0) : v[0]; })};
 }
 
-// Sums and products of integers wrap in two's complement, as in other runtimes.
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-std::int64_t subtract(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-std::int64_t multiply(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-std::int64_t divide(std::int64_t a, std::int64_t b) {
-  if (b == -1) return subtract(0, a);
-  return b == 0 ? 0 : a / b;
-}
-std::int64_t modulo(std::int64_t a, std::int64_t b) {
-  if (b == 0 || b == -1) return 0;
-  const std::int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
 /// A function of two values. `whole` computes it on integers; null: integers are computed as
 /// double.
 struct Function2 {
@@ -179,8 +166,8 @@ struct Function2 {
 Views binary(const Node& node, const Function2& function) {
   View result = node.input(0);
   for (std::size_t k = 1; k < node.input_count(); ++k) {
-    const bool real =
-        result.constant().type == Type::kFloat || node.input(k).constant().type == Type::kFloat;
+    const bool real = is_real(result);
+    if (real != is_real(node.input(k)) && node.type() != "Pow") fail_of_types(node);
     const Type type = function.is_truth ? Type::kBool : real ? Type::kFloat : Type::kInteger;
     std::function<std::int64_t(std::span<const std::int64_t>)> whole;
     if (function.whole) whole = [&](auto v) { return function.whole(v[0], v[1]); };
@@ -193,11 +180,9 @@ Views binary(const Node& node, const Function2& function) {
 
 Views where(const Node& node) {
   const View &yes = node.input(1), &no = node.input(2);
-  const bool real = yes.constant().type == Type::kFloat || no.constant().type == Type::kFloat;
-  return {each(
-      node, {node.input(0), yes, no}, real ? Type::kFloat : yes.constant().type,
-      [](auto v) { return v[0] != 0 ? v[1] : v[2]; },
-      [](auto v) { return v[0] != 0 ? v[1] : v[2]; })};
+  if (is_real(yes) != is_real(no)) fail_of_types(node);
+  const auto choose = [](auto v) { return v[0] != 0 ? v[1] : v[2]; };
+  return {each(node, {node.input(0), yes, no}, yes.constant().type, choose, choose)};
 }
 
 Views concat(const Node& node) {
@@ -337,26 +322,41 @@ Fold truth(Predicate) {
                      true});
 }
 
+/// Computes the product of all values. Products along some axes are not folded.
 std::optional<Views> reduce_product(const Node& node) {
-  const bool whole = has_only_constants(node) && !node.has_attribute("axes") &&
-                     node.input(0).constant().type == Type::kInteger;
-  return whole ? std::optional(product(node)) : std::nullopt;
+  const bool all =
+      !node.has(1) && !node.has_attribute("axes") && node.integer("noop_with_empty_axes", 0) == 0;
+  if (!all || !has_only_constants(node) || is_real(node.input(0))) return {};
+  return product(node);
+}
+
+std::optional<Views> modulo(const Node& node) {
+  static const Fold kFloored = arithmetic({floored_remainder, floored_remainder}),
+                    kTruncated = arithmetic({truncated_remainder, truncated_remainder});
+  return node.integer("fmod", 0) == 0 ? kFloored(node) : kTruncated(node);
 }
 
 }  // namespace
 
 void add_folding(Operators& operators) {
-  const std::pair<std::string_view, Fold> rows[] = {
+  struct Row {
+    std::string_view type;
+    Fold fold;
+    Attributes attributes = {};  ///< for a row of no other family
+  };
+  const Row rows[] = {
       // Computed from attributes and extents: the input need not be a constant.
-      {"Constant", constant},
-      {"Shape", shape},
+      {"Constant",
+       constant,
+       {.read = {"value", "value_float", "value_floats", "value_int", "value_ints"}}},
+      {"Shape", shape, {.read = {"end", "start"}}},
       {"Size", size},
       {"Cast", of_constants(cast)},
       {"Concat", of_constants(concat)},
-      {"ConstantOfShape", of_constants(constant_of_shape)},
-      {"Range", of_constants(range)},
+      {"ConstantOfShape", of_constants(constant_of_shape), {.read = {"value"}}},
+      {"Range", of_constants(range), {.unread = {{"stash_type"}}}},  // computed in double
       {"ReduceProd", reduce_product},
-      {"ScatterND", of_constants(scatter)},
+      {"ScatterND", of_constants(scatter), {.read = {"reduction"}}},
       {"Where", of_constants(where)},
       {"Abs", unary([](double x) { return std::fabs(x); })},
       {"Ceil", unary([](double x) { return std::ceil(x); })},
@@ -378,7 +378,7 @@ void add_folding(Operators& operators) {
                           [](std::int64_t a, std::int64_t b) { return std::max(a, b); }})},
       {"Min", arithmetic({[](double a, double b) { return std::min(a, b); },
                           [](std::int64_t a, std::int64_t b) { return std::min(a, b); }})},
-      {"Mod", arithmetic({[](double a, double b) { return std::fmod(a, b); }, modulo})},
+      {"Mod", modulo, {.read = {"fmod"}}},
       {"Mul", arithmetic({[](double a, double b) { return a * b; }, multiply})},
       {"Pow", arithmetic({[](double a, double b) { return std::pow(a, b); }, nullptr})},
       {"Sub", arithmetic({[](double a, double b) { return a - b; }, subtract})},
@@ -390,7 +390,11 @@ void add_folding(Operators& operators) {
       {"LessOrEqual", truth(std::less_equal<>())},
       {"Or", truth([](auto a, auto b) { return a != 0 || b != 0; })},
   };
-  for (const auto& [type, fold] : rows) operators[type].fold = fold;
+  for (const Row& row : rows) {
+    Operator& added = operators[row.type];
+    added.fold = row.fold;
+    if (added.emit == nullptr) added.attributes = row.attributes;
+  }
 }
 
 }  // namespace hios::onnx

@@ -253,11 +253,19 @@ Views batch_normalization(LayerEmitter& emitter, const Node& node) {
 }  // namespace
 
 void add_convolutions(Operators& operators) {
-  operators["Conv"].emit = conv;
-  operators["ConvTranspose"].emit = conv_transpose;
-  operators["Gemm"].emit = gemm;
+  operators["Conv"] = {.emit = conv, .attributes = {.read = window_attributes({"group"})}};
+  operators["ConvTranspose"] = {
+      .emit = conv_transpose,
+      .attributes = {.read = window_attributes({"group", "output_padding", "output_shape"})}};
+  operators["Gemm"] = {
+      .emit = gemm,
+      .attributes = {.read = {"alpha", "beta", "transA", "transB"}, .unread = {kOldBroadcast}}};
   operators["MatMul"].emit = matmul;
-  operators["BatchNormalization"].emit = batch_normalization;
+  // The momentum is for training; before opset 7, is_test said that there is none.
+  operators["BatchNormalization"] = {
+      .emit = batch_normalization,
+      .attributes = {.read = {"epsilon", "training_mode"},
+                     .unread = {{"momentum"}, {"spatial", {1}}, {"is_test", {1}}}}};
 }
 
 }  // namespace hios::onnx

@@ -66,7 +66,11 @@ Views relu(LayerEmitter& emitter, const Node& node) {
 }
 
 Views gelu(LayerEmitter& emitter, const Node& node) {
-  const bool tanh = node.text("approximate", "none") == "tanh";
+  const std::string approximate = node.text("approximate", "none");
+  const bool tanh = approximate == "tanh";
+  if (!tanh && approximate != "none") {
+    node.fail("its approximation '" + printable(approximate, 40) + "' is not computed");
+  }
   return {apply(emitter, {tanh ? Known::kGeluTanh : Known::kGelu, 0, 0}, node.input(0))};
 }
 
@@ -94,18 +98,8 @@ Binary::Function function_named(const Node& node) {
   return kNames.at(node.type());
 }
 
-/// Aligns the second operand with the axis that nodes of old opsets (before 7) name.
-View aligned(const Node& node, const View& a, const View& b) {
-  if (!node.has_attribute("axis") || b.rank() == 0) return b;
-  const std::size_t first = node.axis(node.integer("axis", 0), a.rank());
-  View result = b;
-  while (result.rank() + first < a.rank()) result = insert_axis(result, result.rank());
-  return result;
-}
-
 Views binary(LayerEmitter& emitter, const Node& node) {
-  return {combine(emitter, function_named(node), node.input(0),
-                  aligned(node, node.input(0), node.input(1)))};
+  return {combine(emitter, function_named(node), node.input(0), node.input(1))};
 }
 
 Views variadic(LayerEmitter& emitter, const Node& node) {
@@ -226,7 +220,9 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
     if (view->is_constant()) {
       layer.constant = shape_of(*extents);
       layer.constant_first = view == &a;
-      parameters.weights = floats_of(*view, order);
+      // Only the exponent of a power may be of another type than the tensor.
+      const bool exponent = function == Binary::Function::kPow && view == &b;
+      parameters.weights = exponent ? converted_to_floats(*view, order) : floats_of(*view, order);
     } else {
       inputs.push_back({emitter.dense(*view, order).tensor(), shape_of(*extents)});
     }
@@ -237,12 +233,20 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
 }
 
 void add_elementwise(Operators& operators) {
-  for (const UnarySpelling& row : kUnary) operators[row.type].emit = unary;
+  for (const UnarySpelling& row : kUnary) {
+    Operator& added = operators[row.type];
+    added.emit = unary;
+    for (const char* attribute : {row.alpha, row.beta}) {
+      if (attribute) added.attributes.read.emplace_back(attribute);
+    }
+  }
+  operators["Swish"].attributes.read = {"alpha"};
   operators["Relu"].emit = relu;
-  operators["Gelu"].emit = gelu;
-  operators["Clip"].emit = clip;
-  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"})
-    operators[type].emit = binary;
+  operators["Gelu"] = {.emit = gelu, .attributes = {.read = {"approximate"}}};
+  operators["Clip"] = {.emit = clip, .attributes = {.read = {"max", "min"}}};
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow"})
+    operators[type] = {.emit = binary, .attributes = {.unread = {kOldBroadcast}}};
+  operators["PRelu"].emit = binary;
   for (const char* type : {"Sum", "Min", "Max", "Mean"}) operators[type].emit = variadic;
 }
 

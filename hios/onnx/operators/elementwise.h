@@ -21,6 +21,9 @@ struct UnarySpelling {
 /// Returns the operator that is this function; null if the opset has none without further inputs.
 const UnarySpelling* unary_spelling(Unary::Function function, std::int64_t opset);
 
+/// An attribute of opsets before 7; since then every such node broadcasts.
+inline const UnreadAttribute kOldBroadcast{"broadcast", {0, 1}};
+
 /// Adds a ∘ b with ONNX's broadcast. REQUIRES: at most one of them is a constant.
 View combine(LayerEmitter& emitter, Binary::Function function, const View& a, const View& b);
 /// Adds a function of each value.

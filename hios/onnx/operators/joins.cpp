@@ -176,8 +176,8 @@ Views pad(LayerEmitter& emitter, const Node& node) {
 }  // namespace
 
 void add_joins(Operators& operators) {
-  operators["Concat"].emit = concat;
-  operators["Pad"].emit = pad;
+  operators["Concat"] = {.emit = concat, .attributes = {.read = {"axis"}}};
+  operators["Pad"] = {.emit = pad, .attributes = {.read = {"mode", "pads", "value"}}};
 }
 
 }  // namespace hios::onnx

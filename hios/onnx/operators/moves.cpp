@@ -60,9 +60,8 @@ View reshaped(LayerEmitter& emitter, const View& x, const Dims& dims) {
 Views identity(LayerEmitter&, const Node& node) { return {node.input(0)}; }
 
 Views dropout(LayerEmitter&, const Node& node) {
-  const std::vector<float> none{0.0f};
-  const bool drops_none = node.has(1) && node.floats(1) == none;
-  const bool training = node.has(2) && node.floats(2) != none;
+  const bool drops_none = node.has(1) && node.floats(1) == std::vector<float>{0};
+  const bool training = node.has(2) && node.integers(2) != std::vector<std::int64_t>{0};
   if (training && !drops_none) node.fail("is in training mode: export the network for inference");
   return {node.input(0)};
 }
@@ -194,7 +193,7 @@ Views slice_node(LayerEmitter&, const Node& node) {
   };
   const auto starts = list(1, "starts"), ends = list(2, "ends");
   auto axes = list(3, "axes");
-  const auto steps = list(4, "");
+  const auto steps = node.has(4) ? node.integers(4) : std::vector<std::int64_t>();
   if (axes.empty()) {
     for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   }
@@ -217,6 +216,9 @@ Views split(LayerEmitter&, const Node& node) {
                   : node.integer_list("split").value_or(std::vector<std::int64_t>());
   const auto count = static_cast<std::int64_t>(node.output_count());
   if (count == 0) node.fail("has no output");
+  if (node.integer("num_outputs", count) != count) {
+    node.fail("its num_outputs is not the number of its outputs, " + std::to_string(count));
+  }
   if (sizes.empty()) {  // evenly; the last may be smaller
     const std::int64_t each = (x.dims[axis] + count - 1) / count;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -269,12 +271,21 @@ View image_of(const Node& node) {
   return node.input(0);
 }
 
+/// Returns true for the order of channels CRD (column, row, depth), false for DCR.
+bool is_column_row_depth(const Node& node) {
+  const std::string mode = node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    node.fail("its mode '" + printable(mode, 40) + "' is not computed");
+  }
+  return mode == "CRD";
+}
+
 Views depth_to_space(LayerEmitter& emitter, const Node& node) {
   const View x = image_of(node);
   const std::int64_t b = node.integer("blocksize", 0), c = x.dims[1];
   if (b < 1 || b > 65536 || c % (b * b) != 0)
     node.fail("its blocksize does not divide its channels");
-  const bool column_row = node.text("mode", "DCR") == "CRD";
+  const bool column_row = is_column_row_depth(node);
   const Dims cut = column_row ? Dims{x.dims[0], c / (b * b), b, b, x.dims[2], x.dims[3]}
                               : Dims{x.dims[0], b, b, c / (b * b), x.dims[2], x.dims[3]};
   static constexpr std::size_t kColumnRow[] = {0, 1, 4, 2, 5, 3}, kDepth[] = {0, 3, 4, 1, 5, 2};
@@ -290,8 +301,8 @@ Views space_to_depth(LayerEmitter& emitter, const Node& node) {
     node.fail("its blocksize does not divide height and width");
   }
   const View six = reshaped(emitter, x, {x.dims[0], x.dims[1], x.dims[2] / b, b, x.dims[3] / b, b});
-  static constexpr std::size_t kAxes[] = {0, 3, 5, 1, 2, 4};
-  return {reshaped(emitter, transpose(six, kAxes),
+  static constexpr std::size_t kColumnRow[] = {0, 1, 3, 5, 2, 4}, kDepth[] = {0, 3, 5, 1, 2, 4};
+  return {reshaped(emitter, transpose(six, is_column_row_depth(node) ? kColumnRow : kDepth),
                    {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
 }
 
@@ -318,20 +329,26 @@ Views gather(LayerEmitter&, const Node& node) {
 
 void add_moves(Operators& operators) {
   operators["Identity"].emit = identity;
-  operators["Dropout"].emit = dropout;
-  operators["Cast"].emit = cast;
-  operators["Transpose"].emit = transposed;
-  operators["Reshape"].emit = reshape_node;
-  operators["Flatten"].emit = flatten;
-  operators["Squeeze"].emit = squeeze;
-  operators["Unsqueeze"].emit = unsqueeze;
-  operators["Slice"].emit = slice_node;
-  operators["Split"].emit = split;
+  // Both are for training; before opset 7, is_test said that there is none.
+  operators["Dropout"] = {.emit = dropout,
+                          .attributes = {.unread = {{"ratio"}, {"seed"}, {"is_test", {1}}}}};
+  // Both are for casts to types that are not read.
+  operators["Cast"] = {.emit = cast,
+                       .attributes = {.read = {"to"}, .unread = {{"saturate"}, {"round_mode"}}}};
+  operators["Transpose"] = {.emit = transposed, .attributes = {.read = {"perm"}}};
+  operators["Reshape"] = {.emit = reshape_node, .attributes = {.read = {"allowzero", "shape"}}};
+  operators["Flatten"] = {.emit = flatten, .attributes = {.read = {"axis"}}};
+  operators["Squeeze"] = {.emit = squeeze, .attributes = {.read = {"axes"}}};
+  operators["Unsqueeze"] = {.emit = unsqueeze, .attributes = {.read = {"axes"}}};
+  operators["Slice"] = {.emit = slice_node, .attributes = {.read = {"axes", "ends", "starts"}}};
+  operators["Split"] = {.emit = split, .attributes = {.read = {"axis", "num_outputs", "split"}}};
   operators["Expand"].emit = expand_node;
   operators["Tile"].emit = tile;
-  operators["DepthToSpace"].emit = depth_to_space;
-  operators["SpaceToDepth"].emit = space_to_depth;
-  operators["Gather"].emit = gather;
+  operators["DepthToSpace"] = {.emit = depth_to_space,
+                               .attributes = {.read = {"blocksize", "mode"}}};
+  operators["SpaceToDepth"] = {.emit = space_to_depth,
+                               .attributes = {.read = {"blocksize", "mode"}}};
+  operators["Gather"] = {.emit = gather, .attributes = {.read = {"axis"}}};
 }
 
 }  // namespace hios::onnx

@@ -1,5 +1,9 @@
 #include "hios/onnx/operators/node.h"
 
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
 #include "hios/base/error.h"
 
 namespace hios::onnx {
@@ -24,7 +28,47 @@ std::vector<float> Node::floats(std::size_t i) const {
   return floats_of(view);
 }
 
+void Node::check_attributes() const {
+  std::set<std::string_view> names;
+  for (const auto& attribute : node_.attribute()) {
+    const std::string& name = attribute.name();
+    if (!names.insert(name).second) fail("its attribute '" + printable(name) + "' is there twice");
+    if (attributes_.reads(name) || is_annotation(name)) continue;
+    const UnreadAttribute* declared = attributes_.find_unread(name);
+    if (declared == nullptr) fail("its attribute '" + printable(name) + "' is not read");
+    check_value(attribute, *declared);
+  }
+}
+
+void Node::check_value(const proto::AttributeProto& attribute,
+                       const UnreadAttribute& declared) const {
+  if (declared.values.empty()) return;
+  check_type(attribute, proto::AttributeProto::INT);
+  if (std::ranges::find(declared.values, attribute.i()) != declared.values.end()) return;
+  std::string values;
+  for (const std::int64_t value : declared.values) {
+    values += (values.empty() ? "" : " or ") + std::to_string(value);
+  }
+  fail("its attribute '" + attribute.name() + "' is read as " + values + " only, and is " +
+       std::to_string(attribute.i()));
+}
+
+void Node::check_type(const proto::AttributeProto& attribute,
+                      proto::AttributeProto_AttributeType type) const {
+  if (!attribute.ref_attr_name().empty()) {
+    fail("its attribute " + attribute.name() + " belongs to a function, which is not read");
+  }
+  // Files of old IR versions omit the type.
+  if (attribute.type() != type && attribute.type() != proto::AttributeProto::UNDEFINED) {
+    fail("its attribute " + attribute.name() + " is of another type than it should be");
+  }
+}
+
 proto::AttributeProto* Node::find(std::string_view attribute) const {
+  if (!attributes_.reads(attribute)) {
+    throw std::logic_error(type() + ": its handler reads the attribute " + std::string(attribute) +
+                           ", which its row does not declare");
+  }
   for (auto& each : *node_.mutable_attribute()) {
     if (each.name() == attribute) return &each;
   }
@@ -34,14 +78,7 @@ proto::AttributeProto* Node::find(std::string_view attribute) const {
 proto::AttributeProto* Node::find(std::string_view attribute,
                                   proto::AttributeProto_AttributeType type) const {
   proto::AttributeProto* found = find(attribute);
-  if (found == nullptr) return nullptr;
-  if (!found->ref_attr_name().empty()) {
-    fail("its attribute " + std::string(attribute) + " belongs to a function, which is not read");
-  }
-  // Files of old IR versions omit the type.
-  if (found->type() != type && found->type() != proto::AttributeProto::UNDEFINED) {
-    fail("its attribute " + std::string(attribute) + " is of another type than it should be");
-  }
+  if (found != nullptr) check_type(*found, type);
   return found;
 }
 
@@ -77,6 +114,8 @@ std::optional<View> Node::tensor(std::string_view attribute) const {
   if (!found) return {};
   proto::TensorProto& tensor = *found->mutable_t();
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
+  // Messages name the value that other nodes read.
+  if (tensor.name().empty() && output_count() > 0) tensor.set_name(node_.output(0));
   View view{file_.take(tensor), dims, dense_strides(dims), 0};
   return view;
 }

@@ -8,17 +8,20 @@
 
 #include "hios/onnx/draft.h"
 #include "hios/onnx/model_file.h"
+#include "hios/onnx/operators/attributes.h"
 
 namespace hios::onnx {
 
 /// A node of the file: its attributes by name, its inputs by index. Every error names the node.
 class Node {
  public:
-  /// `inputs`: null for an optional input that is absent. Refers to its arguments.
-  Node(ModelFile& file, proto::NodeProto& node, std::int64_t opset, std::string name,
-       std::vector<const View*> inputs)
+  /// `attributes`: those of the node's operator. `inputs`: null for an optional input that is
+  /// absent. Refers to its arguments.
+  Node(ModelFile& file, proto::NodeProto& node, const Attributes& attributes, std::int64_t opset,
+       std::string name, std::vector<const View*> inputs)
       : file_(file),
         node_(node),
+        attributes_(attributes),
         opset_(opset),
         name_(std::move(name)),
         inputs_(std::move(inputs)) {}
@@ -40,7 +43,12 @@ class Node {
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;
 
-  // Attributes; `or_else` is the default.
+  /// Fails for an attribute that the operator does not declare, for a value that an unread one may
+  /// not have, and for an attribute that is there twice.
+  void check_attributes() const;
+
+  // Attributes; `or_else` is the default. Throw std::logic_error if the operator does not declare
+  // that it reads the attribute: a defect of the table, whatever the file holds.
   bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
   std::int64_t integer(std::string_view attribute, std::int64_t or_else) const;
   float number(std::string_view attribute, float or_else) const;
@@ -56,12 +64,16 @@ class Node {
   [[noreturn]] void fail(const std::string& message) const;
 
  private:
+  void check_value(const proto::AttributeProto& attribute, const UnreadAttribute& declared) const;
+  void check_type(const proto::AttributeProto& attribute,
+                  proto::AttributeProto_AttributeType type) const;
   proto::AttributeProto* find(std::string_view attribute) const;
   proto::AttributeProto* find(std::string_view attribute,
                               proto::AttributeProto_AttributeType type) const;
 
   ModelFile& file_;
   proto::NodeProto& node_;
+  const Attributes& attributes_;
   std::int64_t opset_;
   std::string name_;
   std::vector<const View*> inputs_;

@@ -200,19 +200,27 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
 }  // namespace
 
 void add_normalizations(Operators& operators) {
-  operators["InstanceNormalization"].emit = instance_normalization;
-  operators["GroupNormalization"].emit = group_normalization;
-  operators["LayerNormalization"].emit = layer_normalization;
-  operators["LRN"].emit = local_response;
-  operators["Softmax"].emit = softmax;
-  operators["LogSoftmax"].emit = softmax;
+  const UnreadAttribute in_fp32{"stash_type", {proto::TensorProto::FLOAT}};
+  operators["InstanceNormalization"] = {.emit = instance_normalization,
+                                        .attributes = {.read = {"epsilon"}}};
+  operators["GroupNormalization"] = {
+      .emit = group_normalization,
+      .attributes = {.read = {"epsilon", "num_groups"}, .unread = {in_fp32}}};
+  operators["LayerNormalization"] = {
+      .emit = layer_normalization,
+      .attributes = {.read = {"axis", "epsilon"}, .unread = {in_fp32}}};
+  operators["LRN"] = {.emit = local_response,
+                      .attributes = {.read = {"alpha", "beta", "bias", "size"}}};
+  for (const char* type : {"Softmax", "LogSoftmax"})
+    operators[type] = {.emit = softmax, .attributes = {.read = {"axis"}}};
 }
 
 void add_reductions(Operators& operators) {
   for (const char* type :
        {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceLogSumExp",
         "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
-    operators[type].emit = reduce;
+    operators[type] = {.emit = reduce,
+                       .attributes = {.read = {"axes", "keepdims", "noop_with_empty_axes"}}};
   }
 }
 

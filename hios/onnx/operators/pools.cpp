@@ -33,7 +33,12 @@ Views global_pool(LayerEmitter& emitter, const Node& node) {
 }  // namespace
 
 void add_pools(Operators& operators) {
-  for (const char* type : {"MaxPool", "AveragePool"}) operators[type].emit = pool;
+  operators["MaxPool"] = {
+      .emit = pool,
+      .attributes = {.read = window_attributes({"ceil_mode"}),
+                     .unread = {{"storage_order"}}}};  // indices are not computed
+  operators["AveragePool"] = {
+      .emit = pool, .attributes = {.read = window_attributes({"ceil_mode", "count_include_pad"})}};
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
     operators[type].emit = global_pool;
 }

@@ -16,7 +16,7 @@ namespace hios::onnx {
 /// the end.
 using Views = std::vector<View>;
 
-/// An operator of ONNX: a row of the table.
+/// An operator of ONNX: a row of the table. Its handlers are `emit` and `fold`.
 struct Operator {
   /// Adds the layers of a node. Null: the operator is only read where `fold` has a result.
   Views (*emit)(LayerEmitter& emitter, const Node& node) = nullptr;
@@ -24,6 +24,7 @@ struct Operator {
   /// inputs are not all constants (or not of a kind that is folded). Throws InputError if the
   /// result would be too large.
   std::function<std::optional<Views>(const Node& node)> fold = nullptr;
+  Attributes attributes = {};
 };
 
 using Operators = std::map<std::string_view, Operator>;

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
+#include "hios/base/error.h"
 #include "hios/model/layer_fields.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"
@@ -16,22 +18,26 @@ struct Growth {
   Dims sizes;
 };
 
+std::vector<std::size_t> all_axes(std::size_t rank) {
+  std::vector<std::size_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  return axes;
+}
+
 template <class Enum>
 Enum named(const Node& node, const std::string& text) {
   const auto& names = Names<Enum>::kAll;
   const auto found = std::ranges::find(names, text);
-  if (found == names.end()) node.fail("'" + text.substr(0, 40) + "' is not computed");
+  if (found == names.end()) node.fail("'" + printable(text, 40) + "' is not computed");
   return static_cast<Enum>(found - names.begin());
 }
 
-/// Returns the axes to which scales and sizes apply: those of the attribute, or all.
+/// Returns the axes to which a Resize applies scales and sizes: those of the attribute, or all.
 std::vector<std::size_t> scaled_axes(const Node& node, std::size_t rank) {
+  const auto list = node.integer_list("axes");
+  if (!list) return all_axes(rank);
   std::vector<std::size_t> axes;
-  if (const auto list = node.integer_list("axes")) {
-    for (const std::int64_t axis : *list) axes.push_back(node.axis(axis, rank));
-  } else {
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(i);
-  }
+  for (const std::int64_t axis : *list) axes.push_back(node.axis(axis, rank));
   return axes;
 }
 
@@ -45,10 +51,9 @@ double as_written(float value) {
   return written;
 }
 
-Growth growth_of(const Node& node, const View& x, const std::vector<float>& scales,
-                 const std::vector<std::int64_t>& sizes) {
+Growth growth_of(const Node& node, const View& x, const std::vector<std::size_t>& axes,
+                 const std::vector<float>& scales, const std::vector<std::int64_t>& sizes) {
   Growth growth{std::vector<double>(x.rank(), 1.0), x.dims};
-  const std::vector<std::size_t> axes = scaled_axes(node, x.rank());
   if (scales.empty() == sizes.empty()) node.fail("needs scales, or sizes, and not both");
   if (std::max(scales.size(), sizes.size()) != axes.size()) {
     node.fail("needs as many scales or sizes as axes");
@@ -113,7 +118,8 @@ Resize::Nearest opset_10_rounding(const Node& node) {
 Views resize(LayerEmitter& emitter, const Node& node) {
   if (node.integer("antialias", 0) != 0) node.fail("antialias is not computed");
   const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch") node.fail("keep_aspect_ratio_policy " + policy + " is not computed");
+  if (policy != "stretch")
+    node.fail("keep_aspect_ratio_policy " + printable(policy, 40) + " is not computed");
   Resize layer;
   layer.mode = named<Resize::Mode>(node, node.text("mode", "nearest"));
   const bool first = node.opset() < 11;
@@ -129,7 +135,8 @@ Views resize(LayerEmitter& emitter, const Node& node) {
   const std::vector<std::int64_t> sizes =
       node.has(3) ? node.integers(3) : std::vector<std::int64_t>();
   const View& x = node.input(0);
-  return {resized(emitter, node, x, layer, growth_of(node, x, scales, sizes))};
+  return {resized(emitter, node, x, layer,
+                  growth_of(node, x, scaled_axes(node, x.rank()), scales, sizes))};
 }
 
 Views upsample(LayerEmitter& emitter, const Node& node) {
@@ -140,14 +147,19 @@ Views upsample(LayerEmitter& emitter, const Node& node) {
   const std::vector<float> scales =
       node.has(1) ? node.floats(1) : node.number_list("scales").value_or(std::vector<float>());
   const View& x = node.input(0);
-  return {resized(emitter, node, x, layer, growth_of(node, x, scales, {}))};
+  return {resized(emitter, node, x, layer, growth_of(node, x, all_axes(x.rank()), scales, {}))};
 }
 
 }  // namespace
 
 void add_resizes(Operators& operators) {
-  operators["Resize"].emit = resize;
-  operators["Upsample"].emit = upsample;
+  operators["Resize"] = {
+      .emit = resize,
+      .attributes = {
+          .read = {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+                   "exclude_outside", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
+          .unread = {{"extrapolation_value"}}}};  // only for tf_crop_and_resize
+  operators["Upsample"] = {.emit = upsample, .attributes = {.read = {"mode", "scales"}}};
 }
 
 }  // namespace hios::onnx

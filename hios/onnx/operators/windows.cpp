@@ -52,6 +52,11 @@ View as_rank(const View& image, std::size_t rank) {
   return rank == 3 ? remove_axis(image, 2) : image;
 }
 
+std::vector<std::string_view> window_attributes(std::vector<std::string_view> more) {
+  more.insert(more.end(), {"auto_pad", "dilations", "kernel_shape", "pads", "strides"});
+  return more;
+}
+
 Window window_of(const Node& node, std::size_t rank, const Extent& input,
                  std::optional<Extent> kernel) {
   const std::size_t spatial = rank - 2;

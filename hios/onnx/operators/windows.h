@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "hios/onnx/operators/layer_emitter.h"
 
@@ -26,6 +28,8 @@ View as_image(const LayerEmitter& emitter, const View& view);
 /// Returns an image as a view of the rank that the node's input had.
 View as_rank(const View& image, std::size_t rank);
 
+/// Returns the attributes that window_of() reads, and `more`.
+std::vector<std::string_view> window_attributes(std::vector<std::string_view> more);
 /// Returns the node's window over an image of this extent, with the padding of `auto_pad`.
 /// `kernel`: the extent of the weights; empty for pools.
 Window window_of(const Node& node, std::size_t rank, const Extent& input,

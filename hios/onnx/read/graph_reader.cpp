@@ -144,30 +144,37 @@ class GraphReader {
     define(input->name(), dense_view(DraftId(0), dims, order));
   }
 
+  /// Returns the extent of an input's axis: that of its flag, else the file's. Files mark an open
+  /// one by a name, or by -1. An open batch is 1, an open height or width as the other one's flag
+  /// says. Empty: it stays open.
+  std::optional<std::int64_t> extent(const proto::TensorShapeProto& shape, int axis) const {
+    const bool image = shape.dim_size() == 4, batch = axis == 0 && shape.dim_size() > 1;
+    const bool height = image && axis == 2, width = image && axis == 3;
+    const auto& flag = batch ? options_.batch : height ? options_.height : options_.width;
+    if ((batch || height || width) && flag) return flag;
+    const auto& dim = shape.dim(axis);
+    if (dim.has_dim_value() && dim.dim_value() != -1) return dim.dim_value();
+    const auto named = options_.dims.find(name_of(dim, axis));
+    if (named != options_.dims.end()) return named->second;
+    if (batch) return 1;
+    return height ? options_.width : width ? options_.height : std::nullopt;
+  }
+
+  /// Returns the name of an open extent; its index where the file gives it none.
+  static std::string name_of(const proto::TensorShapeProto::Dimension& dim, int axis) {
+    return dim.dim_param().empty() ? std::to_string(axis) : dim.dim_param();
+  }
+
   Dims input_dims(const proto::TensorShapeProto& shape, const std::string& what) {
     if (shape.dim_size() == 0 || shape.dim_size() > 4) {
       file_.fail(what + "has " + std::to_string(shape.dim_size()) +
                  " dimensions; one to four are read");
     }
     Dims dims;
-    std::set<std::string> open;  // extents that neither the file nor the options give
+    std::set<std::string> open;
     for (int i = 0; i < shape.dim_size(); ++i) {
-      const auto& dim = shape.dim(i);
-      const bool image = shape.dim_size() == 4;
-      const bool batch = i == 0 && shape.dim_size() > 1;
-      std::optional<std::int64_t> wanted = batch             ? options_.batch
-                                           : image && i == 2 ? options_.height
-                                           : image && i == 3 ? options_.width
-                                                             : std::nullopt;
-      const auto named = options_.dims.find(dim.dim_param());
-      if (!wanted && !dim.dim_param().empty() && named != options_.dims.end()) {
-        wanted = named->second;
-      }
-      if (!wanted && dim.has_dim_value()) wanted = dim.dim_value();
-      if (!wanted && batch) wanted = 1;
-      if (!wanted) {
-        open.insert(dim.dim_param().empty() ? std::to_string(i) : printable(dim.dim_param()));
-      }
+      const std::optional<std::int64_t> wanted = extent(shape, i);
+      if (!wanted) open.insert(printable(name_of(shape.dim(i), i)));
       dims.push_back(wanted.value_or(1));
       if (dims.back() < 1) file_.fail(what + "has an extent of " + std::to_string(dims.back()));
     }
@@ -197,8 +204,10 @@ class GraphReader {
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
-    const Node named(file_, node, opset_, draft_.unique(node_name(node)), std::move(inputs));
-    const Views outputs = outputs_of(named);
+    const Operator& row = *find_operator(node.op_type());
+    const Node named(file_, node, row.attributes, opset_, draft_.unique(node_name(node)),
+                     std::move(inputs));
+    const Views outputs = outputs_of(named, row);
     for (std::size_t i = 0; i < named.output_count(); ++i) {
       if (!named.wants_output(i)) continue;
       if (i >= outputs.size()) {  // a mask or indices: an error only if a node reads them
@@ -220,9 +229,9 @@ class GraphReader {
     }
   }
 
-  Views outputs_of(const Node& node) {
+  Views outputs_of(const Node& node, const Operator& row) {
     try {
-      const Operator& row = *find_operator(node.type());
+      node.check_attributes();
       if (auto folded = row.fold ? row.fold(node) : std::nullopt) {
         count_folded(node, *folded);
         return *std::move(folded);
@@ -261,7 +270,8 @@ class GraphReader {
   DraftId stored(const std::string& name, const View& view) {
     proto::NodeProto copy;
     copy.set_op_type("Identity");
-    const Node node(file_, copy, opset_, draft_.unique(name + ".output"), {&view});
+    const Attributes none;
+    const Node node(file_, copy, none, opset_, draft_.unique(name + ".output"), {&view});
     LayerEmitter emitter(draft_, node);
     const View whole = emitter.dense(view);
     if (draft_.tensors[whole.tensor().index()].producer) return whole.tensor();

@@ -13,11 +13,13 @@
 namespace hios::onnx {
 
 struct ImportOptions {
-  // Extents of the input. Empty: those of the file; a batch that the file leaves open is 1.
+  // Extents of the input. Empty: those of the file. Where it leaves them open, the batch is 1, and
+  // height and width are equal if one of them is given.
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> height;
   std::optional<std::int64_t> width;
-  /// Extents that the file leaves open under a name ("seq"), by that name.
+  /// Extents that the file leaves open, by their names ("seq"), or by their indices ("1") where
+  /// the file names none.
   std::map<std::string, std::int64_t> dims = {};
   ReadLimits limits = {};  ///< max_weights_bytes: of the file and its external data together
 };

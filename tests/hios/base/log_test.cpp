@@ -60,6 +60,17 @@ TEST_F(Log, PrintsLinesUpToItsLevel) {
   EXPECT_EQ(in_a_file(say_everything), "an info\na detail\nwarning: a warning\nerror: an error\n");
 }
 
+TEST_F(Log, EscapesInvisibleCharactersOfEveryLine) {
+  set_level(Level::kVerbose);
+  EXPECT_EQ(in_a_file([] {
+              info("one\u202e\ntwo");
+              verbose("\u2066");
+              warning("\ufeff");
+              error("\U000e0001");
+            }),
+            "one\\u202e\ntwo\n\\u2066\nwarning: \\ufeff\nerror: \\U000e0001\n");
+}
+
 TEST_F(Log, ProgressLineShowsTheRemainingTime) {
   EXPECT_EQ(progress_line("measuring", 42, 119, -1), "measuring  42/119");
   EXPECT_EQ(progress_line("measuring", 42, 119, 2.1), "measuring  42/119  3 s left");

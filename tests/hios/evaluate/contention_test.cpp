@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +92,57 @@ TEST(Contention, TheFirstReadyTensorGoesFirst) {
   Schedule other = schedule;
   other.transfers = {{v2, d1}, {v3, d2}, {v1, d2}};
   EXPECT_EQ(simulated_with(graph, Contention::kPort, other).latency_ms, 17);
+}
+
+/// A transfer's producer, start and end.
+using Sent = std::tuple<OpId, double, double>;
+
+/// Returns the transfers without a list, after a comparison with the slow simulator.
+std::vector<Sent> sent(const Graph& graph, Contention contention, const Schedule& schedule) {
+  const Timeline timeline = run(graph, contention, schedule);
+  const Platform platform = devices(schedule.devices.size(), 8, contention);
+  EXPECT_EQ(
+      timeline.latency_ms,
+      test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform), contention));
+  std::vector<Sent> all;
+  for (const TransferTimes& each : timeline.transfers)
+    all.emplace_back(each.producer, each.start_ms, each.end_ms);
+  return all;
+}
+
+// docs/formats.md, "Ties": the numbers are those of its example.
+TEST(Contention, StagesOfNoTimeEndBeforeTensorsOfTheirMomentAreSent) {
+  // gpu0 runs a (1 ms), then z (0 ms); their consumers on gpu1 take 1 ms.
+  for (const Contention contention : kContended) {
+    const OpId z(0), a(1);
+    const Graph z_first = test::small_graph({0, 1, 1, 1}, {{1, 3, 2}, {2, 4, 3}});
+    EXPECT_EQ(
+        sent(z_first, contention, {{{stage({{2}}), stage({{1}})}, {stage({{3}}), stage({{4}})}}}),
+        (std::vector<Sent>{{z, 1, 3}, {a, 3, 6}}));
+  }
+  for (const Contention contention : kContended) {
+    const OpId a(0), z(1);
+    const Graph a_first = test::small_graph({1, 0, 1, 1}, {{1, 3, 3}, {2, 4, 2}});
+    EXPECT_EQ(
+        sent(a_first, contention, {{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}}),
+        (std::vector<Sent>{{a, 1, 4}, {z, 4, 6}}));
+  }
+}
+
+// docs/formats.md, "Transfers of no time": the numbers are those of its example.
+TEST(Contention, StagesAfterATransferOfNoTimeEndBeforeTheNextTensorIsSent) {
+  // gpu0 runs p (1 ms), then q (0 ms); gpu1 runs w (0 ms), which needs p; gpu2 runs r, which needs
+  // w and q.
+  const auto times = [](std::size_t w, std::size_t p, std::size_t q) {
+    const auto own_ms = [p](std::size_t op) { return op == p ? 1.0 : 0.0; };
+    const Graph graph =
+        test::small_graph({own_ms(1), own_ms(2), own_ms(3), 1}, {{p, w, 0}, {w, 4, 2}, {q, 4, 3}});
+    const Schedule schedule{{{stage({{p}}), stage({{q}})}, {stage({{w}})}, {stage({{4}})}}};
+    return sent(graph, Contention::kPort, schedule);
+  };
+  EXPECT_EQ(times(1, 2, 3), (std::vector<Sent>{{v1, 1, 3}, {v2, 1, 1}, {v3, 3, 6}}));
+  EXPECT_EQ(times(2, 1, 3), (std::vector<Sent>{{v1, 1, 1}, {v2, 1, 3}, {v3, 3, 6}}));
+  EXPECT_EQ(times(3, 1, 2), (std::vector<Sent>{{v1, 1, 1}, {v2, 1, 4}, {v3, 4, 6}}));
 }
 
 TEST(Contention, TheListIsKeptExactly) {

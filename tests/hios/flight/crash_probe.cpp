@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -50,7 +52,47 @@ int run_over_the_stack(volatile char* from, std::size_t depth) {
   return depth == 0 ? 0 : run_over_the_stack(room, depth - 1) + room[0];
 }
 
+/// Writes into a pipe that nobody reads.
+void write_for_nobody() {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  close(ends[0]);
+  [[maybe_unused]] const ssize_t written = write(ends[1], "x", 1);
+}
+
+/// Starts a child process that ends by exit(), as one of a library may.
+void end_a_child() {
+  const pid_t child = fork();
+  if (child == 0) std::exit(4);
+  waitpid(child, nullptr, 0);
+}
+
+volatile sig_atomic_t rings = 0;
+void ring(int) { rings = rings + 1; }
+
+/// Signals by the names of their ways to end.
+const std::map<std::string, int> kSignals = {
+    {"xcpu", SIGXCPU}, {"usr2", SIGUSR2},     {"alrm", SIGALRM}, {"quit", SIGQUIT},
+    {"prof", SIGPROF}, {"vtalrm", SIGVTALRM}, {"sys", SIGSYS},   {"trap", SIGTRAP},
+    {"io", SIGIO},     {"pwr", SIGPWR},       {"hup", SIGHUP},   {"real-time", SIGRTMIN + 3}};
+
 int end(const std::string& how) {
+  if (const auto signal = kSignals.find(how); signal != kSignals.end()) raise(signal->second);
+  if (how == "pipe") write_for_nobody();
+  if (how == "exit-silently") _exit(5);
+  if (how == "exit-silently-with-0") _exit(0);
+  if (how == "kill-after-a-child") {
+    end_a_child();
+    raise(SIGKILL);
+  }
+  if (how == "profiler") {
+    for (int i = 0; i < 3; ++i) raise(SIGPROF);
+    return rings == 3 ? 0 : 6;
+  }
+  if (how == "ignored-hup") {
+    raise(SIGHUP);
+    return 0;
+  }
   if (how == "well") return 0;
   if (how == "kill") raise(SIGKILL);
   if (how == "segv") raise(SIGSEGV);
@@ -104,6 +146,8 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string how = argv[1];
   if (how == "old-kernel") forget_close_range();
+  if (how == "profiler") signal(SIGPROF, ring);
+  if (how == "ignored-hup") signal(SIGHUP, SIG_IGN);
   flight::Recorder recorder;
   recorder.set_program("probe");
   recorder.set_rank(1, 2);

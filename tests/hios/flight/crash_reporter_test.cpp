@@ -1,6 +1,7 @@
 #include "hios/flight/crash_reporter.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <filesystem>
@@ -61,14 +62,55 @@ TEST_F(CrashReporters, NameAKilledRankAndWhatItDidLast) {
 }
 
 TEST_F(CrashReporters, NameTheSignalThatEndedAProcess) {
-  for (const auto& [how, signal, number] : {std::tuple("segv", "SIGSEGV", 11),
-                                            {"wrong-address", "SIGSEGV", 11},
-                                            {"abort", "SIGABRT", 6}}) {
+  const std::string last_real_time = "signal " + std::to_string(SIGRTMIN + 3);
+  for (const auto& [how, signal, number] : {std::tuple("segv", "SIGSEGV", SIGSEGV),
+                                            {"wrong-address", "SIGSEGV", SIGSEGV},
+                                            {"abort", "SIGABRT", SIGABRT},
+                                            {"xcpu", "SIGXCPU", SIGXCPU},
+                                            {"usr2", "SIGUSR2", SIGUSR2},
+                                            {"alrm", "SIGALRM", SIGALRM},
+                                            {"quit", "SIGQUIT", SIGQUIT},
+                                            {"prof", "SIGPROF", SIGPROF},
+                                            {"vtalrm", "SIGVTALRM", SIGVTALRM},
+                                            {"sys", "SIGSYS", SIGSYS},
+                                            {"trap", "SIGTRAP", SIGTRAP},
+                                            {"io", "SIGIO", SIGIO},
+                                            {"pwr", "SIGPWR", SIGPWR},
+                                            {"real-time", last_real_time.c_str(), SIGRTMIN + 3}}) {
     const auto done = end(how);
     EXPECT_EQ(done.exit_status, 128 + number) << how << done.err;
     ASSERT_EQ(test::lines_with(done.err, "error: rank 1 on ").size(), 1u) << how << done.err;
     EXPECT_NE(done.err.find(std::string("ended by ") + signal), std::string::npos) << done.err;
+    EXPECT_EQ(done.err.find("SIGKILL"), std::string::npos) << done.err;
     EXPECT_EQ(record().ending, Ending::kSignal);
+  }
+}
+
+// The probe's parent waits for it only when its reporter has ended (run_process).
+TEST_F(CrashReporters, NameTheStatusOfAnExitWithoutAMessage) {
+  for (const auto& [how, status] : {std::pair("exit-silently", 5), {"exit-silently-with-0", 0}}) {
+    const auto done = end(how);
+    EXPECT_EQ(done.exit_status, status);
+    const std::string reason = "exited without a message, with status " + std::to_string(status);
+    EXPECT_EQ(test::lines_with(done.err, reason + ", last: stage 4").size(), 1u) << done.err;
+    EXPECT_EQ(done.err.find("SIGKILL"), std::string::npos) << done.err;
+    EXPECT_EQ(record().ending, Ending::kError);
+    EXPECT_EQ(record().reason, reason);
+  }
+}
+
+TEST_F(CrashReporters, DoNotTakeAnotherProcesssExitForTheirs) {
+  const auto done = end("kill-after-a-child");
+  EXPECT_EQ(done.exit_status, 128 + 9);
+  EXPECT_EQ(record().ending, Ending::kKilled) << record().reason;
+}
+
+TEST_F(CrashReporters, LeaveEarlierHandlersAlone) {
+  for (const char* how : {"profiler", "ignored-hup"}) {
+    const auto done = end(how);
+    EXPECT_EQ(done.exit_status, 0) << how;
+    EXPECT_EQ(done.err, "") << how;
+    EXPECT_FALSE(has_file()) << how;
   }
 }
 
@@ -80,10 +122,12 @@ TEST_F(CrashReporters, KeepTheReasonOfATerminatedRank) {
 }
 
 TEST_F(CrashReporters, LeaveNothingOfAnInterruptedOne) {
-  const auto done = end("int");
-  EXPECT_EQ(done.exit_status, 128 + 2);
-  EXPECT_EQ(done.err, "");
-  EXPECT_FALSE(has_file());
+  for (const auto& [how, number] : {std::pair("int", SIGINT), {"hup", SIGHUP}, {"pipe", SIGPIPE}}) {
+    const auto done = end(how);
+    EXPECT_EQ(done.exit_status, 128 + number) << how;
+    EXPECT_EQ(done.err, "") << how;
+    EXPECT_FALSE(has_file()) << how;
+  }
 }
 
 TEST_F(CrashReporters, KeepTheErrorAndPrintNoSecondLine) {
@@ -99,6 +143,7 @@ TEST_F(CrashReporters, DoNotTakeALibrarysExitForAKill) {
   EXPECT_EQ(done.exit_status, 5);
   EXPECT_EQ(done.err, "");
   EXPECT_EQ(record().ending, Ending::kError);
+  EXPECT_EQ(record().reason, "a library ended the process, with status 5");
 }
 
 TEST_F(CrashReporters, WriteTheFileOnASignal) {

@@ -124,6 +124,21 @@ TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
   EXPECT_EQ(read_profile(json).configurations[0].stages, sample_profile().configurations[0].stages);
 }
 
+TEST(Profile, RefusesAShortestTimeAboveTheMedian) {
+  for (const char* const where :
+       {"/configurations/0/operators/Relu | 1x3x8x8", "/configurations/0/stages/0"}) {
+    Json json = to_json(sample());
+    Json& times = json[Json::json_pointer(where)];
+    times["min"] = times["ms"];
+    EXPECT_NO_THROW(read(json)) << where;
+    times["min"] = times["ms"].get<double>() * (1 + 1e-12);  // a mean's rounding
+    EXPECT_NO_THROW(read(json)) << where;
+    times["min"] = times["ms"].get<double>() * 1.001;
+    expect_error<InputError>([&] { read(json); },
+                             {".min: must not be above \"ms\"", "$.configurations[0]."});
+  }
+}
+
 TEST(Profile, DigestDistinguishesContents) {
   Profile other = sample_profile();
   other.configurations[0].operators["Relu | 1x3x8x8"].ms += 1e-9;

@@ -1,7 +1,10 @@
 #include "mpi/session/startup_timeout.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
+
+#include "support/programs/stop.h"
 
 namespace hios::test {
 namespace {
@@ -15,6 +18,32 @@ TEST(StartupTimeoutDeathTest, EndsTheProcessWithALineWhenNothingComes) {
       },
       testing::ExitedWithCode(3),
       "error: rank .* on .*: no answer for 1 s while all ranks start together");
+}
+
+TEST(StartupTimeoutDeathTest, BeginsAgainWhenTheProcessWasStopped) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        continue_after_a_stop_of(std::chrono::milliseconds(800));
+        {
+          const mpi::StartupTimeout timeout(0.4, "nothing happens");
+          raise(SIGSTOP);
+        }
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+extern "C" void end_with_7(int) { _exit(7); }
+
+TEST(StartupTimeoutDeathTest, LeavesTheEarlierHandler) {
+  EXPECT_EXIT(
+      {
+        signal(SIGALRM, end_with_7);
+        { const mpi::StartupTimeout timeout(1000, "nothing happens"); }
+        raise(SIGALRM);
+      },
+      testing::ExitedWithCode(7), "^$");
 }
 
 TEST(StartupTimeout, IsOverWithItsScope) {

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM: the first keeps the best so far, a second Ctrl-C ends the program.
+// Ctrl-C, SIGTERM and SIGHUP: the first keeps the best so far, a second Ctrl-C ends the program.
 
 #include "cli/process/stop_request.h"
 
@@ -30,20 +30,31 @@ TEST(StopRequestDeathTest, TheFirstCtrlCIsNotedAndTheSecondEndsTheProgram) {
 }
 
 // A batch system sends the signal to all processes, and mpirun sends it to its ranks again.
-TEST(StopRequestDeathTest, FurtherTermsSayNoMoreThanTheFirst) {
-  EXPECT_EXIT(
-      {
-        const cli::StopRequest stop;
-        raise(SIGTERM);
-        raise(SIGTERM);
-        raise(SIGTERM);
-        _exit(cli::exit_status_of_signal(cli::StopRequest::signal()));
-      },
-      testing::ExitedWithCode(143), "");
+TEST(StopRequestDeathTest, FurtherSignalsSayNoMoreThanTheFirst) {
+  for (const auto& [first, status] : {std::pair(SIGTERM, 143), std::pair(SIGHUP, 129)}) {
+    EXPECT_EXIT(
+        {
+          signal(SIGHUP, SIG_DFL);
+          const cli::StopRequest stop;
+          raise(first);
+          raise(SIGTERM);
+          raise(SIGHUP);
+          raise(SIGTERM);
+          _exit(cli::exit_status_of_signal(cli::StopRequest::signal()));
+        },
+        testing::ExitedWithCode(status), "");
+  }
+}
+
+TEST(StopRequest, NamesItsSignals) {
+  EXPECT_EQ(cli::signal_name(SIGHUP), "SIGHUP");
+  EXPECT_EQ(cli::signal_name(SIGINT), "SIGINT");
+  EXPECT_EQ(cli::signal_name(SIGTERM), "SIGTERM");
+  EXPECT_EQ(cli::signal_name(63), "signal 63");
 }
 
 TEST(StopRequestDeathTest, OneSignalOutsideOfTheBodyEndsTheProgram) {
-  for (const int each : {SIGINT, SIGTERM}) {
+  for (const int each : {SIGINT, SIGTERM, SIGHUP}) {
     EXPECT_EXIT(
         {
           signal(each, SIG_DFL);
@@ -56,17 +67,19 @@ TEST(StopRequestDeathTest, OneSignalOutsideOfTheBodyEndsTheProgram) {
 }
 
 TEST(StopRequestDeathTest, WhereItIsIgnoredItStaysIgnored) {
-  EXPECT_EXIT(
-      {
-        signal(SIGINT, SIG_IGN);
+  for (const int each : {SIGINT, SIGHUP}) {
+    EXPECT_EXIT(
         {
-          const cli::StopRequest stop;
-          raise(SIGINT);
-        }
-        raise(SIGINT);
-        _exit(cli::StopRequest::asked() ? 3 : 0);
-      },
-      testing::ExitedWithCode(0), "");
+          signal(each, SIG_IGN);
+          {
+            const cli::StopRequest stop;
+            raise(each);
+          }
+          raise(each);
+          _exit(cli::StopRequest::asked() ? 3 : 0);
+        },
+        testing::ExitedWithCode(0), "");
+  }
 }
 
 TEST(StopRequestDeathTest, ABodyThatDoesNotEndIsEndedAfterTheGrace) {
@@ -93,8 +106,8 @@ TEST(StopRequestDeathTest, ABodyThatEndsInTimeIsNotEnded) {
 }
 
 // Starts the words after it, sends $SIGNAL as soon as the program has its handlers (bit 1 of the
-// caught signals: SIGINT), and ends as the program ends. Job control, since other background jobs
-// ignore SIGINT.
+// caught signals: SIGINT, the last one), and ends as the program ends. Job control, since other
+// background jobs ignore SIGINT.
 constexpr const char* kInterruptOnce = R"(set -m
 "$@" &
 pid=$!
@@ -120,7 +133,8 @@ class Interrupted : public testing::Test {
 
 TEST_F(Interrupted, TheBestSoFarIsWritten) {
   const std::string file = folder_.file("s.json");
-  for (const auto& [signal, status] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
+  for (const auto& [signal, status] :
+       {std::pair("INT", 130), std::pair("TERM", 143), std::pair("HUP", 129)}) {
     const auto done = interrupt({"--algorithm", "ios", "--output", file, "--force"}, signal);
     EXPECT_FALSE(done.timed_out);
     EXPECT_EQ(done.exit_status, status) << done.err;

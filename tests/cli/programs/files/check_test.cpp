@@ -81,6 +81,23 @@ TEST_F(Check, ListsEveryFindingOfAnInvalidSchedule) {
   EXPECT_FALSE(lines_with(done.out, "stage 0").empty()) << done.out;
 }
 
+TEST_F(Check, EscapesInvisibleCharactersOfNames) {
+  folder_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "pair",
+    "operators": [{"name": "a\u202e1", "time_ms": 1}, {"name": "größe", "time_ms": 1}],
+    "edges": [{"from": "a\u202e1", "to": "größe", "bytes": 4, "transfer_ms": 0.5}]})");
+  const auto made = hios_schedule(Words{"--graph", graph(), "--devices", "2", "--algorithm",
+                                        "sequential", "--output", schedule(), "--force"});
+  ASSERT_EQ(made.exit_status, 0) << made.err;
+  Json file = read(schedule());
+  file["devices"][0]["stages"] = Json::parse(R"([[["größe"], ["a\u202e1"]]])");
+  folder_.write("schedule.json", file.dump());
+  const auto done = check();
+  EXPECT_EQ(done.exit_status, 2);
+  EXPECT_NE(done.out.find(R"(a\u202e1)"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("\u202e"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("größe"), std::string::npos) << done.out;
+}
+
 TEST_F(Check, KnowsLinksThatCarryOneTensorAtATime) {
   folder_.write("graph.json", R"({"format": "hios-graph", "version": 1, "name": "four",
     "operators": [{"name": "a", "time_ms": 1}, {"name": "b", "time_ms": 0.5},

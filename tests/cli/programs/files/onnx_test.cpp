@@ -183,6 +183,14 @@ TEST_F(OnnxPrograms, ExportedNetworkGivesTheSameBits) {
           "Move (layer 'Reshape_of_shuffled.move')");
 }
 
+TEST_F(OnnxPrograms, SayTheInputsShape) {
+  OnnxBuilder net;
+  small_net(net);  // 1x3x8x8
+  const auto done = hios_run(1, Words{"--model", net.write(), "--height", "4"} + quick());
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.out, "net 1x3x4x8").size(), 1u) << done.out;
+}
+
 TEST_F(OnnxPrograms, RefuseBadFilesInOneLine) {
   const auto refused = [&](const Words& flags, const std::string& message) {
     const auto done = hios_run(1, model() + flags);

@@ -2,6 +2,7 @@
 // gives a line that names it, a status that is not 0, and never half a file.
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <nlohmann/json.hpp>
 
 #include "support/programs/programs.h"
@@ -40,6 +41,17 @@ TEST_F(Surroundings, StandardOutputThatTakesNothing) {
   const auto run = shell(HIOS_BIN_DIR "/hios-run --help > /dev/full");
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_EQ(lines_with(run.err, "standard output: No space left").size(), 1u) << run.err;
+}
+
+// The reader of the pipe has ended before the program writes.
+TEST_F(Surroundings, AnOutputThatNobodyReadsEndsThemSilently) {
+  for (const char* program : {"hios-schedule", "hios-run", "hios-profile"}) {
+    const auto done = shell(std::string("exec 3> >(true); wait $!; exec " HIOS_BIN_DIR "/") +
+                            program + " --help >&3");
+    EXPECT_EQ(done.exit_status, 128 + SIGPIPE) << program;
+    EXPECT_EQ(done.err, "") << program;
+  }
+  EXPECT_EQ(folder_.files(), Words{});
 }
 
 TEST_F(Surroundings, AFileBeyondTheLimitOfTheShell) {

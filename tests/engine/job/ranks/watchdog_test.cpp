@@ -1,6 +1,7 @@
 #include "engine/job/ranks/watchdog.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include "hios/base/error.h"
 #include "support/fakes/fake_backend.h"
 #include "support/networks/random_network.h"
+#include "support/programs/stop.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios {
@@ -86,6 +88,40 @@ TEST(Watchdog, LetsAloneWhatMoves) {
 TEST(Watchdog, EndsAtOnceWhenTheWatchIsOver) {
   const Watchdog watchdog({[] { return 0u; }, [] { return ""; }}, {3600, "rank 0", 2, 3600},
                           [](const std::string&) {});
+}
+
+/// Ends with 0 if a watchdog lets alone a process that is stopped for longer than the time-out, in
+/// a moment in which nothing moves, and moves again when it is continued.
+[[noreturn]] void stop_and_move_again() {
+  test::continue_after_a_stop_of(800ms);
+  std::atomic<int> looks = 0;
+  std::atomic<bool> moves_again = false;
+  const auto progress = [&] {
+    const int look = ++looks;
+    if (look == 3) raise(SIGSTOP);
+    moves_again = look > 6;
+    moves_again.notify_all();
+    return static_cast<std::uint64_t>(look == 3 ? 2 : look);
+  };
+  const Watchdog watchdog({progress, [] { return "a step"; }}, {0.4, "rank 0", 2, 0.05},
+                          [](const std::string&) { _exit(1); });
+  moves_again.wait(false);
+  _exit(0);
+}
+
+TEST(WatchdogDeathTest, AStopOfTheWholeProcessIsNoStall) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(stop_and_move_again(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(Watchdog, EscapesInvisibleCharactersOfTheStep) {
+  Pipe standard_error;
+  std::promise<void> stalled;
+  const Watchdog watchdog({[] { return 7u; }, [] { return "stage 3: a\u202eb"; }},
+                          {0.05, "rank 0", standard_error.writer(), 0.01},
+                          [&](const std::string&) { stalled.set_value(); });
+  stalled.get_future().wait();
+  EXPECT_EQ(standard_error.text(), "error: rank 0: no progress for 0.05 s, stage 3: a\\u202eb\n");
 }
 
 // A message is lost. The rank that waits for it says so; the test ends the ranks, as main ends the

@@ -11,6 +11,7 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/onnx/operators/registry.h"
 #include "hios/onnx/read/import.h"
+#include "support/expect_error.h"
 #include "support/layers/onnx_builder.h"
 
 namespace hios::onnx {
@@ -140,6 +141,63 @@ TEST(Import, ReadsExternalData) {
   EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 0.25f));
 }
 
+/// Returns raw numbers, little-endian.
+template <class Number>
+std::string raw(const std::vector<Number>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number)};
+}
+
+TEST(Import, WeightsOfEveryFloatingPointTypeBecomeFp32) {
+  const std::vector<std::pair<int, std::string>> types = {
+      {proto::TensorProto::FLOAT, raw(std::vector<float>(12, 1.5f))},
+      {proto::TensorProto::DOUBLE, raw(std::vector<double>(12, 1.5))},
+      {proto::TensorProto::FLOAT16, raw(std::vector<std::uint16_t>(12, 0x3e00))},
+      {proto::TensorProto::BFLOAT16, raw(std::vector<std::uint16_t>(12, 0x3fc0))}};
+  for (const auto& [type, bytes] : types) {
+    SCOPED_TRACE(proto::TensorProto_DataType_Name(static_cast<proto::TensorProto_DataType>(type)));
+    OnnxBuilder b;
+    small_net(b);
+    auto& tensor = *b.graph().mutable_initializer(0);
+    tensor.clear_float_data();
+    tensor.set_data_type(type);
+    tensor.set_raw_data(bytes);
+    const Model model = import_model(b.write());
+    EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 1.5f));
+  }
+}
+
+TEST(Import, IntegersOfEveryWidthAreExtents) {
+  const std::vector<std::pair<int, std::string>> types = {
+      {proto::TensorProto::INT8, raw(std::vector<std::int8_t>{4, -1})},
+      {proto::TensorProto::UINT8, raw(std::vector<std::uint8_t>{4, 64})},
+      {proto::TensorProto::INT32, raw(std::vector<std::int32_t>{4, -1})},
+      {proto::TensorProto::INT64, raw(std::vector<std::int64_t>{4, -1})}};
+  for (const auto& [type, bytes] : types) {
+    OnnxBuilder b;
+    small_net(b);
+    b.graph().clear_output();
+    auto& extents = b.integers("extents", {0, 0});
+    extents.clear_int64_data();
+    extents.set_data_type(type);
+    extents.set_raw_data(bytes);
+    b.node("Reshape", {"y", "extents"}, "z");
+    b.output("z");
+    EXPECT_EQ(import_model(b.write()).named_outputs()[0].dims, (std::vector<std::int64_t>{4, 64}));
+  }
+}
+
+// ONNX lets the exponent alone be of another type.
+TEST(Import, ExponentsMayBeIntegers) {
+  OnnxBuilder b;
+  small_net(b);
+  b.integers("two", {2});
+  b.node("Pow", {"y", "two"}, "z");
+  b.output("z");
+  const Model model = import_model(b.write());
+  EXPECT_EQ(types(model), (Types{"Conv", "Pow"}));
+  EXPECT_EQ(model.weights()->find("Pow_of_z")->weights, std::vector<float>{2});
+}
+
 TEST(Import, OpenExtentsAreGivenByName) {
   OnnxBuilder b;
   auto& type = b.input("x", {1, 3, 8, 8});
@@ -158,6 +216,58 @@ TEST(Import, OpenExtentsAreGivenByName) {
   const Model model =
       import_model(file, {.batch = {}, .height = 4, .width = {}, .dims = {{"c", 5}}});
   EXPECT_EQ(model.tensor(model.input()).shape, (Shape{1, 5, 4, 8}));
+}
+
+/// A network on images; extents that are texts are open under that name.
+std::string image_file(OnnxBuilder& b, std::int64_t batch, const char* height, const char* width) {
+  auto& shape = *b.input("x", {batch, 3, 224, 224}).mutable_shape();
+  if (height) shape.mutable_dim(2)->set_dim_param(height);
+  if (width) shape.mutable_dim(3)->set_dim_param(width);
+  b.node("Relu", {"x"}, "y");
+  b.output("y");
+  return b.write();
+}
+
+Shape input_shape(const std::string& file, const ImportOptions& options) {
+  const Model model = import_model(file, options);
+  return model.tensor(model.input()).shape;
+}
+
+TEST(Import, AnExtentWithoutItsFlagIsTheFiles) {
+  OnnxBuilder b;
+  const std::string file = image_file(b, 2, nullptr, nullptr);
+  EXPECT_EQ(input_shape(file, {}), (Shape{2, 3, 224, 224}));
+  EXPECT_EQ(input_shape(file, {.batch = {}, .height = 64, .width = {}}), (Shape{2, 3, 64, 224}));
+  EXPECT_EQ(input_shape(file, {.batch = {}, .height = {}, .width = 64}), (Shape{2, 3, 224, 64}));
+  EXPECT_EQ(input_shape(file, {.batch = 4, .height = 64, .width = 32}), (Shape{4, 3, 64, 32}));
+}
+
+TEST(Import, AnOpenHeightOrWidthIsTheOther) {
+  OnnxBuilder both, one;
+  const std::string file = image_file(both, 1, "h", "w");
+  EXPECT_EQ(input_shape(file, {.batch = {}, .height = 64, .width = {}}), (Shape{1, 3, 64, 64}));
+  EXPECT_EQ(input_shape(file, {.batch = {}, .height = {}, .width = 48}), (Shape{1, 3, 48, 48}));
+  EXPECT_EQ(input_shape(file, {.batch = {}, .height = 64, .width = {}, .dims = {{"w", 32}}}),
+            (Shape{1, 3, 64, 32}));
+  test::expect_error([&] { import_model(file); }, {"leaves extents open: h, w"});
+  // A fixed extent of the file is not a flag.
+  const std::string narrow = image_file(one, 1, nullptr, "w");
+  test::expect_error([&] { import_model(narrow); }, {"leaves extents open: w"});
+}
+
+TEST(Import, MinusOneMarksAnOpenExtent) {
+  OnnxBuilder b, sequence;
+  const std::string file = image_file(b, -1, nullptr, nullptr);
+  EXPECT_EQ(input_shape(file, {}), (Shape{1, 3, 224, 224}));
+  EXPECT_EQ(input_shape(file, {.batch = 4, .height = {}, .width = {}}), (Shape{4, 3, 224, 224}));
+  sequence.input("x", {-1, -1, 6});
+  sequence.node("Relu", {"x"}, "y");
+  sequence.output("y");
+  const std::string rows = sequence.write();
+  test::expect_error([&] { import_model(rows); }, {"leaves extents open: 1"});
+  const Model model =
+      import_model(rows, {.batch = {}, .height = {}, .width = {}, .dims = {{"1", 5}}});
+  EXPECT_EQ(model.named_input().dims, (std::vector<std::int64_t>{1, 5, 6}));
 }
 
 TEST(Import, ThePageNamesEveryOperator) {

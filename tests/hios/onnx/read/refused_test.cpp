@@ -31,6 +31,15 @@ void with_tail(OnnxBuilder& b, const std::string& type) {
   b.output("z");
 }
 
+/// Writes the weights "w" as numbers of another type, which the message keeps as int32.
+void weights_of(OnnxBuilder& b, int type) {
+  small_net(b);
+  auto& tensor = *b.graph().mutable_initializer(0);
+  tensor.clear_float_data();
+  for (int i = 0; i < 12; ++i) tensor.add_int32_data(i % 2);
+  tensor.set_data_type(type);
+}
+
 void external(OnnxBuilder& b, const std::string& location) {
   small_net(b);
   auto& tensor = *b.graph().mutable_initializer(0);
@@ -125,6 +134,64 @@ const std::vector<BadFile>& bad_files() {
          b.graph().mutable_initializer(0)->set_data_type(proto::TensorProto::STRING);
        },
        "holds STRING"},
+      {"WeightsOfBytes", [](auto& b) { weights_of(b, proto::TensorProto::INT8); },
+       "node 'Conv_of_y' (Conv): needs floating-point numbers where tensor 'w' holds INT8"},
+      {"WeightsOfUnsignedBytes", [](auto& b) { weights_of(b, proto::TensorProto::UINT8); },
+       "where tensor 'w' holds UINT8"},
+      {"WeightsOfIntegers", [](auto& b) { weights_of(b, proto::TensorProto::INT32); },
+       "where tensor 'w' holds INT32"},
+      {"WeightsOfTruthValues", [](auto& b) { weights_of(b, proto::TensorProto::BOOL); },
+       "where tensor 'w' holds BOOL"},
+      {"WeightsOfAConstantNode",
+       [](auto& b) {
+         small_net(b);
+         b.node("Flatten", {"y"}, "row");
+         auto& value = *b.node("Constant", {}, "m").add_attribute();
+         value.set_name("value");
+         value.set_type(proto::AttributeProto::TENSOR);
+         value.mutable_t()->set_data_type(proto::TensorProto::INT8);
+         value.mutable_t()->add_dims(256), value.mutable_t()->add_dims(1);
+         value.mutable_t()->set_raw_data(std::string(256, '\1'));
+         b.node("MatMul", {"row", "m"}, "product");
+       },
+       "node 'MatMul_of_product' (MatMul): needs floating-point numbers where tensor 'm' holds "
+       "INT8"},
+      {"BiasOfIntegers",
+       [](auto& b) {
+         small_net(b);
+         b.integers("bias", {1, 2, 3, 4});
+         b.graph().mutable_node(0)->add_input("bias");
+       },
+       "node 'Conv_of_y' (Conv): needs floating-point numbers where tensor 'bias' holds INT64"},
+      {"SumWithIntegers",
+       [](auto& b) {
+         small_net(b), b.integers("one", {1}), b.node("Add", {"y", "one"}, "z");
+       },
+       "node 'Add_of_z' (Add): needs floating-point numbers where tensor 'one' holds INT64"},
+      {"FoldedIntegers",
+       [](auto& b) {
+         small_net(b), b.integers("one", {1});
+         b.node("Add", {"one", "one"}, "two"), b.node("Mul", {"y", "two"}, "z");
+       },
+       "node 'Mul_of_z' (Mul): needs floating-point numbers where a folded constant holds "
+       "integers"},
+      {"BoundOfIntegers",
+       [](auto& b) {
+         small_net(b), b.integers("low", {0}), b.node("Clip", {"y", "low"}, "z");
+       },
+       "where tensor 'low' holds INT64"},
+      {"ScaledIntegers",
+       [](auto& b) {
+         small_net(b), b.integers("codes", {1, 2}), b.floats("scale", {1}, {0.5f});
+         b.node("Mul", {"codes", "scale"}, "z");
+       },
+       "node 'Mul_of_z' (Mul): combines integers with floating-point numbers"},
+      {"ChosenIntegers",
+       [](auto& b) {
+         small_net(b), b.integers("codes", {1, 2}), b.floats("scale", {1}, {0.5f});
+         b.node("Where", {"codes", "codes", "scale"}, "z");
+       },
+       "node 'Where_of_z' (Where): combines integers with floating-point numbers"},
       {"OtherWeights",
        [](auto& b) {
          small_net(b), b.graph().mutable_initializer(0)->set_dims(1, 1),
