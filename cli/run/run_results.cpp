@@ -57,20 +57,26 @@ Report full_report(const Flags& flags, const RunCommand& command, const job::Run
 
 namespace {
 
+/// Bits depend on algorithms, so the text names those of the run and of the one rank.
+std::string bits_text(const job::RunSetup& setup, const job::Verified& verified) {
+  if (!verified.compared_bits || !setup.algorithms) {
+    return "not compared with one rank, as backends or arithmetics differ by rank";
+  }
+  const std::string result =
+      verified.bitwise() ? "bit for bit the result of one rank" : "NOT THE RESULT OF ONE RANK";
+  return result + " by " + setup.algorithms->source;
+}
+
 std::string verification_text(const job::RunSetup& setup, const job::Verified& verified) {
   char text[320];
   std::snprintf(text, sizeof text,
                 "%zu %s compared: largest error %.3g (relative %.3g) in %s, %s (%s: %.3g + %.3g of "
-                "the value); %s",
+                "the value); ",
                 verified.operators, verified.operators == 1 ? "operator" : "operators",
                 verified.worst.max_abs, verified.worst.max_rel, verified.worst_operator.c_str(),
                 verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
-                to_string(setup.precision).data(), setup.tolerance.atol, setup.tolerance.rtol,
-                !verified.compared_bits
-                    ? "not compared with one rank, as backends or arithmetics differ by rank"
-                : verified.bitwise() ? "bit for bit the result of one rank"
-                                     : "NOT THE RESULT OF ONE RANK");
-  return text;
+                to_string(setup.precision).data(), setup.tolerance.atol, setup.tolerance.rtol);
+  return text + bits_text(setup, verified);
 }
 
 /// Returns one row for scripts: plain numbers, one value per cell.

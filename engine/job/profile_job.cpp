@@ -91,9 +91,10 @@ void ProfileJob::State::set_up() {
         RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
         teams.ranks);
   });
-  algorithms = agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
-                                   {profile.algorithms(*into[teams.mine]), profile.file},
-                                   Choosing::kByTiming);
+  algorithms = *agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
+                                    {profile.algorithms(*into[teams.mine]), profile.file},
+                                    Choosing::kByTiming)
+                    .algorithms;
 }
 
 /// Returns the wanted stages by team; rank 0 asks for all.

@@ -76,7 +76,10 @@ ReportVerification report_verification(const RunSetup& setup, const Verified& ve
   report.rtol = setup.tolerance.rtol;
   report.outside = verified.worst.outside;
   report.worst_operator = verified.worst_operator;
-  if (verified.compared_bits) report.bitwise = verified.bitwise();
+  if (verified.compared_bits) {
+    report.bitwise = verified.bitwise();
+    report.algorithms = setup.algorithms;
+  }
   report.first_unequal = verified.first_unequal;
   report.passed = verified.passed();
   return report;

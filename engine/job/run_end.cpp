@@ -81,16 +81,11 @@ std::optional<Verified> RunJob::State::verify(TensorSource& source, const Output
                                               bool reference) const {
   // Ranks exchange messages after each operator only, and the reference backend's loops take long.
   watch.phase("verifying", kReferenceSecondsPerGflop * largest_gflop(inputs.network));
-  const bool alike =
-      same_gpus(identities) &&
-      std::all_of(devices.begin(), devices.end(), [&](const RankDevice& one) {
-        return one.backend == devices.front().backend && one.precision == devices.front().precision;
-      });
   return verify_run(
       {.rank = context(source), .schedule = inputs.schedule, .plan = plan, .output = output},
       {.what = options.verify,
        .tolerance = setup.tolerance,
-       .alike = alike,
+       .alike = setup.algorithms.has_value(),
        .stop = options.protocol.stop,
        .reference = reference});
 }

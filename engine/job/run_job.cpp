@@ -109,7 +109,9 @@ void RunJob::State::prepare() {
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;
   const auto known =
       measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};
-  agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
+  const AgreedAlgorithms agreed =
+      agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
+  if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
 }
 

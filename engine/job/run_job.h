@@ -74,6 +74,9 @@ struct RunSetup {
   std::string unsettled;
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
+  /// The algorithms by which all ranks compute, so that N of them give the bits of one. Empty: the
+  /// ranks' backends, arithmetics or GPUs differ, and so do their algorithms.
+  std::optional<ReportAlgorithms> algorithms;
 };
 
 /// The prediction for many inferences in flight, by the profile, or else the schedule's own.

@@ -74,8 +74,8 @@ enum class Verify { kNo, kOutputs, kOperators };
 struct VerifyOptions {
   Verify what = Verify::kOutputs;  ///< the graph's outputs, or every operator
   Tolerance tolerance = {};
-  /// All ranks compute in the same way (backend, device, arithmetic), so that all must have the
-  /// bits of one rank.
+  /// All ranks compute in the same way (AgreedAlgorithms::by_all), so that all must have the bits
+  /// of one rank.
   bool alike = true;
   std::function<bool()> stop = {};  ///< see Protocol::stop; called between operators
   bool reference = true;            ///< false: compares bits only
@@ -106,7 +106,8 @@ struct EndedRun {
 };
 
 /// Compares a run's outputs with the reference backend (within the tolerance) and with one rank
-/// that gives each operator the same number of threads (bit by bit, where all ranks are alike).
+/// that computes by the same algorithms, those of this rank's backend, and gives each operator the
+/// same number of threads (bit by bit, where all ranks are alike).
 /// These are the graph's outputs as the executor left them, or, with Verify::kOperators, the
 /// outputs of every operator in a further run that keeps all tensors. Collective; every rank gets
 /// the same result, which is empty where `stop` ended the comparison. REQUIRES: with

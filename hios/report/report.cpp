@@ -33,6 +33,14 @@ Json to_json(const ReportRank& rank, std::size_t number) {
           {"memory_bytes", rank.memory_bytes}};
 }
 
+Json to_json(const ReportAlgorithms& algorithms) {
+  return {{"source", algorithms.source},
+          {"from_profile", algorithms.from_profile},
+          {"chosen", algorithms.chosen},
+          {"by_default", algorithms.by_default},
+          {"digest", algorithms.digest}};
+}
+
 Json to_json(const ReportVerification& verified) {
   return {{"reference", verified.reference},
           {"operators", verified.operators},
@@ -45,6 +53,7 @@ Json to_json(const ReportVerification& verified) {
           {"worst_operator", verified.worst_operator},
           {"bitwise", value_or_null(verified.bitwise)},
           {"first_unequal", verified.first_unequal},
+          {"algorithms", verified.algorithms ? to_json(*verified.algorithms) : Json(nullptr)},
           {"passed", verified.passed}};
 }
 

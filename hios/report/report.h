@@ -34,6 +34,16 @@ struct ReportRank {
   Bytes held_bytes() const { return arena_bytes + input_bytes + weights_bytes + scratch_bytes; }
 };
 
+/// The origin of the algorithms by which all ranks of a run compute (Backend::algorithms). Each
+/// operator counts once.
+struct ReportAlgorithms {
+  std::string source;            ///< in words: "the algorithms of profile.json"
+  std::size_t from_profile = 0;  ///< operators whose algorithms the profile names
+  std::size_t chosen = 0;        ///< operators for which rank 0 chose
+  std::size_t by_default = 0;    ///< the others: nothing was to be chosen, or nothing was
+  std::string digest;            ///< of all algorithms that the profile names or rank 0 chose
+};
+
 /// The result of a comparison with another backend.
 struct ReportVerification {
   std::string reference;      ///< the backend that computed the expected values
@@ -47,6 +57,8 @@ struct ReportVerification {
   std::string worst_operator;   ///< operator with max_abs; empty: none
   std::optional<bool> bitwise;  ///< true: bits equal those of one rank; empty: not compared
   std::string first_unequal;    ///< first operator whose bits differ; empty: none
+  /// The algorithms of the run and of that one rank; empty: bits were not compared.
+  std::optional<ReportAlgorithms> algorithms;
   bool passed = true;
 };
 

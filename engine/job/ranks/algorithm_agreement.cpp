@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "engine/backend/operation.h"
+#include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/platform/device_identity.h"
@@ -14,33 +16,77 @@
 namespace hios::job {
 namespace {
 
+constexpr std::size_t kMostOfFileName = 200;
+
 void adopt(Backend& backend, const KnownAlgorithms& known) {
   try {
     backend.adopt(known.algorithms);
   } catch (const InputError& error) {
     if (known.file.empty()) throw;
-    throw InputError(printable(known.file, 200) + ": " + error.what());
+    throw InputError(printable(known.file, kMostOfFileName) + ": " + error.what());
   }
 }
 
-Json choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
-                const KnownAlgorithms& known, Choosing how) {
+/// The choice of one rank, for all ranks with the same backend.
+struct Choice {
+  Json algorithms = Json::object();
+  ReportAlgorithms origin = {};
+
+  static auto fields(auto& self) {
+    auto& origin = self.origin;
+    return std::tie(self.algorithms, origin.source, origin.from_profile, origin.chosen,
+                    origin.by_default, origin.digest);
+  }
+};
+
+std::string source_text(const ReportAlgorithms& origin, const Backend& backend,
+                        const std::string& profile, Rank rank) {
+  const std::string file = printable(profile, kMostOfFileName);
+  const std::string own = "rank " + std::to_string(rank.index()) + " chose";
+  if (origin.from_profile > 0) {
+    const std::string of_profile = "the algorithms of " + (profile.empty() ? "the profile" : file);
+    if (origin.chosen == 0) return of_profile;
+    return of_profile + " and, for operators that it lacks, those that " + own;
+  }
+  const std::string text = origin.chosen > 0
+                               ? "the algorithms that " + own
+                               : "backend " + std::string(backend.name()) + "'s default algorithms";
+  return profile.empty() ? text : text + ", as " + file + " names none for this network";
+}
+
+/// Returns the number in which an operator with these algorithms counts.
+std::size_t& origin_of(const Json& algorithms, const Json& known, ReportAlgorithms& origin) {
+  if (algorithms.empty()) return origin.by_default;
+  for (const auto& [key, name] : algorithms.items()) {
+    if (!known.contains(key)) return origin.chosen;
+  }
+  return origin.from_profile;
+}
+
+Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
+                  const KnownAlgorithms& known, Choosing how, Rank rank) {
   adopt(backend, known);
-  Json all = Json::object();
+  Choice all;
   log::Progress progress("choosing algorithms, operator");
   std::size_t done = 0;
   for (const OpId op : coarse.graph.topological()) {
     progress.update(++done, coarse.graph.size(), -1);
     const Operation operation = operation_of(coarse, model, op);
-    if (!backend.unsupported(operation)) all.update(backend.algorithms(operation, how));
+    if (backend.unsupported(operation)) continue;
+    const Json of_one = backend.algorithms(operation, how);
+    ++origin_of(of_one, known.algorithms, all.origin);
+    all.algorithms.update(of_one);
   }
+  all.origin.source = source_text(all.origin, backend, known.file, rank);
+  all.origin.digest = Digest().add(all.algorithms.dump()).hex();
   return all;
 }
 
 }  // namespace
 
-Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const CoarseGraph& coarse,
-                         const Model& model, const KnownAlgorithms& known, Choosing how) {
+AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
+                                     const CoarseGraph& coarse, const Model& model,
+                                     const KnownAlgorithms& known, Choosing how) {
   const std::string mine = std::string(backend.name()) + " on " + std::string(backend.kind()) +
                            " in " + std::string(to_string(backend.precision())) + " " +
                            DeviceIdentity::of(backend.describe()).text();
@@ -48,12 +94,14 @@ Json agree_on_algorithms(mpi::Transport& transport, Backend& backend, const Coar
   const auto first =
       static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());
   const bool chooses = first == transport.rank().index();
-  const Json chosen = mpi::agreed(transport, [&] {
-    return chooses ? choose_all(backend, coarse, model, known, how) : Json::object();
+  const Choice chosen = mpi::agreed(transport, [&] {
+    return chooses ? choose_all(backend, coarse, model, known, how, transport.rank()) : Choice();
   });
-  Json algorithms = mpi::gather(transport, chosen)[first];
-  mpi::agreed(transport, [&] { backend.adopt(algorithms); });
-  return algorithms;
+  const Choice agreed = mpi::gather(transport, chosen)[first];
+  mpi::agreed(transport, [&] { backend.adopt(agreed.algorithms); });
+  return {.algorithms = agreed.algorithms,
+          .origin = agreed.origin,
+          .by_all = std::ranges::count(names, mine) == std::ssize(names)};
 }
 
 }  // namespace hios::job

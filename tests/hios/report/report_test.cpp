@@ -78,6 +78,11 @@ TEST(Report, HoldsAllKnownValues) {
   verified.reference = "reference";
   verified.max_abs = 1e-6;
   verified.bitwise = true;
+  verified.algorithms = {.source = "the algorithms of profile.json",
+                         .from_profile = 3,
+                         .chosen = 0,
+                         .by_default = 1,
+                         .digest = std::string(32, 'd')};
   report.verified = verified;
   report.transfer_paths = parse_json(
       R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
@@ -98,6 +103,9 @@ TEST(Report, HoldsAllKnownValues) {
   EXPECT_TRUE(json["transfers"][1]["measured_start_ms"].is_null());
   EXPECT_EQ(json["latency_ms"]["percentiles"].dump(), R"({"p99.9":5.0,"p50":3.0})");
   EXPECT_EQ(json["verified"]["bitwise"], true);
+  EXPECT_EQ(json["verified"]["algorithms"]["source"], "the algorithms of profile.json");
+  EXPECT_EQ(json["verified"]["algorithms"]["from_profile"], 3);
+  EXPECT_EQ(json["verified"]["algorithms"]["by_default"], 1);
   EXPECT_EQ(json["transfer_paths"]["by_pair"][1][0], "staged");
   EXPECT_EQ(json["digests"]["profile"], std::string(32, 'c'));
   EXPECT_EQ(parse_json(to_text(json), "r.json"), json);
@@ -114,6 +122,7 @@ TEST(Report, WritesNullForANumberThatIsNone) {
   test::expect_meets_schema(json);
   EXPECT_TRUE(json["verified"]["max_abs"].is_null());
   EXPECT_TRUE(json["verified"]["bitwise"].is_null());
+  EXPECT_TRUE(json["verified"]["algorithms"].is_null());
   to_text(json);
 }
 

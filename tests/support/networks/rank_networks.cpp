@@ -130,8 +130,9 @@ void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
   std::vector<std::vector<float>> expected;
   for (const bool graphs : {false, true}) {
     const auto backend = job.make_backend(graphs, algorithms);
-    algorithms = job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
-                                          {algorithms}, Choosing::kByTiming);
+    algorithms = *job::agree_on_algorithms(job.transport, *backend, problem.coarse, problem.model,
+                                           {algorithms}, Choosing::kByTiming)
+                      .algorithms;
     if (expected.empty()) {
       expected = outputs_of_one_rank(problem, *backend);
       expect_right(problem, expected, *job.make_reference());
