@@ -33,8 +33,8 @@ po::options_description run_flags() {
   group.add_options()("percentiles", value("P[,P...]"),
                       "further percentiles of the latency: 50,90,99.9");
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
-                      "compare with the reference backend, and bit by bit with one rank; "
-                      "=operators: every operator");
+                      "compare with the reference backend, and bit by bit with one rank by the "
+                      "same algorithms; =operators: every operator");
   group.add_options()(
       "atol", value("X"),
       "tolerance: |value - reference| in the values' own unit (fp32: 1e-3, else by the "
