@@ -77,20 +77,22 @@ void RunJob::State::gather_outputs(RunResults& results) const {
   }
 }
 
+bool RunJob::State::ranks_are_alike() const {
+  return same_gpus(identities) && std::ranges::all_of(devices, [&](const RankDevice& one) {
+           return one.backend == devices.front().backend &&
+                  one.precision == devices.front().precision;
+         });
+}
+
 std::optional<Verified> RunJob::State::verify(TensorSource& source, const OutputOf& output,
                                               bool reference) const {
   // Ranks exchange messages after each operator only, and the reference backend's loops take long.
   watch.phase("verifying", kReferenceSecondsPerGflop * largest_gflop(inputs.network));
-  const bool alike =
-      same_gpus(identities) &&
-      std::all_of(devices.begin(), devices.end(), [&](const RankDevice& one) {
-        return one.backend == devices.front().backend && one.precision == devices.front().precision;
-      });
   return verify_run(
       {.rank = context(source), .schedule = inputs.schedule, .plan = plan, .output = output},
       {.what = options.verify,
        .tolerance = setup.tolerance,
-       .alike = alike,
+       .alike = ranks_are_alike(),
        .stop = options.protocol.stop,
        .reference = reference});
 }

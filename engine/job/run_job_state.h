@@ -37,6 +37,8 @@ struct RunJob::State {
   void agree();
   void make_backend();
   void plan_rank_of_copy();
+  /// Throws InputError where the job would hold more memory than its hosts have.
+  void require_host_memory();
   void prepare();
   void describe();
   std::vector<std::string> recording_refused();
@@ -59,6 +61,8 @@ struct RunJob::State {
   void finish(RunResults& results, const OutputOf& output,
               const std::function<std::optional<Verified>()>& verified) const;
   void gather_outputs(RunResults& results) const;
+  /// Returns true if all ranks compute in the same way, so that all must give the bits of one.
+  bool ranks_are_alike() const;
   std::optional<Verified> verify(TensorSource& source, const OutputOf& output,
                                  bool reference = true) const;
 
