@@ -89,7 +89,7 @@ std::optional<Bytes> left_in_first(const fs::path& group, Bytes free_swap) {
   return left;
 }
 
-/// Tells groups of one name apart, as containers see theirs.
+/// Distinguishes groups of one name, as containers see theirs.
 std::uint64_t id_of(const fs::path& group) {
   struct stat status {};
   return stat(group.c_str(), &status) == 0 ? status.st_ino : 0;

@@ -11,7 +11,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
-#include "hios/base/numbers/size_text.h"
+#include "hios/base/size_text.h"
 #include "mpi/exchange.h"
 
 namespace hios::job {

@@ -9,7 +9,7 @@
 #include "hios/base/error.h"
 #include "hios/base/files/output_file.h"
 #include "hios/base/need.h"
-#include "hios/base/numbers/size_text.h"
+#include "hios/base/size_text.h"
 
 namespace hios {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
-#include "hios/base/numbers/size_text.h"
+#include "hios/base/size_text.h"
 #include "hios/onnx/operators/registry.h"
 
 namespace hios::onnx {

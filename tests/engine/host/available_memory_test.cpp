@@ -95,7 +95,7 @@ TEST_F(FakeAccounts, TheFirstVersionOfControlGroupsHasThemToo) {
   EXPECT_EQ(left_in_group("/job"), 450u) << "memory and swap together";
 }
 
-TEST_F(FakeAccounts, GroupsOfOneNameAreToldApartByTheirFolders) {
+TEST_F(FakeAccounts, FoldersDistinguishGroupsOfOneName) {
   put("proc/self/cgroup", "0::/\n");
   put("sys/fs/cgroup/memory.max", "1000\n");
   put("sys/fs/cgroup/memory.current", "900\n");

@@ -1,4 +1,4 @@
-#include "hios/base/numbers/size_text.h"
+#include "hios/base/size_text.h"
 
 #include <cstdio>
 
