@@ -31,6 +31,16 @@ void refuse_flags_of_runs(const Flags& flags) {
                    others.front());
 }
 
+/// Throws InputError where the message of the file and its bytes, which are in memory together, do
+/// not fit. Only one rank of the host writes, so it may take the shares of all.
+void require_writable_memory(const Model& model, const std::string& file,
+                             std::optional<Bytes> share, std::size_t ranks) {
+  ReadLimits all;
+  if (share) all.memory = *share * ranks;
+  const auto weights = static_cast<Bytes>(model.parameters()) * sizeof(float);
+  require_available(printable(file, 200) + ": writing it takes", 2 * weights, all);
+}
+
 }  // namespace
 
 int export_onnx(const Flags& flags, mpi::Transport& transport, std::optional<Bytes> memory) {
@@ -45,9 +55,7 @@ int export_onnx(const Flags& flags, mpi::Transport& transport, std::optional<Byt
     onnx::check_exportable(read);
     if (first) {
       check_writable(file, common.existing);
-      // The message of the file and its bytes are in memory together.
-      const auto weights = static_cast<Bytes>(read.parameters()) * sizeof(float);
-      require_available(printable(file, 200) + ": writing it takes", 2 * weights, common.limits);
+      require_writable_memory(read, file, memory, transport.local_size());
     }
     return read;
   });
