@@ -4,6 +4,7 @@
 #include "engine/run/host_need.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "engine/run/memory_estimate.h"
@@ -51,7 +52,13 @@ NeededTensor tensor_of(const CoarseGraph& coarse, const Model& model, const Rank
 
 void keep_largest(std::vector<NeededTensor>& tensors) {
   std::ranges::stable_sort(tensors, std::greater<>(), &NeededTensor::size_bytes);
-  if (tensors.size() > kNamedTensors) tensors.resize(kNamedTensors);
+  std::vector<NeededTensor> kept;
+  for (NeededTensor& tensor : tensors) {
+    if (kept.size() == kNamedTensors || tensor.size_bytes == 0) break;
+    if (std::ranges::find(kept, tensor.name, &NeededTensor::name) == kept.end())
+      kept.push_back(std::move(tensor));
+  }
+  tensors = std::move(kept);
 }
 
 HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
@@ -63,14 +70,17 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
   const Bytes values = input.size_bytes(sizeof(float));
   const std::size_t inputs = 1 + plan.inputs;
   need.largest.push_back({inputs == 1 ? "the input" : std::to_string(inputs) + " inputs",
-                          input.to_string(), coarse.size_bytes(input) * inputs});
+                          input.to_string(),
+                          in_host_memory ? coarse.size_bytes(input) * inputs : values});
   Bytes outputs = 0;
   for (const OpId op : plan.outputs)
     outputs += plan.slot(op).size_bytes / coarse.element_bytes * sizeof(float);
   for (const Slot& slot : plan.slots) {
+    if (!in_host_memory && std::ranges::count(plan.outputs, slot.op) == 0) continue;
     need.largest.push_back(tensor_of(coarse, model, plan, slot));
     const Operator& op = coarse.graph.op(slot.op);
-    if (!slot.received) need.largest.push_back({op.name + "'s weights", "", op.parameter_bytes});
+    if (in_host_memory && !slot.received)
+      need.largest.push_back({op.name + "'s weights", "", op.parameter_bytes});
   }
   keep_largest(need.largest);
 

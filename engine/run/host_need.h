@@ -27,7 +27,7 @@ struct HostNeed {
 };
 inline constexpr std::size_t kNamedTensors = 3;
 
-/// Keeps the largest tensors, in order.
+/// Keeps the largest tensors, in order, each name once; none of 0 bytes.
 void keep_largest(std::vector<NeededTensor>& tensors);
 
 /// The steps around a plan's runs that hold memory, too.

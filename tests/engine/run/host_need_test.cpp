@@ -81,6 +81,15 @@ TEST(HostNeed, NamesTheLargestTensors) {
   EXPECT_TRUE(need.largest[2].name.ends_with("'s weights")) << need.largest[2].name;
 }
 
+TEST(HostNeed, NamesEachTensorOnce) {
+  std::vector<NeededTensor> tensors = {
+      {"b", "", 5}, {"a", "", 9}, {"b", "", 7}, {"none", "", 0}, {"a", "", 9}};
+  keep_largest(tensors);
+  ASSERT_EQ(tensors.size(), 2u);
+  EXPECT_EQ(tensors[0].name, "a");
+  EXPECT_EQ(tensors[1].size_bytes, 7u);
+}
+
 TEST(HostNeed, CountsBuffersAndInputsInFlight) {
   const Model model = wide_model(16);
   const CoarseGraph coarse = coarsen(model);
@@ -99,6 +108,9 @@ TEST(HostNeed, TensorsOfADeviceAreNotOnTheHost) {
     const auto device = test::fake_backends()[1].make({});
     const HostNeed need = host_need(coarse, model, plan, *device, {.keeps_outputs = false});
     EXPECT_EQ(need.size_bytes, 3u * 2 * 64 * 64 * sizeof(float)) << "the input, while it is drawn";
+    ASSERT_EQ(need.largest.size(), 2u);
+    EXPECT_TRUE(need.largest[0].name.ends_with("'s output")) << "its copy";
+    EXPECT_EQ(need.largest[1].name, "the input");
     const HostNeed verified =
         host_need(coarse, model, plan, *device, {.by_reference = true, .on_one_rank = true});
     EXPECT_LT(verified.size_bytes, plan.all_tensors_bytes * 3) << "by the reference alone";
