@@ -200,6 +200,13 @@ struct Remedy {
     return more + ", or leave out --profile where its algorithms hold more than direct ones";
   }
 
+  std::string operator()(need::HostMemory need) const {
+    std::string words = ": take a smaller input (--batch, --height, --width, --dim)";
+    if (need.many_inferences) words += ", fewer --in-flight, --distinct-inputs or --copies";
+    if (need.several_ranks) words += ", fewer ranks on this host";
+    return words + (need.own_limit ? ", or raise the limit" : ", or more hosts");
+  }
+
   std::string operator()(need::ScheduledPrecision) const {
     return ": choose another --backend, or schedule again with another --math";
   }

@@ -165,9 +165,11 @@ Flags profile_program_flags() {
   return flags;
 }
 
-ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport) {
+ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport,
+                                    std::optional<Bytes> memory) {
   const bool first = transport.rank() == Rank(0);
-  const Common common = read_common(flags, !first);
+  Common common = read_common(flags, !first);
+  common.limits.memory = memory;
   const Precision precision = read_math(flags).value_or(Precision::kFp32);
   ProfileCommand command(common, load_networks(flags, common.limits, element_bytes(precision)));
   command.output = flags.text("output");

@@ -31,7 +31,9 @@ struct ProfileCommand {
 /// Returns all flags of hios-profile, to be parsed.
 Flags profile_program_flags();
 
-/// Reads flags and files. Throws InputError where one of them is wrong.
-ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport);
+/// Reads flags and files. Throws InputError where one of them is wrong, or takes more than `memory`
+/// (empty: no limit).
+ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& transport,
+                                    std::optional<Bytes> memory);
 
 }  // namespace hios::cli

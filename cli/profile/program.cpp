@@ -18,7 +18,9 @@
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/table.h"
+#include "engine/host/available_memory.h"
 #include "engine/job/profile_job.h"
+#include "engine/job/ranks/host_memory.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/platform/cpu_kinds.h"
@@ -196,9 +198,10 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   if (flags.given("list-devices")) return list_devices(flags, transport);
+  const auto memory = job::share_of_memory(transport, read_available_memory());
   const Provenance provenance = gather_provenance(transport);
   ProfileCommand command =
-      mpi::agreed(transport, [&] { return read_profile_command(flags, transport); });
+      mpi::agreed(transport, [&] { return read_profile_command(flags, transport, memory); });
   command.options.provenance = Json{
       {"commit", commit()}, {"date", provenance.date}, {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);

@@ -3,6 +3,8 @@
 #include "cli/flags/model_flags.h"
 #include "cli/process/output.h"
 #include "engine/backend/tensor_source.h"
+#include "hios/base/error.h"
+#include "hios/base/files/file_io.h"
 #include "hios/onnx/write/export.h"
 #include "mpi/session/agreement.h"
 
@@ -29,18 +31,32 @@ void refuse_flags_of_runs(const Flags& flags) {
                    others.front());
 }
 
+/// Throws InputError where the message of the file and its bytes, which are in memory together, do
+/// not fit. Only one rank of the host writes, so it may take the shares of all.
+void require_writable_memory(const Model& model, const std::string& file,
+                             std::optional<Bytes> share, std::size_t ranks) {
+  ReadLimits all;
+  if (share) all.memory = *share * ranks;
+  const auto weights = static_cast<Bytes>(model.parameters()) * sizeof(float);
+  require_available(printable(file, 200) + ": writing it takes", 2 * weights, all);
+}
+
 }  // namespace
 
-int export_onnx(const Flags& flags, mpi::Transport& transport) {
+int export_onnx(const Flags& flags, mpi::Transport& transport, std::optional<Bytes> memory) {
   const bool first = transport.rank() == Rank(0);
   const std::string file = flags.text("export-onnx");
   Common common;
   const Model model = mpi::agreed(transport, [&] {
     refuse_flags_of_runs(flags);
     common = read_common(flags, !first);
+    common.limits.memory = memory;
     Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
     onnx::check_exportable(read);
-    if (first) check_writable(file, common.existing);
+    if (first) {
+      check_writable(file, common.existing);
+      require_writable_memory(read, file, memory, transport.local_size());
+    }
     return read;
   });
   if (!first) return 0;

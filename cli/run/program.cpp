@@ -15,6 +15,8 @@
 #include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
+#include "engine/host/available_memory.h"
+#include "engine/job/ranks/host_memory.h"
 #include "engine/job/run_job.h"
 #include "hios/base/files/npy.h"
 #include "hios/base/log.h"
@@ -100,11 +102,12 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     });
     return 0;
   }
-  if (flags.given("export-onnx")) return export_onnx(flags, transport);
+  const auto memory = job::share_of_memory(transport, read_available_memory());
+  if (flags.given("export-onnx")) return export_onnx(flags, transport, memory);
   if (flags.given("list-devices")) return list_devices(flags, transport);
   const Provenance provenance = gather_provenance(transport);
   const RunCommand command =
-      mpi::agreed(transport, [&] { return read_run_command(flags, transport); });
+      mpi::agreed(transport, [&] { return read_run_command(flags, transport, memory); });
   watch.set_timeout(command.timeout_s);
   const Network& network = command.inputs.network;
   const std::string words = model_words(flags, network.model, network.coarse.graph);

@@ -194,9 +194,11 @@ Flags run_program_flags() {
   return flags;
 }
 
-RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport) {
+RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport,
+                            std::optional<Bytes> memory) {
   const bool first = transport.rank() == Rank(0);
-  const Common common = read_common(flags, !first);
+  Common common = read_common(flags, !first);
+  common.limits.memory = memory;
   const job::RunOptions options = read_options(flags, transport.size(), common.seed);
   RunCommand command(common, read_inputs(flags, options.ranks, transport.size(), common.limits));
   command.options = options;
@@ -205,6 +207,7 @@ RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport)
   if (flags.given("max-error")) command.max_error = flags.number("max-error", 0, 1e6);
   command.timeout_s = read_timeout(flags);
   command.dry_run = flags.given("dry-run");
+  command.options.plan_only = command.dry_run;
   command.layers = flags.given("layers");
   command.options.time_operators = command.layers;
   check_together(flags, command);

@@ -29,7 +29,9 @@ struct RunCommand {
 /// Returns all flags of hios-run, to be parsed.
 Flags run_program_flags();
 
-/// Reads flags and files. Throws InputError where one of them is wrong.
-RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport);
+/// Reads flags and files. Throws InputError where one of them is wrong, or takes more than `memory`
+/// (empty: no limit).
+RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport,
+                            std::optional<Bytes> memory);
 
 }  // namespace hios::cli

@@ -19,6 +19,7 @@
 #include "cli/schedule/objective.h"
 #include "cli/schedule/period_table.h"
 #include "cli/schedule/schedule_runs.h"
+#include "engine/host/available_memory.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
@@ -196,7 +197,8 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   Flags flags = schedule_program_flags();
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
-  const Common common = read_common(flags, false);
+  Common common = read_common(flags, false);
+  common.limits.memory = available_memory();
   if (flags.given("list-algorithms")) return list_algorithms(common, registry);
   if (flags.given("list-models")) return list_models(common);
   if (flags.given("list-operators")) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "engine/host/control_group.h"
 #include "engine/host/machine.h"
 
 namespace hios {
@@ -16,20 +17,6 @@ std::string line_of(const fs::path& file) {
   std::string line;
   std::getline(stream, line);
   return line;
-}
-
-/// Returns the path of this process's control group below the root of the second version's tree
-/// ("0::/a/b") or of the first version's tree for processors ("4:cpu,cpuacct:/a/b").
-std::string control_group(const fs::path& root, bool second) {
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':'), last = line.find(':', first + 1);
-    if (last == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, last - first - 1) + ",";
-    const bool fits = second ? controllers == ",," : controllers.find(",cpu,") != std::string::npos;
-    if (fits) return line.substr(last + 1);
-  }
-  return {};
 }
 
 std::optional<double> quota_of_second(const fs::path& group) {
@@ -47,28 +34,21 @@ std::optional<double> quota_of_first(const fs::path& group) {
   return std::nullopt;
 }
 
-/// Returns the smallest quota of a group or one above it. A container may see its own group as the
-/// root of the tree, so the root counts, too; missing paths are ignored.
+/// Returns the smallest quota of a group or one above it.
 std::optional<double> least_quota(const fs::path& tree, const fs::path& path,
                                   std::optional<double> (*quota_of)(const fs::path&)) {
   std::optional<double> least;
-  fs::path group = tree;
-  const auto take = [&] {
-    const auto quota = quota_of(group);
+  for (const ControlGroup& group : control_groups(tree, path)) {
+    const auto quota = quota_of(group.folder);
     if (quota && (!least || *quota < *least)) least = quota;
-  };
-  take();
-  for (const fs::path& part : path.relative_path()) {
-    group /= part;
-    take();
   }
   return least;
 }
 
 std::optional<double> quota_cores(const fs::path& root) {
   const fs::path groups = root / "sys/fs/cgroup";
-  const auto second = least_quota(groups, control_group(root, true), quota_of_second);
-  return second ? second : least_quota(groups / "cpu", control_group(root, false), quota_of_first);
+  const auto second = least_quota(groups, control_group(root, {}), quota_of_second);
+  return second ? second : least_quota(groups / "cpu", control_group(root, "cpu"), quota_of_first);
 }
 
 std::string governor_of(const std::vector<int>& cores, const fs::path& root) {

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/host/available_memory.h"
 #include "engine/host/clock.h"
 #include "engine/host/machine.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/job/ranks/device_agreement.h"
+#include "engine/job/ranks/host_memory.h"
 #include "engine/job/ranks/profile_teams.h"
 #include "engine/job/ranks/tensor_transport.h"
+#include "engine/measure/operators.h"
+#include "engine/run/host_need.h"
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
@@ -47,6 +51,7 @@ struct ProfileJob::State {
 
   void agree();
   void set_up();
+  void require_host_memory();
   std::vector<std::vector<Stage>> wanted(const AskStages& ask, double time_limit_s) const;
   Ended measure_all(const AskStages& ask);
   Ended measure_stages(const AskStages& ask);
@@ -73,6 +78,18 @@ void ProfileJob::State::agree() {
       transport(), {{"the model", network.digest()}, {"the profile to update", profile.digest()}});
 }
 
+/// Throws InputError where the hosts have too little memory for the network on every rank, unless
+/// all its operators have been measured.
+void ProfileJob::State::require_host_memory() {
+  const CoarseGraph& coarse = network.coarse;
+  if (std::ranges::none_of(
+          into, [&](const Configuration* each) { return lacks_operators(coarse.graph, *each); }))
+    return;
+  const HostNeed need = host_need(coarse, network.model, plan_of_all(coarse, transport().rank()),
+                                  *mine.backend, {.keeps_outputs = false});
+  agree_on_host_memory(transport(), network.model.name(), need, read_available_memory(), false);
+}
+
 void ProfileJob::State::set_up() {
   const CoarseGraph& coarse = network.coarse;
   mine = make_rank_backend(transport(), options.ranks, setup.devices);
@@ -91,6 +108,7 @@ void ProfileJob::State::set_up() {
         RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
         teams.ranks);
   });
+  require_host_memory();
   algorithms = *agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
                                     {profile.algorithms(*into[teams.mine]), profile.file},
                                     Choosing::kByTiming)

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "engine/backend/operation.h"
-#include "engine/host/machine.h"
+#include "engine/host/available_memory.h"
 #include "engine/job/input_source.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/job/ranks/device_agreement.h"
+#include "engine/job/ranks/host_memory.h"
 #include "engine/job/report_data.h"
 #include "engine/job/run_job_state.h"
+#include "engine/run/host_need.h"
 #include "engine/run/step_text.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -87,6 +89,24 @@ void RunJob::State::plan_rank_of_copy() {
               copy * inputs.schedule.devices.size());
 }
 
+bool RunJob::State::ranks_are_alike() const {
+  return same_gpus(identities) && std::ranges::all_of(devices, [&](const RankDevice& one) {
+           return one.backend == devices.front().backend &&
+                  one.precision == devices.front().precision;
+         });
+}
+
+void RunJob::State::require_host_memory() {
+  const bool all = options.verify == Verify::kOperators, any = options.verify != Verify::kNo;
+  const HostNeed need = host_need(inputs.network.coarse, inputs.network.model, plan, *mine.backend,
+                                  {.draws_input = inputs.input.empty(),
+                                   .verifies_all = all,
+                                   .by_reference = any,
+                                   .on_one_rank = any && ranks_are_alike()});
+  agree_on_host_memory(transport(), inputs.network.model.name(), need, read_available_memory(),
+                       inferences.has_value());
+}
+
 void RunJob::State::prepare() {
   const CoarseGraph& coarse = inputs.network.coarse;
   const Model& model = inputs.network.model;
@@ -102,7 +122,7 @@ void RunJob::State::prepare() {
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
-  if (inferences) agree_on_host_memory(transport(), *mine.backend, need, available_memory());
+  if (!options.plan_only) require_host_memory();
   planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =

@@ -56,6 +56,7 @@ struct RunOptions {
   std::optional<double> rtol = {};  ///< a share of the expected value; empty: the same
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
+  bool plan_only = false;           ///< run() is not called, and hosts need no memory for it
   bool time_operators = false;      ///< RunResults::operators
 };
 
@@ -117,7 +118,8 @@ struct RunResults {
 /// has the transport) and `inputs` outlive it.
 class RunJob {
  public:
-  /// Agrees and sets up. Throws InputError, the same on all ranks.
+  /// Agrees and sets up. Throws InputError, the same on all ranks: also where the ranks of a host
+  /// would hold more memory than it has left.
   RunJob(Watch& watch, const RunInputs& inputs, const RunOptions& options);
   ~RunJob();
 

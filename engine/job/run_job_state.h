@@ -37,6 +37,10 @@ struct RunJob::State {
   void agree();
   void make_backend();
   void plan_rank_of_copy();
+  /// Throws InputError where the job would hold more memory than its hosts have.
+  /// Returns true if all ranks are going to agree on algorithms, so that all give the bits of one.
+  bool ranks_are_alike() const;
+  void require_host_memory();
   void prepare();
   void describe();
   std::vector<std::string> recording_refused();

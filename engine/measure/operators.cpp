@@ -41,10 +41,7 @@ struct NetworkSweeps {
 
 NetworkSweeps sweep_network(const ProfilerContext& context) {
   const auto order = context.coarse.graph.topological();
-  Schedule sequential;
-  sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
-  RankPlan plan = plan_rank(context.coarse, sequential, Rank(0));
-  plan.rank = context.transport.rank();  // every rank runs device 0's plan
+  const RankPlan plan = plan_of_all(context.coarse, context.transport.rank());
   Executor executor(context, plan);
   executor.record_stages(true);
 
@@ -109,6 +106,22 @@ void write_operators(const Graph& graph, const std::vector<std::string>& missing
 }
 
 }  // namespace
+
+bool lacks_operators(const Graph& graph, const Configuration& into) {
+  const std::set<std::string> unfinished = unfinished_operators(into);
+  return std::ranges::any_of(graph.operators(), [&](const Operator& op) {
+    return !into.operators.contains(op.signature) || unfinished.contains(op.signature);
+  });
+}
+
+RankPlan plan_of_all(const CoarseGraph& coarse, Rank rank) {
+  const auto order = coarse.graph.topological();
+  Schedule sequential;
+  sequential.devices.push_back(one_operator_stages({order.begin(), order.end()}));
+  RankPlan plan = plan_rank(coarse, sequential, Rank(0));
+  plan.rank = rank;  // every rank runs device 0's plan
+  return plan;
+}
 
 Measured measure_operators(const ProfilerContext& context, std::span<Configuration* const> into) {
   const Stopwatch stopwatch;

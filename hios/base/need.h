@@ -141,6 +141,17 @@ struct DeviceMemory {
   bool operator==(const DeviceMemory&) const = default;
 };
 
+/// More memory on a host, or a job that holds less there.
+struct HostMemory {
+  bool many_inferences = false;  ///< several inferences are in flight
+  bool several_ranks = false;    ///< ranks share the memory that is short
+  bool own_limit = false;        ///< the limit is a process's own (of its shell)
+  static auto fields(auto& self) {
+    return std::tie(self.many_inferences, self.several_ranks, self.own_limit);
+  }
+  bool operator==(const HostMemory&) const = default;
+};
+
 /// Backends that compute on the kinds of devices that the schedule was made for.
 struct DeviceKind {
   std::string kind;                   ///< the kind of the rank's device
@@ -247,11 +258,11 @@ using AnyNeed =
                  need::OnnxReader, need::OnnxWriter, need::SameMerge, need::AllFindings,
                  need::Measurement, need::DeviceIdentity, need::OtherBackend, need::BackendInBuild,
                  need::GpuArchitectureInBuild, need::Gpu, need::DevicesPerNode, need::SameGpu,
-                 need::IdentifiedDevices, need::AlikeHosts, need::DeviceMemory, need::DeviceKind,
-                 need::ScheduledPrecision, need::ChosenPrecision, need::BackendPerRank, need::Ranks,
-                 need::Cores, need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor,
-                 need::SingleCopy, need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher,
-                 need::MpiInBuild, need::FailedOperator>;
+                 need::IdentifiedDevices, need::AlikeHosts, need::DeviceMemory, need::HostMemory,
+                 need::DeviceKind, need::ScheduledPrecision, need::ChosenPrecision,
+                 need::BackendPerRank, need::Ranks, need::Cores, need::UnsharedCores,
+                 need::CoreQuota, need::PerformanceGovernor, need::SingleCopy, need::CudaAwareMpi,
+                 need::OtherRoute, need::MatchingLauncher, need::MpiInBuild, need::FailedOperator>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.

@@ -196,6 +196,7 @@ std::size_t element_size(int type) {
 ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits)
     : folder_(file.parent_path().empty() ? "." : file.parent_path()),
       name_(printable(file.string(), 200)),
+      limits_(limits),
       model_(std::make_unique<proto::ModelProto>()) {
   const Descriptor open = open_in(AT_FDCWD, file.string(), 0);
   if (!open.is_open()) fail(std::string("cannot be opened: ") + std::strerror(errno));
@@ -207,6 +208,7 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
                          std::to_string(limits.max_weights_bytes),
                      need::LargerInput{});
   }
+  require_memory("reading it takes", *size);
   bytes_left_ = limits.max_weights_bytes - *size;
   google::protobuf::io::FileInputStream stream(open.get());
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -219,6 +221,10 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
 }
 
 void ModelFile::fail(const std::string& message) const { throw InputError(name_ + ": " + message); }
+
+void ModelFile::require_memory(const std::string& what, Bytes needed) const {
+  require_available(name_ + ": " + what, needed, limits_);
+}
 
 std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t expected) {
   std::string location;
@@ -291,11 +297,14 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
     fail(what + "has " + std::to_string(listed) + " values where its dimensions say " +
          std::to_string(count));
   }
-  const std::string bytes = outside ? external(tensor, count * width) : std::string();
   auto constant = std::make_shared<Constant>();
   constant->type = kind_of(tensor.data_type());
   constant->name = printable(tensor.name());
   constant->element = type_name(tensor.data_type());
+  const Bytes held =
+      count * (constant->type == Constant::Type::kFloat ? sizeof(float) : sizeof(std::int64_t));
+  require_memory(what + "takes", held + (outside ? count * width : 0));
+  const std::string bytes = outside ? external(tensor, count * width) : std::string();
   if (constant->type == Constant::Type::kFloat) {
     constant->floats.resize(count);
   } else {

@@ -14,7 +14,7 @@ namespace hios::onnx {
 class ModelFile {
  public:
   /// Reads the file. Throws InputError with its name if it is not a regular file, is larger than
-  /// `limits`, is not ONNX, or has messages nested too deeply.
+  /// `limits` or than its memory, is not ONNX, or has messages nested too deeply.
   ModelFile(const std::filesystem::path& file, const ReadLimits& limits);
 
   proto::ModelProto& model() { return *model_; }
@@ -26,8 +26,13 @@ class ModelFile {
 
   /// Returns the values of a tensor, from the message (whose memory is freed) or from external
   /// data. Throws InputError for a type that is not numeric, for sizes that contradict each other,
-  /// and for external data that is missing, too short, no regular file or outside the folder.
+  /// and for external data that is missing, too short, no regular file or outside the folder, or
+  /// where the values take more memory than there is.
   std::shared_ptr<const Constant> take(proto::TensorProto& tensor);
+
+  /// Throws InputError where values take more memory than there is. `what` begins the message after
+  /// the file's name.
+  void require_memory(const std::string& what, Bytes needed) const;
 
   /// Throws InputError that names the file.
   [[noreturn]] void fail(const std::string& message) const;
@@ -38,6 +43,7 @@ class ModelFile {
 
   std::filesystem::path folder_;
   std::string name_;
+  ReadLimits limits_;
   bool widens_halves_ = false;
   Bytes bytes_left_;  ///< bytes left of the limit, for external data
   std::unique_ptr<proto::ModelProto> model_;

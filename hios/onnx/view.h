@@ -37,6 +37,9 @@ struct Constant {
                                 : static_cast<double>(integers[index]);
   }
   std::size_t size() const { return type == Type::kFloat ? floats.size() : integers.size(); }
+  Bytes size_bytes() const {
+    return floats.size() * sizeof(float) + integers.size() * sizeof(std::int64_t);
+  }
 };
 
 /// The largest number of values that one folded constant may have. It suffices for shapes, ranges,

@@ -57,6 +57,12 @@ TEST(Remedies, NameTheFlagsOfJobs) {
   const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
   EXPECT_EQ(line(need::Ranks{2}), "no: start it with mpirun -np 2");
   EXPECT_EQ(line(need::AllFindings{}), "no; hios-schedule --check lists them");
+  EXPECT_EQ(line(need::HostMemory{.several_ranks = true}),
+            "no: take a smaller input (--batch, --height, --width, --dim), fewer ranks on this host, "
+            "or more hosts");
+  EXPECT_EQ(line(need::HostMemory{.many_inferences = true, .own_limit = true}),
+            "no: take a smaller input (--batch, --height, --width, --dim), fewer --in-flight, "
+            "--distinct-inputs or --copies, or raise the limit");
   EXPECT_EQ(line(need::DeviceKind{"cpu", {}}),
             "no: choose another --backend, or schedule for --kind cpu");
   EXPECT_EQ(line(need::DeviceKind{"cpu", {"cpu", "cpu:avx2"}}),

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "cli/table.h"
-#include "engine/host/machine.h"
+#include "engine/host/available_memory.h"
 #include "hios/base/error.h"
 
 // The bytes below are fitted to peaks of resident memory (ru_maxrss, less those of --version) of

@@ -126,15 +126,4 @@ Json describe(const Gpu& gpu) {
           {"nvml", nvml_readings(gpu.bus_id)}};
 }
 
-std::string size_text(Bytes size_bytes) {
-  std::array<char, 64> text{};
-  const auto bytes = static_cast<double>(size_bytes);
-  if (bytes >= 0x1p30) {
-    std::snprintf(text.data(), text.size(), "%.2f GiB", bytes / 0x1p30);
-  } else {
-    std::snprintf(text.data(), text.size(), "%.2f MiB", bytes / 0x1p20);
-  }
-  return text.data();
-}
-
 }  // namespace hios::cuda

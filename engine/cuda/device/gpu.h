@@ -43,7 +43,4 @@ InputError refusal_of_index(int index, int count);
 /// throttled.
 Json describe(const Gpu& gpu);
 
-/// Formats a size for messages: "1.50 GiB".
-std::string size_text(Bytes size_bytes);
-
 }  // namespace hios::cuda

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/device/gpu.h"
 #include "engine/cuda/device/handles.h"
+#include "hios/base/size_text.h"
 
 namespace hios::cuda {
 namespace {

@@ -103,29 +103,6 @@ void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network&
   });
 }
 
-void agree_on_host_memory(mpi::Transport& transport, const Backend& backend,
-                          const MemoryEstimate& mine, std::optional<Bytes> available) {
-  const bool on_cores = DeviceIdentity::of(backend.describe()).empty();
-  const auto hosts = mpi::gather(transport, transport.host());
-  const auto needs = mpi::gather(transport, on_cores ? mine.total() : Bytes{0});
-  mpi::agreed(transport, [&] {
-    Bytes sum = 0;
-    std::size_t ranks = 0;
-    for (std::size_t r = 0; r < hosts.size(); ++r) {
-      if (hosts[r] != transport.host()) continue;
-      sum += needs[r];
-      ++ranks;
-    }
-    if (!available || sum <= *available) return;
-    const auto megabytes = [](Bytes bytes) { return std::to_string(bytes / 1'000'000) + " MB"; };
-    throw InputError("not enough memory on " + transport.host() + ": its " + std::to_string(ranks) +
-                     (ranks == 1 ? " rank" : " ranks") + " would hold " + megabytes(sum) +
-                     " of weights, tensors and inputs, and " + megabytes(*available) +
-                     " are available: take fewer inferences in flight, inputs or copies, or a "
-                     "smaller batch");
-  });
-}
-
 std::vector<MemoryEstimate> agree_on_limits(mpi::Transport& transport, const MemoryEstimate& mine,
                                             const Platform& devices,
                                             const std::string& schedule_name) {

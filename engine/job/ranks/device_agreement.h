@@ -44,13 +44,6 @@ void require_one_library(mpi::Transport& transport, const Backend& backend);
 void agree_on_memory(mpi::Transport& transport, Backend& backend, const Network& network,
                      const RankPlan& plan);
 
-/// Throws InputError where the ranks of a host would together hold more than `available` on it,
-/// before anything is allocated; returns where that is not known. For runs whose numbers of buffers
-/// and inputs a user chooses; other runs hold what their network needs. Ranks on devices are not
-/// counted.
-void agree_on_host_memory(mpi::Transport& transport, const Backend& backend,
-                          const MemoryEstimate& mine, std::optional<Bytes> available);
-
 /// Gathers the memory that every rank holds, by rank. Throws InputError where one holds more than
 /// its device's `memory_bytes`: rank, bytes and limit (copies as above). `schedule_name` is for
 /// that message.

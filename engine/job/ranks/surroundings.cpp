@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include "engine/host/available_memory.h"
 #include "engine/host/cores.h"
-#include "engine/host/machine.h"
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"

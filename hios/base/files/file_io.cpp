@@ -9,6 +9,7 @@
 #include "hios/base/error.h"
 #include "hios/base/files/output_file.h"
 #include "hios/base/need.h"
+#include "hios/base/size_text.h"
 
 namespace hios {
 namespace {
@@ -33,6 +34,13 @@ void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits
 }
 
 }  // namespace
+
+void require_available(const std::string& what, Bytes needed, const ReadLimits& limits) {
+  if (!limits.memory || needed <= *limits.memory) return;
+  throw InputError(what + " at least " + size_text(needed) + " of memory, where " +
+                   size_text(*limits.memory) +
+                   " are available: give the program more memory, or run fewer ranks on this host");
+}
 
 std::string read_text(const fs::path& file, const ReadLimits& limits) {
   struct stat status {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,13 @@ struct ReadLimits {
   /// The limit of a file that holds weights and of the files next to it, together.
   Bytes max_weights_bytes = 2ull << 30;
   int max_depth = 64;  ///< deeper nesting of JSON is refused while parsing
+  /// The memory that weights and arrays may take while they are read; empty: no limit.
+  std::optional<Bytes> memory = {};
 };
+
+/// Throws InputError where a step needs more than limits.memory. `what` begins the message:
+/// "f.npy: reading it takes".
+void require_available(const std::string& what, Bytes needed, const ReadLimits& limits);
 
 /// Returns the bytes of a regular file (links are followed). Throws InputError: missing,
 /// unreadable, no regular file, or larger than the limit.

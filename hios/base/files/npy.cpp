@@ -2,10 +2,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "hios/base/error.h"
 
@@ -111,10 +113,21 @@ std::vector<float> rounded(const std::string& name, std::span<const double> numb
   return values;
 }
 
+/// Throws InputError where the file's text and its values, which are in memory together, do not
+/// fit. Leaves files that cannot be read, or are too large, to read_text().
+void require_memory_for(const std::filesystem::path& file, const std::string& name,
+                        const ReadLimits& limits) {
+  std::error_code unreadable;
+  const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
+  if (unreadable || size > limits.max_weights_bytes) return;
+  require_available(name + ": reading it takes", 2 * size, limits);
+}
+
 }  // namespace
 
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   const std::string name = printable(file.string(), 200);
+  require_memory_for(file, name, limits);
   const std::string text = read_text(file, {.max_bytes = limits.max_weights_bytes});
   const std::string_view bytes(text);
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(name, "is no .npy file");

@@ -16,7 +16,7 @@ struct NpyArray {
 };
 
 /// Reads an array of fp32, or of fp64, which is rounded. Throws InputError with the file's name:
-/// not a regular file, larger than the limit, no .npy file of version 1.0, 2.0 or 3.0, a key that
+/// not a regular file, larger than a limit, no .npy file of version 1.0, 2.0 or 3.0, a key that
 /// is twice in the header, another type of number, a finite one beyond the range of fp32, Fortran
 /// order, or a length that contradicts the header.
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
 #include <unordered_map>
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "hios/base/size_text.h"
 #include "hios/onnx/operators/registry.h"
 
 namespace hios::onnx {
@@ -105,9 +107,12 @@ class GraphReader {
 
   void read_initializers() {
     if (graph_.sparse_initializer_size() > 0) file_.fail("has sparse tensors, which are not read");
+    Bytes held = 0;
     for (auto& tensor : *graph_.mutable_initializer()) {
       const Dims dims(tensor.dims().begin(), tensor.dims().end());
       std::shared_ptr<const Constant> values = file_.take(tensor);
+      held += values->size_bytes();
+      file_.require_memory("the tensors up to '" + printable(tensor.name()) + "' take", held);
       define(tensor.name(), View{std::move(values), dims, dense_strides(dims), 0});
     }
   }
@@ -229,6 +234,18 @@ class GraphReader {
     }
   }
 
+  /// Counts the weights of a node's layers. A few bytes of a file may make many of them: a constant
+  /// that is broadcast, or that many nodes read.
+  void count_parameters(const Node& node, std::size_t first) {
+    for (std::size_t i = first; i < draft_.layers.size(); ++i) {
+      const auto& [weights, bias] = draft_.layers[i].parameters;
+      parameter_bytes_ += (weights.size() + bias.size()) * sizeof(float);
+    }
+    file_.require_memory("node '" + printable(node.name()) + "' (" + printable(node.type()) +
+                             "): the weights of the layers up to it take",
+                         parameter_bytes_);
+  }
+
   Views outputs_of(const Node& node, const Operator& row) {
     try {
       node.check_attributes();
@@ -242,11 +259,18 @@ class GraphReader {
       }
       if (node.input_count() == 0) node.fail("has no input");
       LayerEmitter emitter(draft_, node);
-      return row.emit(emitter, node);
+      const std::size_t before = draft_.layers.size();
+      Views outputs = row.emit(emitter, node);
+      count_parameters(node, before);
+      return outputs;
     } catch (const InputError& error) {
       // Errors of views and shapes do not name the node.
       if (std::string_view(error.what()).starts_with(file_.name())) throw;
       node.fail(error.what());
+    } catch (
+        const std::bad_alloc&) {  // under a limit of addresses; else count_parameters() finds it
+      node.fail("no memory for its values after " + size_text(parameter_bytes_) +
+                " of weights of other layers: give the program more memory");
     }
   }
 
@@ -287,6 +311,7 @@ class GraphReader {
   proto::GraphProto& graph_;
   std::int64_t opset_ = 0;
   std::int64_t folded_ = 0;                       ///< values of folded constants
+  Bytes parameter_bytes_ = 0;                     ///< weights of the draft's layers
   std::unordered_map<std::string, View> values_;  ///< the values that are still to be used
   std::unordered_map<std::string, std::size_t> uses_left_;
   std::set<std::string> defined_;   ///< names of all values, freed ones included

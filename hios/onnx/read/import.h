@@ -21,14 +21,15 @@ struct ImportOptions {
   /// Extents that the file leaves open, by their names ("seq"), or by their indices ("1") where
   /// the file names none.
   std::map<std::string, std::int64_t> dims = {};
-  ReadLimits limits = {};  ///< max_weights_bytes: of the file and its external data together
+  /// max_weights_bytes: of the file and its external data together; memory: of all values.
+  ReadLimits limits = {};
 };
 
 /// Reads an ONNX file (opsets 7 to 28; one floating-point input) and its external data, which must
 /// be in the file's folder or below. Folds constants, and simplifies the layers
 /// (hios/onnx/passes/passes.h): a BatchNormalization becomes part of a convolution, x·sigmoid(x)
 /// one layer. Throws InputError that names the file and the node: all unknown operators at once; an
-/// attribute, a shape or a type that is not read; a damaged file. A build without ONNX
+/// attribute, a shape or a type that is not read; a damaged file; more memory than there is. A build without ONNX
 /// (without_import.cpp) always throws.
 Model import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 

@@ -10,6 +10,7 @@
 // with the same library, and each rank makes the plan from them.
 #include "engine/cuda/operators/convolution.h"
 #include "engine/cuda/operators/graph/engines.h"
+#include "hios/base/size_text.h"
 
 namespace hios::cuda {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "engine/host/machine.h"
+#include "engine/host/available_memory.h"
 #include "hios/graph/random/random_dag.h"
 #include "support/message.h"
 
