@@ -56,7 +56,8 @@ struct Specs {
                         "slice-graph: orders of a generation"};
   OptionSpec generations{
       "generations", std::int64_t{100}, 1, 1e9,
-      "slice-graph: generations; random takes population times generations orders"};
+      "slice-graph: generations; random takes population times generations orders, brkga and mla "
+      "fewer, since elites are not judged again"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "threads that islands share; 0: all of the machine's. Changes only the speed"};
 };
