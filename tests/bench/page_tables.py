@@ -7,9 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 FIGURE = r"[-+−~]?\d[\d.,]*(e-?\d+)?( ?(%|x|s|ms|MB|KB|GB))?"
-# A cell of figures and of the words between them, or one with a decimal fraction.
+# A cell of figures, and of signs and words between them.
 ALL_FIGURES = re.compile(rf"{FIGURE}( ?(,|;|/|to|of|and|\() ?{FIGURE}\)?)*")
-FRACTION = re.compile(r"\d\.\d")
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,11 @@ class Table:
     rows: tuple  # of tuples of cells
 
     def shows_figures(self):
-        return any(ALL_FIGURES.fullmatch(cell) or FRACTION.search(cell) for row in self.rows for cell in row)
+        return any(ALL_FIGURES.fullmatch(cell) for row in self.rows for cell in row)
+
+    def key(self):
+        """Page and title: the first three columns."""
+        return self.page, " | ".join(self.head[:3])
 
 
 def cells_of(line):
