@@ -135,7 +135,7 @@ def over_search(cases, case):
 
 
 def claims():
-    """What the page says of MOIRAI's Fig. 10 and RQ2, on GPT-3."""
+    """Numbers of the page's claims on GPT-3: MOIRAI's Fig. 10 and RQ2."""
     cases = Cases("figure-10")
     models = [name for name in NETWORKS if name.startswith("GPT-3")]
     lines = []
@@ -167,7 +167,7 @@ def over_one_device(cases, case):
 
 
 def coarsening(cases, name, place):
-    """What coarsening takes off the latency of the search, in per cent."""
+    """The share that coarsening takes off the latency of the search, in per cent."""
     return 100 * (1 - shortest(cases, f"{name}, {place}, coarsened") / shortest(cases, f"{name}, {place}, original"))
 
 

@@ -80,7 +80,7 @@ TEST(PeriodRowsAlone, EachIsThatBoundAndNextToItTheLargestSoFar) {
   const Algorithm& algorithm = built_in().find("slice-graph");
   std::vector<Row> all =
       compare(problem, std::vector<Request>{{&algorithm, Options(algorithm.options)}}, {});
-  ASSERT_EQ(all[0].many->period_ms, 5);
+  ASSERT_EQ(all[0].compared().throughput->period_ms, 5);
   all[0].many->lower_bound_ms = 4.5;  // proved by its scheduler
   const auto made = raise_period_bounds(
       all, problem, std::vector<PeriodBound>{PeriodBound::kSimple, PeriodBound::kBottleneck}, {});
