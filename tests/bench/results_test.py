@@ -4,7 +4,7 @@ import fnmatch
 import re
 import unittest
 
-from page_tables import RESULTS, ROOT, tables_of
+from markdown_tables import RESULTS, ROOT, tables_of
 
 LARGEST_BYTES = 100_000
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

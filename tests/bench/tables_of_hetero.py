@@ -3,7 +3,7 @@
 import statistics
 
 import summaries
-from page_tables import RESULTS, Numbers
+from markdown_tables import RESULTS, Numbers
 
 MODULES = ("1 channel", *(f"{ends}, {count} channels" for ends in ("strong", "weak") for count in (2, 3, 4)))
 SYMMETRIES = ("symmetry=none", "symmetry=tasks", "symmetry=time")

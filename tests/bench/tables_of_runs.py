@@ -7,7 +7,7 @@ import milp
 import mixed
 import quality
 import soak
-from page_tables import RESULTS, rows_in, tables_in
+from markdown_tables import RESULTS, rows_in, tables_in
 from peer_report import shown
 from peer_rounds import OURS, PEERS
 

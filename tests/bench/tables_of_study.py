@@ -2,7 +2,7 @@
 
 import csv
 
-from page_tables import RESULTS, Numbers
+from markdown_tables import RESULTS, Numbers
 
 NETWORKS = ("inception_v3", "nasnet_large")
 ROWS = ("sequential 1x1", "ios 1x1", "inter-mr 2x1", "hios-mr 2x1", "inter-lp 2x1", "hios-lp 2x1", "best 2x1", "sequential 1x2",

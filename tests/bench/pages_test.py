@@ -11,7 +11,7 @@ import tables_of_pipelines
 import tables_of_runs
 import tables_of_study
 from compare import table as demo_table
-from page_tables import RESULTS, ROOT, Numbers, differences, tables_in, tables_of
+from markdown_tables import RESULTS, ROOT, Numbers, differences, tables_in, tables_of
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted((ROOT / "docs").glob("*.md")),
          *sorted(RESULTS.rglob("*.md"))]
@@ -44,7 +44,7 @@ def edited(cell):
     return cell[:at] + str((int(cell[at]) + 1) % 10) + cell[at + 1:]
 
 
-class PageTablesTest(unittest.TestCase):
+class PagesTest(unittest.TestCase):
     def test_every_table_of_figures_is_computed_again_or_named(self):
         self.assertEqual(Counter({key: len(tables) for key, tables in by_key().items()}),
                          Counter({**{key: len(sources) for key, sources in RECOMPUTED.items()},
