@@ -2,7 +2,7 @@
 """bench/quality: runs every scheduler on random networks of every family, for homogeneous devices, heterogeneous devices and
 devices with little memory, and `best` with a given time. A problem is computed once: a stopped run continues. Prints a table
 of latencies divided by those of heft and by the lower bound, and the differences from the recorded table; writes it as
-quality.md, quality.json and, with Matplotlib, quality.png and .svg next to the rows, quality.csv.
+quality.md, quality.json and, with Matplotlib, quality.png next to the rows, quality.csv.
 """
 
 import argparse

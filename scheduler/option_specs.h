@@ -21,8 +21,10 @@ struct Specs {
   OptionSpec least_ranks{"least_ranks", true, 0, 0,
                          "heft: also ranks by each operator's least time, and the shorter "
                          "schedule; the paper takes the mean of its times alone"};
-  OptionSpec window{"window", std::int64_t{4}, 1, 64,
-                    "w of Alg. 2: the most operators that one window merges into a stage"};
+  OptionSpec window{
+      "window", std::int64_t{4}, 1, 64,
+      "w of Alg. 2: the most operators that one window merges into a stage; the paper gives no "
+      "value"};
   OptionSpec max_group{"max_group", std::int64_t{3}, 1, 32, "r: the most operators of a group"};
   OptionSpec max_groups{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"};
   OptionSpec max_endings{"max_endings", std::int64_t{5'000'000}, 1, 1e12,
@@ -56,7 +58,8 @@ struct Specs {
                         "slice-graph: orders of a generation"};
   OptionSpec generations{
       "generations", std::int64_t{100}, 1, 1e9,
-      "slice-graph: generations; random takes population times generations orders"};
+      "slice-graph: generations; random takes population times generations orders, brkga and mla "
+      "fewer, since elites are not judged again"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "threads that islands share; 0: all of the machine's. Changes only the speed"};
 };

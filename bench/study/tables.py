@@ -3,11 +3,11 @@
 import csv
 
 
-def write_table(path, columns, rows):
-    """Formats floating-point numbers with five digits, and other values unchanged."""
+def write_table(path, columns, rows, digits=5):
+    """Formats floating-point numbers with that many digits, and other values unchanged."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: f"{value:.5g}" if isinstance(value, float) else value
+            writer.writerow({key: f"{value:.{digits}g}" if isinstance(value, float) else value
                              for key, value in row.items()})

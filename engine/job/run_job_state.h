@@ -37,9 +37,9 @@ struct RunJob::State {
   void agree();
   void make_backend();
   void plan_rank_of_copy();
-  /// Throws InputError where the job would hold more memory than its hosts have.
   /// Returns true if all ranks are going to agree on algorithms, so that all give the bits of one.
   bool ranks_are_alike() const;
+  /// Throws InputError where the job would hold more memory than its hosts have.
   void require_host_memory();
   void prepare();
   void describe();

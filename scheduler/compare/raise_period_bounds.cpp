@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -24,8 +25,10 @@ struct Known {
   const Row* shortest = nullptr;
   double period_ms = std::numeric_limits<double>::infinity();
   LowerBound bound;
+  double simple_ms;
 
-  explicit Known(const std::vector<Row>& rows) {
+  Known(const std::vector<Row>& rows, const Problem& problem)
+      : simple_ms(pipeline::simple_period_bound(problem.graph(), problem.costs()).ms) {
     for (const Row& row : rows) {
       if (!is_bounded(row)) continue;
       if (row.many->lower_bound_ms > bound.ms) bound = {row.many->lower_bound_ms, row.many->bound};
@@ -55,20 +58,32 @@ void raise(const LowerBound& bound, Row& row) {
   if (proves(bound, period_ms)) row.outcome = Outcome::kOptimal;
 }
 
-/// Looks for one bound. Its row has no value where it ended before the bound was larger.
+/// Looks for one bound alone. Its row has no value where it ended before it was above the simple
+/// bound.
 PeriodRow look_for(PeriodBound which, const Known& known, const Problem& problem,
                    const Deadline& deadline, LowerBound& found) {
   const double start_s = deadline.now_s();
   pipeline::PeriodKnowledge knowledge;
-  if (which != PeriodBound::kSimple) knowledge.at_least_ms = known.bound.ms;
   knowledge.known_ms = known.period_ms;
   knowledge.known = &known.shortest->schedule;
   knowledge.deadline = deadline;
   pipeline::PeriodBoundResult result =
       period_bound(which, problem.graph(), problem.costs(), knowledge);
   found = std::move(result.bound);
-  const bool in_vain = !result.remark.empty() && found.ms <= knowledge.at_least_ms;
-  return {found.name, in_vain ? 0 : found.ms, deadline.now_s() - start_s, std::move(result.remark)};
+  const bool in_vain = !result.remark.empty() && found.ms <= known.simple_ms;
+  return {.name = found.name,
+          .ms = in_vain ? 0 : found.ms,
+          .seconds = deadline.now_s() - start_s,
+          .remark = std::move(result.remark)};
+}
+
+/// Returns the row of a bound that need not or cannot be looked for, or nothing.
+std::optional<PeriodRow> known_before(PeriodBound which, const Known& known, bool expired) {
+  const std::string name(to_string(which));
+  if (which == PeriodBound::kSimple || (!known.proven() && !expired)) return std::nullopt;
+  if (!known.proven()) return PeriodRow{.name = name, .remark = "no time was left"};
+  if (known.bound.name != name) return PeriodRow{.name = name, .remark = "not needed any more"};
+  return PeriodRow{.name = name, .ms = known.bound.ms, .remark = "proved with the schedule"};
 }
 
 }  // namespace
@@ -77,24 +92,16 @@ std::vector<PeriodRow> raise_period_bounds(std::vector<Row>& rows, const Problem
                                            std::span<const PeriodBound> bounds,
                                            const Deadline& deadline) {
   std::vector<PeriodRow> made;
-  Known known(rows);
+  Known known(rows, problem);
   if (known.shortest == nullptr) return made;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const PeriodBound which = bounds[i];
     const Deadline own = deadline.share(1 / static_cast<double>(bounds.size() - i));
-    const bool simple = which == PeriodBound::kSimple;
-    const std::string name(to_string(which));
-    if (!simple && known.proven() && known.bound.name == name) {
-      made.push_back({name, known.bound.ms, 0, "proved with the schedule"});
-      continue;
-    }
-    if (!simple && (known.proven() || own.expired())) {
-      made.push_back({name, 0, 0, known.proven() ? "not needed any more" : "no time was left"});
-      continue;
-    }
     LowerBound found;
-    made.push_back(look_for(which, known, problem, own, found));
+    std::optional<PeriodRow> row = known_before(which, known, own.expired());
+    made.push_back(row ? *std::move(row) : look_for(which, known, problem, own, found));
     if (found.ms > known.bound.ms) known.bound = std::move(found);
+    made.back().largest_ms = known.bound.ms;
   }
   for (Row& row : rows) raise(known.bound, row);
   return made;

@@ -4,7 +4,8 @@ import math
 import unittest
 
 import simulated
-from cells import COLUMNS, Cells, figure_rows, mean_bounds, mean_ratio, summary
+from cells import (COLUMNS, Cells, figure_rows, mean_bounds, mean_ratio, read_figures, summary,
+                   write_figures)
 from settings import FIGURES, Setting
 from support import FolderTest
 
@@ -66,7 +67,7 @@ class CellsTest(FolderTest):
         # Bounds for four devices: 40, 40 and 36; that of 99 holds for one device only.
         self.assertAlmostEqual(self.summary("hios-lp")["gap_to_bound"], mean([50 / 40, 48 / 40, 40 / 36]) - 1)
         self.assertAlmostEqual(self.summary("hios-mr")["gap_to_bound"], mean([55 / 40, 60 / 40, 44 / 36]) - 1)
-        self.assertEqual(mean_bounds(Cells(self.store), DEVICES_FIGURE), [(4, mean([40, 40, 36]))])
+        self.assertEqual(mean_bounds([self.summary("hios-lp"), self.summary("ios")]), [(4, mean([40, 40, 36]))])
 
     def test_one_device_stands_for_every_number_of_devices_and_every_p(self):
         for setting in (Setting(devices=12), Setting(p=0.4)):
@@ -96,6 +97,17 @@ class CellsTest(FolderTest):
         everywhere = list(DEVICES_FIGURE.values)
         self.assertEqual(rows, [("sequential", m) for m in everywhere] + [("ios", m) for m in everywhere]
                          + [("hios-mr", 4), ("hios-lp", 2), ("hios-lp", 4)])
+
+    def test_figures_are_drawn_from_the_means_alone(self):
+        write_figures(self.folder)
+        (self.folder / "simulated.csv").unlink()
+        write_figures(self.folder)
+        rows = {(row["algorithm"], row["value"]): row for row in read_figures(self.folder)[DEVICES_FIGURE.number]}
+        row = rows["hios-lp", 4]
+        self.assertEqual(tuple(row), COLUMNS)
+        self.assertEqual((row["seeds"], row["lower_bound_ms_mean"]), (3, 38.66667))
+        self.assertAlmostEqual(row["gap_to_bound"], self.summary("hios-lp")["gap_to_bound"], places=6)
+        self.assertEqual(mean_bounds(rows.values()), [(4, 38.66667)])
 
 
 if __name__ == "__main__":

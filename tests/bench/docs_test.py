@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "slurm" / "README.md",
+         ROOT / "bench" / "results" / "README.md",
          *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = ("hios-profile", "hios-schedule", "hios-run")
 # Flags of programs that are not ours.

@@ -1,14 +1,20 @@
 """The numbers of figures 7 to 11: means, deviations and bounds over the seeds of a setting; ratios are
-means of the networks' own ratios. plots_simulated.py draws them."""
+means of the networks' own ratios. They are kept as figures.csv, which plots_simulated.py draws; the networks one by
+one, simulated.csv, are not kept in the repository: `bench/study/run simulated` makes them again."""
 
+import csv
 import statistics
 
 import simulated
 from looks import ordered
+from settings import FIGURES
+from tables import write_table
 
 COLUMNS = ("figure", "axis", "value", "algorithm", "seeds", "latency_ms_mean", "latency_ms_std",
            "speedup_over_sequential", "speedup_over_ios", "latency_over_hios_lp", "gap_to_bound",
-           "waiting_share")
+           "waiting_share", "lower_bound_ms_mean")
+TEXTS = ("axis", "algorithm")
+DIGITS = 7  # so that what a page rounds is not rounded twice
 
 
 class Cells:
@@ -62,6 +68,7 @@ def summary(cells, figure, setting, name):
         "speedup_over_ios": mean_ratio(cells.latencies(setting, "ios"), latency),
         "latency_over_hios_lp": mean_ratio(latency, cells.latencies(setting, "hios-lp")),
         "gap_to_bound": gap - 1 if gap else "", "waiting_share": cells.mean_waiting(setting, name),
+        "lower_bound_ms_mean": mean_bound(cells, setting),
     }
 
 
@@ -71,12 +78,36 @@ def figure_rows(cells, figure):
             if cells.latencies(setting, name)]
 
 
-def mean_bounds(cells, figure):
-    """The mean lower bound of the networks: (value of the axis, ms) for each point."""
-    points = []
-    for setting in figure.settings():
-        bounds = [cells.bound(setting, seed) for seed in cells.seeds]
-        bounds = [bound for bound in bounds if bound]
-        if bounds:
-            points.append((getattr(setting, figure.axis), statistics.fmean(bounds)))
-    return points
+def mean_bound(cells, setting):
+    """The mean lower bound of the setting's networks; empty where no row has one."""
+    known = [bound for bound in (cells.bound(setting, seed) for seed in cells.seeds) if bound]
+    return statistics.fmean(known) if known else ""
+
+
+def mean_bounds(rows):
+    """The mean lower bound of the networks: (value of the axis, ms) for each point of a figure's rows."""
+    return sorted({(row["value"], row["lower_bound_ms_mean"]) for row in rows if row["lower_bound_ms_mean"] != ""})
+
+
+def write_figures(folder):
+    """Writes figures.csv from simulated.csv, if that is there."""
+    cells = Cells(simulated.open_store(folder))
+    rows = [row for figure in FIGURES for row in figure_rows(cells, figure)]
+    if rows:
+        write_table(folder / "figures.csv", COLUMNS, rows, DIGITS)
+
+
+def number(text):
+    return text if text == "" else float(text) if "." in text or "e" in text else int(text)
+
+
+def read_figures(folder):
+    """The rows of figures.csv by number of the figure; none without the file."""
+    found = {figure.number: [] for figure in FIGURES}
+    path = folder / "figures.csv"
+    if path.exists():
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                row = {column: text if column in TEXTS else number(text) for column, text in row.items()}
+                found[row["figure"]].append(row)
+    return found

@@ -1,12 +1,10 @@
-"""Figures 7 to 11: mean latency and its standard deviation over the seeds, by the varied parameter; and
-the same numbers as a table, figures.csv, with speed-ups and gaps, as means over the seeds' own values."""
+"""Figures 7 to 11: mean latency and its standard deviation over the seeds, by the varied parameter. They are drawn
+from figures.csv, which is written again where the networks one by one are there."""
 
-import simulated
-from cells import COLUMNS, Cells, figure_rows, mean_bounds
+from cells import mean_bounds, read_figures, write_figures
 from looks import look, ordered
 from settings import FIGURES
 from style import plt, save
-from tables import write_table
 
 
 # Lines that are apart as latencies; schedulers for several devices differ only in their gap to the bound.
@@ -42,9 +40,9 @@ def draw_gaps(axes, rows):
     axes.set_title("Gap to the lower bound, mean", fontsize=10)
 
 
-def draw_figure(figure, rows, cells, folder):
+def draw_figure(figure, rows, folder):
     canvas, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0))
-    draw_latencies(left, rows, mean_bounds(cells, figure))
+    draw_latencies(left, rows, mean_bounds(rows))
     draw_gaps(right, rows)
     for axes in (left, right):
         axes.set_xticks(figure.values)
@@ -58,12 +56,8 @@ def draw_figure(figure, rows, cells, folder):
 
 
 def draw(folder):
-    cells = Cells(simulated.open_store(folder))
-    table = []
+    write_figures(folder)
+    rows = read_figures(folder)
     for figure in FIGURES:
-        rows = figure_rows(cells, figure)
-        if rows:
-            draw_figure(figure, rows, cells, folder)
-        table += rows
-    if table:
-        write_table(folder / "figures.csv", COLUMNS, table)
+        if rows[figure.number]:
+            draw_figure(figure, rows[figure.number], folder)

@@ -3,11 +3,11 @@
 from pipeline_calls import store_of
 from style import plt, save
 
-SHOWN = {"random-1": ("one order, sliced", "#56B4E9", "v"), "brkga-10000": ("10,000 orders, sliced", "#0072B2", "^"),
+SHOWN = {"random-1": ("random-1", "#56B4E9", "v"), "brkga-10000": ("brkga-10000", "#0072B2", "^"),
          "bottleneck": ("bottleneck", "#E69F00", "s"), "bottleneck-guess": ("bottleneck-guess", "#D55E00", "D"),
          "exact": ("exact", "#882255", "o"), "downsets": ("down-sets", "#009E73", "*")}
 DEVICES = (2, 8, 64)
-TICKS = (50, 100, 200, 400)
+TICKS = (50, 100, 200, 400, 800)
 NAMES = {"networks": "figure-4", "regal": "figure-5"}
 
 
@@ -26,7 +26,7 @@ def draw(folder, part):
         axes.set_yscale("log")
         axes.set_xticks(TICKS, map(str, TICKS))
         axes.minorticks_off()
-        axes.set_xlim(TICKS[0] * 0.9, TICKS[-1] * 1.2)
+        axes.set_xlim(TICKS[0] * 0.9, TICKS[-1])  # the largest graph has 640
         axes.set_title(f"{k} devices", fontsize=10)
         axes.set_xlabel("operators")
     panes[0].set_ylabel("seconds")

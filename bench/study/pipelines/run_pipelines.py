@@ -1,7 +1,7 @@
 """Reproduces tables and figures of Archer, Fahrbach, Liu and Prabhu: periods of blocks, and gaps of bounds.
 
 Results are CSV files under bench/results/pipelines, one per part; existing rows are not computed again, so a stopped run
-continues. Remove a file to compute it again from scratch. The whole takes less than three hours on two cores.
+continues. Remove a file to compute it again from scratch. The whole takes more than an hour.
 """
 
 import argparse

@@ -27,7 +27,7 @@
 // min(M, i), where all are alike): the others would be equal by symmetry. The result therefore does
 // not depend on which other devices there are.
 //
-// Where the paper takes the history with the earliest finish of v_n, this one takes the least
+// In line 22 the paper takes the history with the earliest finish of v_n; this one takes the least
 // latency, then the earliest finish. That is the same in a graph with one output, and right in
 // others, where v_n need not end last. The schedule is valid by construction: every operator has
 // one device, and each device has the priorities' order, which is topological.

@@ -7,8 +7,11 @@
 
 namespace hios::scheduler {
 
-/// Runs Alg. 3 of Kundu and Shu, HIOS, without its last line. One operator a stage. After the
-/// deadline, list_schedule() places the rest.
+/// Runs Alg. 3 of Kundu and Shu, HIOS, without line 27, which is parallelize(). One operator a
+/// stage. After the deadline, list_schedule() places the rest.
+///
+/// Line 22 differs: the history of least latency is taken, where the paper takes the one in which
+/// the last operator v_n finishes first, whatever ends after it.
 ///
 /// Honours times by device, `allowed`, `colocate` and memory: an operator is tried after a history
 /// only on devices that can take it there. If no history has such a device, pack_operators() places

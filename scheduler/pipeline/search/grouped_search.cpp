@@ -24,7 +24,7 @@ struct Left {
 constexpr Left kFirst{0.55, 0.4}, kOthers[] = {{0.22, 0.12}, {0.05, 0}};
 constexpr double kLeftOfLatency = 0.38;       ///< remaining after the schedulers of latency
 constexpr std::size_t kMaxForLatency = 2000;  ///< operators of graphs for the schedulers of latency
-constexpr std::size_t kGroupWindow = 4;       ///< w of Alg. 2
+constexpr std::size_t kGroupWindow = 4;       ///< w of Alg. 2, hios-lp's default
 constexpr std::int64_t kMaxEndings = 1'000'000;  ///< for 32 operators
 
 class GroupedSearch {

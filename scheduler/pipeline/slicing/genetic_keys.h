@@ -21,9 +21,9 @@ struct GeneticOptions {
   double inheritance = 0.7;       ///< probability of each key to come from the elite parent
 };
 
-/// Calls `fitness` (less is better) for at most population · generations chromosomes, fewer as
-/// elites survive; ends when the deadline expires. The caller's `fitness` keeps the best. `starts`
-/// are chromosomes of the first generation.
+/// Calls `fitness` (less is better) for the chromosomes of the first generation, and in each later
+/// one for all but the elites: 100 + 99 · 80 by default. Ends when the deadline expires. The
+/// caller's `fitness` keeps the best. `starts` are chromosomes of the first generation.
 void evolve_keys(std::size_t keys, const GeneticOptions& options, std::uint64_t seed,
                  const std::vector<std::vector<double>>& starts,
                  const std::function<double(std::span<const double>)>& fitness,

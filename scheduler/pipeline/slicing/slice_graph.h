@@ -15,10 +15,11 @@ namespace hios::scheduler::pipeline {
 
 /// The source of the topological orders.
 enum class OrderSearch {
-  kGiven,                ///< the graph's own
-  kRandom,               ///< random priorities
-  kGenetic,              ///< priorities by a genetic algorithm, judged by the slicing (Alg. 2)
-  kArrangement,          ///< by the sum of the lengths of edges; each new best is sliced
+  kGiven,        ///< the graph's own
+  kRandom,       ///< random priorities
+  kGenetic,      ///< priorities by a genetic algorithm, judged by the slicing (Alg. 2)
+  kArrangement,  ///< by the sum of the lengths of edges; each that is shorter than all before
+                 ///< it is sliced, and the best slicing kept (the paper slices one order)
   kWeightedArrangement,  ///< the same, with edges weighted by transfers
 };
 /// Throws InputError that lists the names: given, random, brkga, mla, mla-weighted.
@@ -36,9 +37,11 @@ struct SlicedOrder {
   Slicing slicing;
 };
 
-/// Returns the order with the cheapest most expensive block of population · generations orders, of
-/// which the graph's own is always tried and the others until the deadline. The same seed gives the
-/// same result. Throws InputError, which names the algorithm, where no order has a slicing.
+/// Returns the order with the cheapest most expensive block of the graph's own, which is always
+/// sliced, and of those of the search, which are tried until the deadline: population · generations
+/// random ones, or fewer by the genetic algorithm, whose elites are not judged again
+/// (evolve_keys(): 8,020 of 100 · 100). The same seed gives the same result. Throws InputError,
+/// which names the algorithm, where no order has a slicing.
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,
                          std::uint64_t seed, std::string_view algorithm, const Deadline& deadline);
 

@@ -6,6 +6,7 @@
 
 #include "hios/base/error.h"
 #include "scheduler/compare/compare.h"
+#include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
@@ -47,6 +48,8 @@ TEST_F(PeriodRows, TheLargestBoundIsThatOfAllRowsWithBlocks) {
   EXPECT_EQ(made[0].ms, 3);
   EXPECT_EQ(made[1].name, "downsets");
   EXPECT_NEAR(made[1].ms, 4, 1e-6);
+  EXPECT_EQ(made[0].largest_ms, 3);
+  EXPECT_EQ(made[1].largest_ms, made[1].ms);
   EXPECT_NEAR(all[0].many->lower_bound_ms, 4, 1e-6) << "sequential's period is 6 ms";
   EXPECT_EQ(all[0].many->bound, "downsets");
   EXPECT_EQ(all[0].predicted.lower_bound_ms, 6) << "of the latency, as before";
@@ -63,7 +66,29 @@ TEST_F(PeriodRows, EndWhereOneProvesThePeriod) {
       {});
   ASSERT_EQ(made.size(), 2u);
   EXPECT_EQ(made[1].ms, 0);
+  EXPECT_EQ(made[1].largest_ms, made[0].ms);
   EXPECT_EQ(made[1].remark, "not needed any more");
+}
+
+/// Operators of 3, 3, 2, 2 and 2 ms on three devices: the shortest period is 5 ms, and two of 2 ms
+/// are a block with a third of the work.
+TEST(PeriodRowsAlone, EachIsThatBoundAndNextToItTheLargestSoFar) {
+  const Graph graph = test::small_graph({3, 3, 2, 2, 2}, {});
+  const Platform platform = test::devices(3, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const Problem problem(costs, Objective::kThroughput);
+  const Algorithm& algorithm = built_in().find("slice-graph");
+  std::vector<Row> all =
+      compare(problem, std::vector<Request>{{&algorithm, Options(algorithm.options)}}, {});
+  ASSERT_EQ(all[0].compared().throughput->period_ms, 5);
+  all[0].many->lower_bound_ms = 4.5;  // proved by its scheduler
+  const auto made = raise_period_bounds(
+      all, problem, std::vector<PeriodBound>{PeriodBound::kSimple, PeriodBound::kBottleneck}, {});
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0].ms, 4);
+  EXPECT_EQ(made[1].ms, milp::find_solver("any") == nullptr ? 0 : 4) << made[1].remark;
+  for (const PeriodRow& row : made) EXPECT_EQ(row.largest_ms, 4.5) << row.name;
+  EXPECT_EQ(all[0].many->lower_bound_ms, 4.5);
 }
 
 TEST_F(PeriodRows, WithoutTimeOnlyTheSimpleOneIsFound) {

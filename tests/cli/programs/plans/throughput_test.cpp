@@ -112,6 +112,7 @@ TEST_F(Throughput, ShowsTheClosestBoundNextToAllBlocks) {
   for (const Json& row : results["bounds"]) {
     if (row.contains("lower_bound_ms"))
       closest = std::max(closest, row["lower_bound_ms"].get<double>());
+    EXPECT_EQ(row["largest_lower_bound_ms"], closest) << row["bound"];
   }
   const Json& sliced = row(results["comparison"], "slice-graph");
   EXPECT_EQ(sliced["lower_bound_ms"], closest);
@@ -119,6 +120,7 @@ TEST_F(Throughput, ShowsTheClosestBoundNextToAllBlocks) {
   EXPECT_EQ(results["schedules"][0]["predicted"]["lower_bound_ms"], closest);
   EXPECT_EQ(results["bounds"][1]["bound"], "downsets");
   EXPECT_NE(compared.out.find("downsets"), std::string::npos);
+  EXPECT_NE(compared.out.find("largest so far ms"), std::string::npos);
 }
 
 TEST_F(Throughput, RefusesUnknownValues) {

@@ -1,0 +1,94 @@
+"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality and soak."""
+
+import json
+
+import fuzz
+import milp
+import mixed
+import quality
+import soak
+from markdown_tables import RESULTS, rows_in, tables_in
+from peer_report import shown
+from peer_rounds import OURS, PEERS
+
+
+def results(name):
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def mixed_rows(name):
+    """All columns, as bench/mixed writes them."""
+    return rows_in(mixed.table(results(name)["rows"], results(name)["inputs"]))
+
+
+def mixed_columns(*columns):
+    """Some columns of mixed.json; best quarter is the page's "ms"."""
+    rows = results("mixed")["rows"]
+    texts = mixed.columns_of(rows, 1)
+    by_name = {row["name"]: row for row in rows}
+    return [[None, *(texts[column](by_name[name]) for column in columns)]
+             for name in ("cpu alone", "cpu:avx2 alone", "together, heft", "together, hios-lp", "together, best")]
+
+
+def mixed_page():
+    return mixed_columns("best quarter", "over cpu alone", "predicted", "error")
+
+
+def mixed_readme():
+    """One digit of the times; the ranks alone share a row."""
+    rows = {row["name"]: row for row in results("mixed")["rows"]}
+    best = {name: row["latency_ms"]["best_quarter"] for name, row in rows.items()}
+
+    def row_of(*names):
+        return [None, ", ".join(f"{best[name]:.1f}" for name in names),
+                ", ".join(f"{best['cpu alone'] / best[name]:.2f}x" for name in names),
+                ", ".join(f"{rows[name]['predicted_ms']:.1f}" for name in names)]
+
+    return [row_of("cpu alone", "cpu:avx2 alone"), row_of("together, hios-lp"), row_of("together, best")]
+
+
+def peers(name, by_ios=()):
+    """Rows by network and threads; `by_ios`: after these networks comes a row of a run by `ios` that has no file."""
+    ort = PEERS[0]
+    lines = []
+    for network, measured in results(name)["networks"].items():
+        for row in measured["rows"]:
+            lines.append([network, str(row["threads"]), *(f"{row[who]['ms']:.2f}" for who in (OURS, *PEERS)), f"{row['ratio']:.3f}",
+                          f"{100 * row[OURS]['moved']:.1f} %", shown(measured["values"][f"{OURS} - {ort}"])])
+        if network in by_ios:
+            lines.append([f"{network}, by `ios`", *[None] * 7])
+    return lines
+
+
+def fuzzing():
+    return rows_in(fuzz.table(results("fuzz")["targets"]))
+
+
+def optima(modules=None):
+    """`modules`: only those of milp-split, or only the others."""
+    groups = results("milp")["groups"]
+    return rows_in(milp.table({name: group for name, group in groups.items() if modules in (None, name.startswith("modules"))}))
+
+
+def weaknesses():
+    return rows_in(quality.table(results("quality")["groups"]))
+
+
+def soak_part(part):
+    return next(table.rows for table, name in zip(tables_in(soak.table(results("soak"))), results("soak")) if name == part)
+
+
+RECOMPUTED = {
+    ("README.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_readme],
+    ("docs/mixed.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_page],
+    ("bench/results/mixed.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed")],
+    ("bench/results/mixed-16.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed-16")],
+    ("docs/onnx.md", "network | threads | ours ms"): [lambda: peers("peers"), lambda: peers("peers-epyc", ("nasnet_large",))],
+    ("docs/reliability.md", "target | minutes | at once"): [fuzzing],
+    ("bench/results/fuzz.md", "target | minutes | at once"): [fuzzing],
+    ("docs/study.md", "devices | problems | s each"): [lambda: optima(False), lambda: optima(True)],
+    ("bench/results/milp.md", "devices | problems | s each"): [optima],
+    ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
+    ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
+    ("bench/results/soak.md", " | "): [lambda part=part: soak_part(part) for part in ("steady", "record", "kills")],
+}
