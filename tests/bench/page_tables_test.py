@@ -1,0 +1,42 @@
+"""bench/study/hios/page_tables.py: the tables of docs/study.md are those that its CSV files give."""
+
+import shutil
+import unittest
+from pathlib import Path
+
+import page_tables
+from support import FolderTest
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results" / "study"
+
+
+class PageTablesTest(FolderTest):
+    def test_the_page_has_every_table_as_the_results_give_it(self):
+        page = (ROOT / "docs" / "study.md").read_text()
+        for title, lines in page_tables.tables(RESULTS).items():
+            with self.subTest(table=title):
+                self.assertIn("\n\n" + "\n".join(lines) + "\n\n", page)
+
+    def test_the_file_of_tables_is_that_of_the_results(self):
+        for file in RESULTS.glob("*.csv"):
+            shutil.copy(file, self.folder)
+        page_tables.write(self.folder)
+        self.assertEqual((self.folder / page_tables.FILE).read_text(), (RESULTS / page_tables.FILE).read_text())
+
+    def test_a_table_follows_its_rows(self):
+        shutil.copy(RESULTS / "levels.csv", self.folder)
+        before = page_tables.levels_by_rule(self.folder)
+        with (self.folder / "levels.csv").open("a") as file:
+            file.write("4,0,inter-lp any path,published,133.0,500.6\n")  # of two rows with one key the later counts
+        after = page_tables.levels_by_rule(self.folder)
+        differ = [line for line, other in zip(before, after) if line != other]
+        self.assertEqual(len(differ), 1)
+        self.assertTrue(differ[0].startswith("| Alg. 1 by any path |"))
+
+    def test_results_are_small(self):
+        self.assertLess((RESULTS / "levels.csv").stat().st_size, 100_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
