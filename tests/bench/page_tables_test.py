@@ -14,6 +14,7 @@ RESULTS = ROOT / "bench" / "results" / "study"
 class PageTablesTest(FolderTest):
     def test_the_page_has_every_table_as_the_results_give_it(self):
         page = (ROOT / "docs" / "study.md").read_text()
+        self.assertEqual(list(page_tables.tables(RESULTS)), list(page_tables.TABLES))
         for title, lines in page_tables.tables(RESULTS).items():
             with self.subTest(table=title):
                 self.assertIn("\n\n" + "\n".join(lines) + "\n\n", page)
@@ -33,6 +34,15 @@ class PageTablesTest(FolderTest):
         differ = [line for line, other in zip(before, after) if line != other]
         self.assertEqual(len(differ), 1)
         self.assertTrue(differ[0].startswith("| Alg. 1 by any path |"))
+
+    def test_missing_results_leave_tables_out_or_cells_empty(self):
+        self.assertEqual(page_tables.tables(self.folder), {})
+        rows = (RESULTS / "levels.csv").read_text().splitlines()
+        kept = [rows[0], *(row for row in rows if row.startswith("4,0,") and ",ios," not in row)]
+        (self.folder / "levels.csv").write_text("\n".join(kept) + "\n")
+        self.assertEqual(list(page_tables.tables(self.folder)), ["Latencies by both rules", "Speed-ups by the evaluator"])
+        self.assertIn("| ios |  |  |  |  | 371 |", page_tables.levels_by_rule(self.folder))
+        self.assertRegex(page_tables.speedups_by_rule(self.folder)[-1], r"^\| hios-lp \|  \| [\d.]+ \|  \|  \|  \|  \|$")
 
     def test_results_are_small(self):
         self.assertLess((RESULTS / "levels.csv").stat().st_size, 100_000)
