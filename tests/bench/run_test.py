@@ -13,8 +13,9 @@ class RunTest(FolderTest):
     def setUp(self):
         super().setUp()
         self.parts = {part: self.enterContext(mock.patch.object(getattr(run, part), "run", return_value=True))
-                      for part in ("simulated", "gaps", "contention", "networks")}
+                      for part in ("simulated", "levels", "gaps", "contention", "networks")}
         self.parts["plots"] = self.enterContext(mock.patch.object(run.plots, "draw_all"))
+        self.parts["tables"] = self.enterContext(mock.patch.object(run.page_tables, "write"))
         self.programs = self.enterContext(mock.patch.object(run, "Programs"))
         self.deadline = self.enterContext(mock.patch.object(run, "Deadline"))
 
@@ -34,10 +35,12 @@ class RunTest(FolderTest):
         programs, deadline = self.programs.return_value, self.deadline.return_value
         self.deadline.assert_called_once_with(0)
         self.parts["simulated"].assert_called_once_with(programs, self.folder, 3, deadline)
+        self.parts["levels"].assert_called_once_with(programs, self.folder, 3, deadline)
         self.parts["gaps"].assert_called_once_with(programs, self.folder, deadline)
         self.parts["contention"].assert_called_once_with(programs, self.folder, deadline)
         self.parts["networks"].assert_called_once_with(programs, self.folder, 512, 12, deadline)
         self.parts["plots"].assert_called_once_with(self.folder)
+        self.parts["tables"].assert_called_once_with(self.folder)
 
     def test_defaults_are_those_of_the_paper(self):
         self.study()
@@ -56,7 +59,7 @@ class RunTest(FolderTest):
         with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as end:
             self.study("simulated", "plot")
         self.assertEqual(end.exception.code, 2)
-        self.assertIn("no part is called plot; there are: simulated, gaps, contention, networks, plots", said.getvalue())
+        self.assertIn("no part is called plot; there are: simulated, levels, gaps, contention, networks, plots, tables", said.getvalue())
         self.assertFalse(self.parts["simulated"].called)
 
 

@@ -88,16 +88,30 @@ class SimulatedTest(FolderTest):
         self.assertEqual([(flag(c, "--devices"), flag(c, "--seed"), flag(c, "--algorithm")) for c in calls],
                          [("2", "1", "hios-mr")])
 
+    def change_a_bound(self, algorithm, by_ms):
+        file = self.folder / "simulated.csv"
+        lines = file.read_text().splitlines(keepends=True)
+        changed = next(i for i, line in enumerate(lines) if f",{algorithm}," in line)
+        cells = lines[changed].split(",")
+        column = lines[0].rstrip().split(",").index("lower_bound_ms")
+        cells[column] = str(float(cells[column]) + by_ms)
+        lines[changed] = ",".join(cells)
+        file.write_text("".join(lines))
+
     def test_rows_of_programs_with_other_bounds_are_not_mixed(self):
         self.run_study(MANY_DEVICES)
-        file = self.folder / "simulated.csv"
-        header, first, *others = file.read_text().splitlines(keepends=True)
-        cells = first.split(",")
-        column = header.rstrip().split(",").index("lower_bound_ms")
-        cells[column] = str(float(cells[column]) + 1)
-        file.write_text("".join([header, ",".join(cells), *others]))
+        self.change_a_bound("hios-lp", +1)
         with self.assertRaisesRegex(SystemExit, "two lower bounds of one network.*remove it"):
             self.run_study(MANY_DEVICES)
+
+    def test_a_search_may_end_before_its_bound_is_the_networks(self):
+        algorithms = [SEARCH, *MANY_DEVICES]
+        self.run_study(algorithms)
+        self.change_a_bound("best", -0.5)
+        self.assertEqual(self.run_study(algorithms), (True, []))
+        self.change_a_bound("best", +1)
+        with self.assertRaisesRegex(SystemExit, "two lower bounds of one network.*remove it"):
+            self.run_study(algorithms)
 
     def test_a_search_has_a_process_and_a_time_of_its_own_and_comes_last(self):
         with mock.patch.object(simulated.os, "sched_getaffinity", return_value={0}):

@@ -1,24 +1,17 @@
 """The tables of docs/study.md, from the CSV files of bench/results/study."""
 
-import csv
-
-from markdown_tables import RESULTS, Numbers
+import page_tables
+from markdown_tables import RESULTS, Numbers, tables_in
 
 NETWORKS = ("inception_v3", "nasnet_large")
-ROWS = ("sequential 1x1", "ios 1x1", "inter-mr 2x1", "hios-mr 2x1", "inter-lp 2x1", "hios-lp 2x1", "best 2x1", "sequential 1x2",
-        "ios 1x2")
-
-
-def read(name):
-    with (RESULTS / "study" / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+STUDY = RESULTS / "study"
 
 
 class Figure:
     """The means of a figure of the simulation."""
 
     def __init__(self, number):
-        self.rows = [row for row in read("figures") if row["figure"] == str(number)]
+        self.rows = [row for row in page_tables.read_rows(STUDY / "figures.csv") if row["figure"] == str(number)]
 
     def values(self, algorithm, column="latency_ms_mean"):
         """In the order of the axis."""
@@ -42,11 +35,6 @@ def texts(values, digits):
     return [f"{value:.{digits}f}" for value in values]
 
 
-def gaps_by_devices():
-    figure = Figure(7)
-    return [[name, *(f"{100 * gap:.1f} %" for gap in figure.values(name, "gap_to_bound"))] for name in ("hios-lp", "best")]
-
-
 def simulated_claims():
     """Numbers of the column "here", by the figure that the row begins with."""
     over_one, over_ios, over_lp = "speedup_over_sequential", "speedup_over_ios", "latency_over_hios_lp"
@@ -68,19 +56,11 @@ def simulated_claims():
     return [[None, Numbers(*numbers), None] for numbers in here]
 
 
-def gaps_of_networks():
-    gaps = {(row["network"], row["devices"], row["algorithm"]): 100 * float(row["gap"]) for row in read("network_gaps")
-            if row["time_limit_s"] == "10"}
-    return [[None, *(" / ".join(f"{gaps[network, devices, name]:.1f}" for name in ("hios-lp", "hios-mr", "best"))
-                     for devices in ("2", "3", "4", "8"))]
-            for network in ("squeezenet", "inception_v3", "nasnet_large", "randwire_large")]
-
-
 class Measured:
     """The rows of networks.csv by network, pixels and row."""
 
     def __init__(self):
-        self.rows = {(row["network"], row["pixels"], row["row"]): row for row in read("networks")}
+        self.rows = {(row["network"], row["pixels"], row["row"]): row for row in page_tables.read_rows(STUDY / "networks.csv")}
         self.sizes = list(dict.fromkeys(key[:2] for key in self.rows))
 
     def median(self, size, row):
@@ -94,11 +74,6 @@ class Measured:
     def seconds(self, row):
         some = [self.rows[*size, row] for size in self.sizes]
         return [float(each["measuring_s"]) + float(each["scheduling_s"]) for each in some]
-
-
-def medians():
-    measured = Measured()
-    return [[None, *(f"{measured.median(size, row):.1f}" for size in measured.sizes)] for row in ROWS]
 
 
 def measured_claims():
@@ -117,9 +92,17 @@ def measured_claims():
     ]
 
 
+def generated():
+    """The tables of page_tables.py, which are on the page and in its file."""
+    found = {}
+    for lines in page_tables.tables(STUDY).values():
+        (table,) = tables_in("\n".join(lines))
+        for page in ("docs/study.md", "bench/results/study/tables.md"):
+            found[page, table.key()[1]] = [lambda rows=table.rows: rows]
+    return found
+
+
 RECOMPUTED = {
-    ("docs/study.md", "devices | 2 | 4"): [gaps_by_devices],
+    **generated(),
     ("docs/study.md", "the paper says | here | holds?"): [simulated_claims, measured_claims],
-    ("docs/study.md", "devices | 2 | 3"): [gaps_of_networks],
-    ("docs/study.md", "median latency, ms | Inception-v3 299 | 512"): [medians],
 }

@@ -12,13 +12,15 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "study"))
 import contention  # noqa: E402  (the path to what both studies share comes first)
 import gaps  # noqa: E402
+import levels  # noqa: E402
 import networks  # noqa: E402
+import page_tables  # noqa: E402
 import plots  # noqa: E402
 import simulated  # noqa: E402
 from programs import Deadline, Programs  # noqa: E402
 from settings import SEEDS  # noqa: E402
 
-PARTS = ("simulated", "gaps", "contention", "networks", "plots")
+PARTS = ("simulated", "levels", "gaps", "contention", "networks", "plots", "tables")
 
 
 def arguments():
@@ -52,6 +54,8 @@ def main():
     complete = True
     if "simulated" in parts:
         complete &= simulated.run(programs, args.results, args.seeds, deadline)
+    if "levels" in parts:
+        complete &= levels.run(programs, args.results, args.seeds, deadline)
     if "gaps" in parts:
         complete &= gaps.run(programs, args.results, deadline)
     if "contention" in parts:
@@ -60,6 +64,8 @@ def main():
         complete &= networks.run(programs, args.results, args.largest, args.runs, deadline)
     if "plots" in parts:
         plots.draw_all(args.results)
+    if "tables" in parts:
+        page_tables.write(args.results)
     if not complete:
         sys.exit("not complete yet: call it again")
 

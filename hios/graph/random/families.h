@@ -66,6 +66,8 @@ const Row& row_of(RandomDag::Family family);
 void check_layered(const RandomDag& parameters);
 std::size_t layered_edges_at_most(const RandomDag& parameters);
 Structure draw_layered(const RandomDag& parameters, Random& random);
+void check_two_terminal(const RandomDag& parameters);
+Structure draw_two_terminal(const RandomDag& parameters, Random& random);
 std::size_t cholesky_edges_at_most(const RandomDag& parameters);
 Structure draw_cholesky(const RandomDag& parameters, Random& random);
 void check_modules(const RandomDag& parameters);

@@ -61,6 +61,10 @@ struct RandomDag {
     /// operators. Every operator after the first layer reads one of the layer before it, and every
     /// operator of the first layer has a consumer.
     kLayered,
+    /// The shape of the networks in that paper's published simulation: layers as in kLayered, one
+    /// operator in the first (the source) and one in the last (the sink). Every operator before the
+    /// last layer has a consumer in the next one.
+    kTwoTerminal,
     /// Blocks in a row, each a fork, branches of one to three operators and a join, which is the
     /// next block's fork. The last block has the remaining operators.
     kForkJoin,
@@ -100,9 +104,10 @@ struct RandomDag {
   enum class Direction { kOut, kIn };
 
   std::size_t operators = 200;  ///< an upper limit for kCholesky, exact for the others
-  /// For kLayered. Absent: 2n, as in the paper, or as many as the layers have room for.
+  /// For kLayered and kTwoTerminal. Absent: 2n, as in the paper, or as many as the layers have room
+  /// for.
   std::optional<std::size_t> edges = {};
-  std::size_t layers = 14;  ///< for kLayered, kBert and kLstm
+  std::size_t layers = 14;  ///< for kLayered, kTwoTerminal, kBert and kLstm
   double p =
       0.8;  ///< transfer time divided by that operator's time; transfers take at least 0.1 ms
   std::uint64_t seed = 0;
@@ -134,7 +139,8 @@ struct RandomProblem {
 /// utilization U[0.6, 1], transfer = max(0.1, p × time), stage cost `overlap` 0.5; the last two and
 /// the utilization are not in the paper but in the published simulator. The result depends on the
 /// parameters only, on any machine. Throws InputError where there is no such network (layers: more
-/// operators than one need two), or where `devices` is not the default: see random_problem().
+/// operators than one need two, with source and sink three), or where `devices` is not the default:
+/// see random_problem().
 Graph random_dag(const RandomDag& parameters);
 
 /// Returns the same network for the platform's devices (devices.cpp). Labels are drawn first:

@@ -281,7 +281,7 @@ RandomDag parse_random_dag(std::string_view text) {
   const auto fit = [&](std::string_view key, std::size_t& value) {
     if (!given.contains(key)) value = std::min(value, parameters.operators);
   };
-  if (parameters.family == RandomDag::Family::kLayered) fit("layers", parameters.layers);
+  if (row.count == nullptr && has(row, "layers")) fit("layers", parameters.layers);
   fit("width", parameters.width);
   check(parameters);
   return parameters;

@@ -27,7 +27,7 @@ const std::map<std::string, Family> kFamilies = {
     {"layered", Family::kLayered},   {"forkjoin", Family::kForkJoin},
     {"tree", Family::kTree},         {"chain", Family::kChain},
     {"cholesky", Family::kCholesky}, {"independent", Family::kIndependent},
-    {"dense", Family::kDense}};
+    {"dense", Family::kDense},       {"two-terminal", Family::kTwoTerminal}};
 
 std::vector<std::size_t> in_degrees(const Graph& graph) {
   std::vector<std::size_t> degrees;
@@ -85,7 +85,7 @@ TEST(RandomFamilies, KeepTheRulesOfAll) {
       SCOPED_TRACE(testing::Message() << name << ", seed " << seed);
       Random random(seed, "rules");
       RandomDag parameters{.operators = 1 + random.below(60), .seed = seed, .family = family};
-      parameters.layers = std::min<std::size_t>(parameters.operators, 2 + random.below(9));
+      parameters.layers = std::min<std::size_t>(parameters.operators, 3 + random.below(9));
       parameters.width = 1 + random.below(parameters.operators);
       parameters.density = random.uniform();
       parameters.p = random.uniform(0, 2);
@@ -100,6 +100,7 @@ TEST(RandomFamilies, KeepTheRulesOfAll) {
 TEST(RandomFamilies, AreTheSameOnEveryMachine) {
   const std::map<std::string, std::string> pinned = {
       {"family=layered,n=60,seed=3", "f65bc4340a552953f070b6c385908c1b"},
+      {"family=two-terminal,n=60,seed=3", "33c292afd52f999b078c980233773220"},
       {"family=forkjoin,n=60,seed=3", "ca1027be07b8a13b2e3f8d2a8e9d1406"},
       {"family=tree,n=60,seed=3", "895f09cb3cde479083f6135211f5fc1b"},
       {"family=tree,direction=in,n=60,seed=3", "cb413a48fd836c2fcf23d9d192f4457d"},
@@ -259,17 +260,22 @@ TEST(RandomFamilies, ServeTheEndsOfTheirRanges) {
 
 TEST(RandomFamilies, RefuseKeysOfOthers) {
   const std::map<std::string, std::set<std::string>> own = {
-      {"edges=30", {"layered"}},
-      {"layers=3", {"layered"}},
+      {"edges=30", {"layered", "two-terminal"}},
+      {"layers=3", {"layered", "two-terminal"}},
       {"base=ba", {}},
       {"hidden=64", {}},
       {"width=2", {"forkjoin", "chain"}},
       {"direction=in", {"tree"}},
       {"density=0.2", {"dense"}},
-      {"p=1", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}},
-      {"transfer=consumer", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense"}},
-      {"seed=4", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent"}},
-      {"memory=2", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent"}},
+      {"p=1", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal"}},
+      {"transfer=consumer",
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal"}},
+      {"seed=4",
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent",
+        "two-terminal"}},
+      {"memory=2",
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent",
+        "two-terminal"}},
   };
   for (const auto& [word, families] : own) {
     const std::string key = word.substr(0, word.find('='));
@@ -291,8 +297,8 @@ TEST(RandomFamilies, RefuseKeysOfOthers) {
 TEST(RandomFamilies, RefuseBadParameters) {
   const std::map<std::string, std::string> cases = {
       {"family=",
-       "family: \"\" is unknown; known are layered, forkjoin, tree, chain, cholesky, "
-       "independent, dense, modules, regal, bert and lstm"},
+       "family: \"\" is unknown; known are layered, two-terminal, forkjoin, tree, chain, "
+       "cholesky, independent, dense, modules, regal, bert and lstm"},
       {"family=Chain", "family: \"Chain\" is unknown"},
       {"family=chain,family=tree", "family: given twice"},
       {"family=chain,width=0", "width: '0' is no number from 1 to 1000000"},
