@@ -74,7 +74,8 @@ class Recorder {
     std::uint32_t first_ = 0, begin_text_ = 0, count_ = 0;
   };
 
-  /// Records an event. Allocates nothing, locks nothing; several threads may call it at once.
+  /// Records an event. Allocates nothing, locks nothing; several threads may call it at once, and
+  /// one that is halted within it loses no event but its own.
   void note(EventKind kind, std::uint32_t subject, std::uint64_t iteration = 0) noexcept {
     if (enabled_) store(kind, subject, iteration);
   }
