@@ -99,8 +99,8 @@ using Sent = std::tuple<OpId, double, double>;
 
 /// Returns the transfers without a list, after a comparison with the slow simulator.
 std::vector<Sent> sent(const Graph& graph, Contention contention, const Schedule& schedule) {
-  const Timeline timeline = run(graph, contention, schedule);
-  const Platform platform = devices(schedule.devices.size(), 8, contention);
+  const Timeline timeline = simulated_with(graph, contention, schedule);
+  const Platform platform = test::devices(schedule.devices.size(), 8, contention);
   EXPECT_EQ(
       timeline.latency_ms,
       test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform), contention));

@@ -127,14 +127,14 @@ TEST(Profile, ReadsStagesInAnyOrderOfGroups) {
 TEST(Profile, RefusesAShortestTimeAboveTheMedian) {
   for (const char* const where :
        {"/configurations/0/operators/Relu | 1x3x8x8", "/configurations/0/stages/0"}) {
-    Json json = to_json(sample());
+    Json json = to_json(sample_profile());
     Json& times = json[Json::json_pointer(where)];
     times["min"] = times["ms"];
-    EXPECT_NO_THROW(read(json)) << where;
+    EXPECT_NO_THROW(read_profile(json)) << where;
     times["min"] = times["ms"].get<double>() * (1 + 1e-12);  // a mean's rounding
-    EXPECT_NO_THROW(read(json)) << where;
+    EXPECT_NO_THROW(read_profile(json)) << where;
     times["min"] = times["ms"].get<double>() * 1.001;
-    expect_error<InputError>([&] { read(json); },
+    expect_error<InputError>([&] { read_profile(json); },
                              {".min: must not be above \"ms\"", "$.configurations[0]."});
   }
 }
