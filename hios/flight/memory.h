@@ -52,8 +52,10 @@ struct Memory {
   FixedText<64> phase[kPhases];
   FixedText<256> host;
   FixedText<4096> folder;
-  std::int64_t epoch_ns;    ///< the wall clock's time minus the monotonic clock's
-  std::int64_t started_ns;  ///< by the wall clock
+  std::atomic<bool> own_folder;  ///< it is made where it is missing, for its user alone
+  FixedText<256> remedy;         ///< the end of the message where no file can be written
+  std::int64_t epoch_ns;         ///< the wall clock's time minus the monotonic clock's
+  std::int64_t started_ns;       ///< by the wall clock
 
   std::uint32_t subjects, texts_end, stamps;  ///< numbers in use
   SubjectSlot subject[kSubjects];

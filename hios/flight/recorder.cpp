@@ -126,6 +126,13 @@ void Recorder::set_folder(const std::string& folder) {
   memory_->folder.set(folder.empty() ? "" : error ? folder : absolute.string());
 }
 
+void Recorder::set_own_folder(const std::string& folder, std::string_view remedy) {
+  if (!memory_) return;
+  set_folder(folder);
+  memory_->own_folder = true;
+  memory_->remedy.set(remedy);
+}
+
 void Recorder::phase(std::string_view what) {
   if (!memory_) return;
   const std::uint64_t number = memory_->phases;

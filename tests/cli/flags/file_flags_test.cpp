@@ -13,6 +13,7 @@
 #include "cli/run/run_flags.h"
 #include "cli/schedule/inputs/schedule_flags.h"
 #include "support/programs/temporary_folder.h"
+#include "support/programs/variable.h"
 
 namespace hios::cli {
 namespace {
@@ -119,7 +120,10 @@ TEST_F(FileFlags, FlightRecordsCount) {
   const std::string record = file("hios-run-rank-0.flight.json");
   EXPECT_NE(message_of_run({"--flight-record", folder_.path().string(), "--json", record}), "");
   EXPECT_EQ(message_of_run({"--flight-record", "off", "--json", record}), "");
-  EXPECT_NE(message_of_run({"--json", "hios-run-rank-0.flight.json"}), "") << "the default folder";
+  const test::Variable state("XDG_STATE_HOME", folder_.path());
+  const std::string by_default = file("hios/hios-run-rank-0.flight.json");
+  EXPECT_NE(message_of_run({"--json", by_default}), "") << "the default folder";
+  EXPECT_EQ(message_of_run({"--json", "hios-run-rank-0.flight.json"}), "") << "not the default";
   EXPECT_EQ(message_of_run({"--explain", "hios-run-rank-0.flight.json"}), "");
   EXPECT_EQ(message_of_run({"--outputs", "."}), "") << "two folders may be the same";
 }

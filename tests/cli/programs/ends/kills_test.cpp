@@ -55,8 +55,8 @@ class KilledRank : public testing::Test {
   ProcessResult strike(const Blow& blow, const Words& command) {
     ProcessOptions options;
     options.limit_s = blow.limit_s;
-    options.directory = folder_.file("pids");
     options.environment = {{"PIDS", folder_.file("pids")},
+                           {"XDG_STATE_HOME", folder_.file("state")},
                            {"VICTIM", std::to_string(blow.victim)},
                            {"DELAY", std::to_string(blow.delay_s)},
                            {"SIGNAL", blow.signal},
@@ -88,7 +88,7 @@ class KilledRank : public testing::Test {
   }
 
   std::string flight_file(std::size_t rank, const std::string& program = "hios-run") const {
-    return folder_.file("pids/" + program + "-rank-" + std::to_string(rank) + ".flight.json");
+    return folder_.file("state/hios/" + program + "-rank-" + std::to_string(rank) + ".flight.json");
   }
 
   std::string write_schedule() {
