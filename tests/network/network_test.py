@@ -105,17 +105,18 @@ class Links(OnHosts):
             self.assertIn("network between 2 hosts", read(report)["transfer_path"])
 
     def test_a_link_that_goes_down_ends_the_job(self):
-        ranks, timeout_s = {"host1": 1, "host2": 1}, 20
+        ranks = {"host1": 1, "host2": 1}
         with Hosts(2) as on:
             profile = self.profile(on, ranks, SMALL)
             schedule, _ = self.schedule(on, profile, SMALL, 2, "inter-mr")
+            timeout_s = on.limit_s(20)
             job = on.start_run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--duration", 600,
                                "--timeout", timeout_s)
-            self.wait_until(lambda: len(hosts.processes("hios-run")) >= 2, 60)  # and their crash reporters
+            self.wait_until(lambda: len(hosts.processes("hios-run")) >= 2, on.limit_s(60))  # and their crash reporters
             time.sleep(2)
             on.cut("host2")
             started = time.monotonic()
-            printed, _ = job.communicate(timeout=120)
+            printed, _ = job.communicate(timeout=timeout_s + on.limit_s(100))
             self.assertNotEqual(job.returncode, 0, printed)
             self.assertLess(time.monotonic() - started, timeout_s, printed)
             self.assertRegex(printed, "(lost communication|no progress).*(.|\n)*host2", printed)

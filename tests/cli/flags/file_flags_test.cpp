@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -146,6 +147,47 @@ TEST_F(FileFlags, PathsAndLinksToOneFileAreThatFile) {
   EXPECT_EQ(message_of_run({"--csv", file("new"), "--json", file("sub/new")}), "");
   const fs::path relative = fs::relative(graph);
   EXPECT_NE(message_of_run({"--profile", graph, "--json", relative.string()}), "");
+}
+
+TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
+  const auto input = [](FileValue::Files also) {
+    return boost::shared_ptr<FileValue>(input_file("FILE")->reads_also(also));
+  };
+  const boost::shared_ptr<FileValue> output(output_file("FILE")),
+      folder(output_folder("FOLDER", [](const std::string&name) { return name == "0.npy"; }));
+  const auto model = input([](const std::string& name) {
+    const fs::path beside = fs::path(name).parent_path();
+    return std::vector<fs::path>{beside / "data/weights.bin", beside / "0.npy"};
+  });
+  const auto message = [&](const FileValue* declared, const std::string& name) -> std::string {
+    const std::vector<NamedFile> files = {{"model", file("net"), model.get()},
+                                          {"to", name, declared}};
+    try {
+      check_distinct_files(files);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  fs::create_directory(file("data"));
+  const std::string weights = written("data/weights.bin");
+  fs::create_symlink("data/weights.bin", file("soft"));
+  fs::create_hard_link(weights, file("hard"));
+  for (const char* name : {"data/weights.bin", "data/../data/weights.bin", "soft", "hard"}) {
+    EXPECT_EQ(message(output.get(), file(name)),
+              "--to " + file(name) + " would replace a file that --model " + file("net") +
+                  " reads, " + weights + ": name another");
+  }
+  EXPECT_EQ(message(output.get(), written("other")), "");
+  EXPECT_EQ(message(folder.get(), folder_.path().string()), "") << "there is no 0.npy";
+  written("0.npy");
+  EXPECT_NE(message(folder.get(), folder_.path().string()), "");
+  EXPECT_EQ(message(folder.get(), file("data")), "");
+  // Where nothing can be replaced, nothing is read.
+  const auto unread = input([](const std::string&) -> std::vector<fs::path> { std::abort(); });
+  const std::vector<NamedFile> files = {{"model", file("net"), unread.get()},
+                                        {"to", file("new"), output.get()}};
+  check_distinct_files(files);
 }
 
 TEST_F(FileFlags, WordsNameNoFile) {
