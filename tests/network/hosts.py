@@ -160,12 +160,12 @@ class Hosts:
     def limit_s(self, seconds):
         """The limit of a wait that ends far earlier if nothing else runs: a hang is told from a busy machine by the
         time that the first run took, which has a long limit of its own."""
-        return FIRST_RUN_LIMIT_S if self.first_run_s is None else max(seconds, 10 * self.first_run_s)
+        return max(seconds, FIRST_RUN_LIMIT_S if self.first_run_s is None else 10 * self.first_run_s)
 
-    def run(self, ranks, *command):
+    def run(self, ranks, *command, limit_s=120):
         started = time.monotonic()
         done = subprocess.run([*self.mpirun(ranks, *command)], env=self.environment(), cwd=self.folder,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=self.limit_s(120),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=self.limit_s(limit_s),
                               check=False)
         if self.first_run_s is None:
             self.first_run_s = time.monotonic() - started
