@@ -191,7 +191,7 @@ class Child {
                              (flight.rank ? std::to_string(*flight.rank) : "unknown") +
                              ".flight.json";
     const auto say_once = [&](const std::string& text) {
-      if (with_line && !std::exchange(file_told_, true)) say(text);
+      if (with_line && !std::exchange(line_printed_, true)) say(text);
     };
     try {
       if (folder.empty()) throw InputError("there is no folder for them");
@@ -216,7 +216,7 @@ class Child {
   const Memory& memory_;
   int socket_;
   const ProcessStatus& process_;
-  bool failure_written_ = false, file_told_ = false;
+  bool failure_written_ = false, line_printed_ = false;
 };
 
 // Libraries may end a process by exit(), with messages of their own. Memory may have run out.

@@ -39,8 +39,8 @@ class EventRing {
       const std::uint64_t number = events_.fetch_add(1, std::memory_order_relaxed) + 1;
       Slot& slot = slots_[number % kSlots];
       std::uint64_t held = slot.number.load(std::memory_order_relaxed);
-      // A thread that was halted before this line by a whole turn finds a later event, which stays;
-      // one that was halted behind it has its slot still.
+      // A thread that is overtaken before the exchange finds a later event, which stays; one that
+      // is overtaken after it still has the slot.
       if (held < number &&
           slot.number.compare_exchange_strong(held, kBeingWritten, std::memory_order_acquire,
                                               std::memory_order_relaxed))

@@ -146,7 +146,7 @@ class Hosts:
                 "OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": str(self.agent),
                 "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": LINK,
                 "OMPI_MCA_oob_tcp_if_include": LINK, "OMPI_MCA_rmaps_base_oversubscribe": "1",
-                "OMPI_MCA_orte_tmpdir_base": str(self.folder),
+                "OMPI_MCA_orte_tmpdir_base": str(self.folder), "XDG_STATE_HOME": str(self.folder),
                 # A daemon that cannot be reached is noticed after 3 s; by default after 8 minutes.
                 "OMPI_MCA_oob_tcp_keepalive_time": "1", "OMPI_MCA_oob_tcp_keepalive_intvl": "1",
                 "OMPI_MCA_oob_tcp_keepalive_probes": "2"}
@@ -158,7 +158,7 @@ class Hosts:
                            sum(ranks.values()), *command)
 
     def limit_s(self, seconds):
-        """The limit of a wait that ends far earlier if nothing else runs: a hang is told from a busy machine by the
+        """The limit of a wait that ends far earlier if nothing else runs: a hang differs from a busy machine by the
         time that the first run took, which has a long limit of its own."""
         return max(seconds, FIRST_RUN_LIMIT_S if self.first_run_s is None else 10 * self.first_run_s)
 

@@ -156,8 +156,8 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
   const boost::shared_ptr<FileValue> output(output_file("FILE")),
       folder(output_folder("FOLDER", [](const std::string&name) { return name == "0.npy"; }));
   const auto model = input([](const std::string& name) {
-    const fs::path beside = fs::path(name).parent_path();
-    return std::vector<fs::path>{beside / "data/weights.bin", beside / "0.npy"};
+    const fs::path at = fs::path(name).parent_path();
+    return std::vector<fs::path>{at / "data/weights.bin", at / "0.npy"};
   });
   const auto message = [&](const FileValue* declared, const std::string& name) -> std::string {
     const std::vector<NamedFile> files = {{"model", file("net"), model.get()},
