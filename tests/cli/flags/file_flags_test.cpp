@@ -153,8 +153,9 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
   const auto input = [](FileValue::Files also) {
     return boost::shared_ptr<FileValue>(input_file("FILE")->reads_also(also));
   };
-  const boost::shared_ptr<FileValue> output(output_file("FILE")),
-      folder(output_folder("FOLDER", [](const std::string&name) { return name == "0.npy"; }));
+  const auto writes = [](const std::string& name) { return name == "0.npy"; };
+  const boost::shared_ptr<FileValue> output(output_file("FILE"));
+  const boost::shared_ptr<FileValue> folder(output_folder("FOLDER", writes));
   const auto model = input([](const std::string& name) {
     const fs::path at = fs::path(name).parent_path();
     return std::vector<fs::path>{at / "data/weights.bin", at / "0.npy"};
