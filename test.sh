@@ -4,37 +4,82 @@
 # also builds the CUDA backend with its tests, and runs those that need no GPU.
 # ./test.sh PRESET… runs those presets instead; the package is part of release.
 # The tests that need a GPU are never part of it: ctest --test-dir build/cuda -L gpu.
+# A failure hides no other: all that can run does, and the last line names what failed and what was not run.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/setup.sh --package --slurm
-
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then presets=(release asan); fi
-cuda=()
-if [[ " ${presets[*]} " != *' release '* ]]; then
-  :  # only release has these tests
-elif command -v nvcc >/dev/null; then
+failed=() not_run=() built=()
+
+join() { local all; all=$(printf '%s; ' "$@"); printf '%s' "${all%; }"; }
+# Prints the last line, also where the script ends early.
+finish() {
+  local status=$? line='all tests passed'
+  trap - EXIT
+  if [ "$status" -ne 0 ]; then failed+=("test.sh itself, by status $status, $step") not_run+=("what follows"); fi
+  if [ ${#failed[@]} -gt 0 ]; then line="FAILED: $(join "${failed[@]}")" status=1; fi
+  if [ ${#not_run[@]} -gt 0 ]; then line+=" | not run: $(join "${not_run[@]}")"; fi
+  rm -f "$log"
+  printf '\n%s\n' "$line"
+  exit "$status"
+}
+log=$(mktemp)
+trap finish EXIT
+
+# listed HEADING: prints the tests that ctest lists below this heading at its end, at most 20 of them.
+listed() {
+  awk -v heading="$1" '
+    /tests passed, .* failed out of/ { at_end = 1 }
+    /^The following tests/ { listed = at_end && index($0, heading) }
+    listed && sub(/^[[:space:]]+[0-9]+ - /, "") {
+      sub(/ \([^()]*\)[^()]*$/, "")
+      if (++count <= 20) names = names (count > 1 ? ", " : "") $0
+    }
+    END { print names (count > 20 ? " and " count - 20 " more" : "") }' "$log"
+}
+
+build() {  # PRESET
+  local flags=(-DHIOS_WERROR=ON)
+  if [ "$1" = release ]; then flags+=("${cuda[@]}"); fi
+  cmake --preset "$1" "${flags[@]}" && cmake --build --preset "$1"
+}
+
+run_tests() {  # PRESET
+  local names
+  # Two more than there are cores: many tests wait for processes that end.
+  if ! ctest --preset "$1" -j "$(($(nproc) + 2))" 2>&1 | tee "$log"; then
+    names=$(listed FAILED)
+    failed+=("$1: ${names:-ctest}")
+  fi
+  names=$(listed 'did not run')
+  if [ -n "$names" ]; then not_run+=("$1: $names"); fi
+}
+
+step='while packages are installed'
+scripts/setup.sh --package --slurm
+
+step='while it builds'
+cuda=(-DHIOS_CUDA_TESTS=OFF)
+if command -v nvcc >/dev/null; then
   # No GPU runs the kernels here: no code for GPUs after the H100.
   cuda=(-DHIOS_CUDA_TESTS=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real")
-else
-  cuda=(-DHIOS_CUDA_TESTS=OFF)
-  printf '\n== the CUDA backend and its tests are left out: no nvcc in PATH ==\n'
+elif [[ " ${presets[*]} " = *' release '* ]]; then  # only release has these tests
+  not_run+=('the CUDA backend and its tests (no nvcc in PATH)')
 fi
-
 for preset in "${presets[@]}"; do
   printf '\n== %s: build ==\n' "$preset"
-  flags=(-DHIOS_WERROR=ON)
-  if [ "$preset" = release ]; then flags+=("${cuda[@]}"); fi
-  cmake --preset "$preset" "${flags[@]}"
-  cmake --build --preset "$preset"
+  if build "$preset"; then built+=("$preset"); else failed+=("$preset: build") not_run+=("$preset: tests"); fi
 done
-for preset in "${presets[@]}"; do
+
+step='while it tests'
+for preset in ${built[@]+"${built[@]}"}; do
   printf '\n== %s: tests ==\n' "$preset"
-  # Two more than there are cores: many tests wait for processes that end.
-  ctest --preset "$preset" -j "$(($(nproc) + 2))"
+  run_tests "$preset"
 done
-if [[ " ${presets[*]} " = *' release '* ]]; then
+if [[ " ${built[*]-} " = *' release '* ]]; then
   printf '\n== package ==\n'
-  tests/package/check.sh build/release
+  tests/package/check.sh build/release || failed+=('package')
+elif [[ " ${presets[*]} " = *' release '* ]]; then
+  not_run+=('package')
 fi

@@ -1,6 +1,8 @@
 #include "cli/flags/file_flags.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -74,6 +76,38 @@ void check_pair(const ResolvedFile& a, const ResolvedFile& b) {
   }
 }
 
+/// Returns true if the flag may replace a file that is there now.
+bool may_replace(const ResolvedFile& file) {
+  const NamedFile& named = *file.named;
+  if (!named.declared->is_written() || named.by_default) return false;
+  std::error_code error;
+  if (named.declared->role() != FileRole::kOutputFolder) return fs::exists(file.path, error);
+  fs::directory_iterator entry(file.path, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (named.declared->writes(entry->path().filename().string())) return true;
+  }
+  return false;
+}
+
+/// Throws InputError where an output would replace a file that is read with the input. To find
+/// these may take reading the input, which is left out where nothing is replaced.
+void check_also_read(const ResolvedFile& input, std::span<const ResolvedFile> outputs) {
+  if (input.named->declared->is_written() || outputs.empty()) return;
+  for (const fs::path& path : input.named->declared->also_read(input.named->name)) {
+    NamedFile also = *input.named;
+    also.name = path.string();
+    const auto file = resolve(also);
+    for (const ResolvedFile& output : outputs) {
+      if (!file || (!same_file(output.path, file->path) && !writes_in_folder(output, *file)))
+        continue;
+      throw InputError("--" + output.named->flag + " " + printable(output.named->name, 200) +
+                       " would replace a file that --" + input.named->flag + " " +
+                       printable(input.named->name, 200) + " reads, " + printable(also.name, 200) +
+                       ": name another");
+    }
+  }
+}
+
 }  // namespace
 
 FileValue* input_file(const char* name, FileValue::Test names_file) {
@@ -101,6 +135,9 @@ void check_distinct_files(std::span<const NamedFile> files) {
   for (std::size_t i = 0; i < resolved.size(); ++i) {
     for (std::size_t j = i + 1; j < resolved.size(); ++j) check_pair(resolved[i], resolved[j]);
   }
+  std::vector<ResolvedFile> replacing;
+  std::ranges::copy_if(resolved, std::back_inserter(replacing), may_replace);
+  for (const ResolvedFile& file : resolved) check_also_read(file, replacing);
 }
 
 }  // namespace hios::cli

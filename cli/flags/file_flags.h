@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <boost/program_options.hpp>
 
@@ -19,6 +21,7 @@ enum class FileRole {
 class FileValue : public boost::program_options::typed_value<std::string> {
  public:
   using Test = bool (*)(const std::string&);
+  using Files = std::vector<std::filesystem::path> (*)(const std::string&);
 
   FileValue(FileRole the_role, const char* shown_name, Test file_test, Test write_test)
       : typed_value(nullptr), role_(the_role), names_file_(file_test), writes_(write_test) {
@@ -32,9 +35,19 @@ class FileValue : public boost::program_options::typed_value<std::string> {
   /// Returns true if a file of this name in the output folder may be written.
   bool writes(const std::string& file_name) const { return writes_ && writes_(file_name); }
 
+  /// Declares a function that returns the other files which are read with the file of this name.
+  FileValue* reads_also(Files files) {
+    reads_also_ = files;
+    return this;
+  }
+  std::vector<std::filesystem::path> also_read(const std::string& value) const {
+    return reads_also_ ? reads_also_(value) : std::vector<std::filesystem::path>{};
+  }
+
  private:
   FileRole role_;
   Test names_file_, writes_;
+  Files reads_also_ = nullptr;
 };
 
 /// Declares a file that is read; `name` is the value's in --help. `names_file` is true
@@ -61,7 +74,7 @@ struct NamedFile {
 
 /// Throws InputError where two of the files are the same, by whatever path or link, and one of them
 /// is written: an output would replace another, or an input. Of files in an output folder the same
-/// holds.
+/// holds, and of files that are read with an input.
 void check_distinct_files(std::span<const NamedFile> files);
 
 }  // namespace hios::cli

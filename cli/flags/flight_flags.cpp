@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/flags/rank_flags.h"
@@ -32,14 +34,35 @@ bool is_flight_record(const std::string& name) {
   return name.ends_with(".flight.json") && name.find("-rank-") != std::string::npos;
 }
 
+/// Returns the folder of records where none is given: the user's for the state of programs (XDG
+/// Base Directory Specification), so that it is the same wherever a program starts and others
+/// cannot write to it. Empty: the environment names none.
+std::string default_folder() {
+  for (const auto& [variable, below] :
+       {std::pair("XDG_STATE_HOME", "/hios"), std::pair("HOME", "/.local/state/hios")}) {
+    const char* const base = std::getenv(variable);
+    if (base && base[0] == '/') return std::string(base) + below;
+  }
+  return {};
+}
+
+/// Returns the default value of --flight-record, by which other outputs are compared with records.
+std::string default_text() {
+  const std::string folder = default_folder();
+  return folder.empty() ? kOff : folder;
+}
+
 }  // namespace
 
 po::options_description flight_flags() {
   po::options_description group("Failures", 100, 45);
   group.add_options()(
-      kFlag, output_folder("FOLDER|off", is_flight_record, names_folder)->default_value("."),
+      kFlag,
+      output_folder("FOLDER|off", is_flight_record, names_folder)
+          ->default_value(default_text(), ""),
       "folder in which a rank that fails, hangs or gets SIGUSR1 writes its last 256 steps: "
-      "PROGRAM-rank-R.flight.json, which replaces an earlier one; off: nothing is recorded");
+      "PROGRAM-rank-R.flight.json, which replaces an earlier one (default: "
+      "$XDG_STATE_HOME/hios, or ~/.local/state/hios); off: nothing is recorded");
   return group;
 }
 
@@ -56,14 +79,20 @@ po::options_description explain_flags() {
 void prepare_record(flight::Recorder& recorder, int argc, const char* const* argv) {
   recorder.set_program(std::filesystem::path(argv[0]).filename().string());
   if (const auto rank = mpi::launched_rank()) recorder.set_rank(*rank, mpi::launched_ranks());
-  const auto folder = early_text(argc, argv, kFlag).value_or(".");
+  const auto given = early_text(argc, argv, kFlag);
   // A program that runs nothing writes no record, which could replace one that it reads.
   const bool runs = std::none_of(argv, argv + argc, [](std::string_view word) {
     return std::find(kFlagsThatRunNothing.begin(), kFlagsThatRunNothing.end(), word) !=
            kFlagsThatRunNothing.end();
   });
-  recorder.set_enabled(folder != kOff);
-  recorder.set_folder(folder == kOff || !runs ? "" : std::string(folder));
+  recorder.set_enabled(given != kOff);
+  if (!runs || given == kOff) {
+    recorder.set_folder("");
+  } else if (given) {
+    recorder.set_folder(std::string(*given));
+  } else {
+    recorder.set_own_folder(default_folder(), "give them one by --flight-record FOLDER");
+  }
   recorder.phase("starting");
 }
 

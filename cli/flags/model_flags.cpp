@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hios/graph/batches.h"
+#include "hios/onnx/read/import.h"
 
 namespace hios::cli {
 
@@ -14,12 +15,18 @@ namespace {
 
 constexpr std::int64_t kMaxPixels = 1 << 20;
 
+/// Returns the files next to a model's that hold its weights.
+std::vector<std::filesystem::path> weights_files(const std::string& model) {
+  if (!model.ends_with(".onnx")) return {};
+  return onnx::external_files(model);
+}
+
 }  // namespace
 
 po::options_description model_flags() {
   po::options_description group("Model", 100, 45);
   group.add_options()(
-      "model", input_file("NAME|FILE", has_dot_or_slash),
+      "model", input_file("NAME|FILE", has_dot_or_slash)->reads_also(weights_files),
       "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
   group.add_options()("batch", value("N"),
                       "inputs at once (the file's where it is fixed, otherwise 1)");

@@ -16,13 +16,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "hios/base/error.h"
-#include "hios/base/json/json_io.h"
+#include "hios/base/json/json_text.h"
 #include "hios/flight/descriptors.h"
 #include "hios/flight/ending_signals.h"
 #include "hios/flight/memory.h"
 #include "hios/flight/process_status.h"
+#include "hios/flight/record_file.h"
 
 // A pair of sockets. The process sends a letter to request a file. Its end, of whatever kind,
 // closes its socket, which the child notices at once. The child answers only a request that the
@@ -158,7 +160,8 @@ class Child {
       say("error: " + rank_and_host(flight) + ": " + (by_signal ? "ended by " : "") +
           flight.reason + ", last: " + standing_text(flight));
     }
-    if (silent || by_signal || !failure_written_) write_file(flight);
+    if (silent || by_signal || !failure_written_)
+      write_file(flight, report == SignalReport::kLineAndFile);
   }
 
   /// Sets the ending of a process that could not note it.
@@ -178,22 +181,29 @@ class Child {
     }
   }
 
-  std::string file_of(const Flight& flight) const {
-    const std::string folder = memory_.folder.get();
-    if (folder.empty()) return {};
-    return folder + "/" + flight.program + "-rank-" +
-           (flight.rank ? std::to_string(*flight.rank) : "unknown") + ".flight.json";
-  }
-
-  bool write_file(const Flight& flight) {
-    const std::string file = file_of(flight);
-    if (file.empty()) return true;
+  /// Writes the file. `with_line`: prints a line, once, on a file that cannot be written, or on
+  /// one in a folder that nobody has named.
+  bool write_file(const Flight& flight, bool with_line = true) {
+    const std::string folder = memory_.folder.get(), remedy = memory_.remedy.get();
+    const bool own = memory_.own_folder;
+    if (folder.empty() && !own) return true;
+    const std::string name = flight.program + "-rank-" +
+                             (flight.rank ? std::to_string(*flight.rank) : "unknown") +
+                             ".flight.json";
+    const auto say_once = [&](const std::string& text) {
+      if (with_line && !std::exchange(line_printed_, true)) say(text);
+    };
     try {
-      write_json(file, to_json(flight), Existing::kReplace);
+      if (folder.empty()) throw InputError("there is no folder for them");
+      if (own) make_own_folder(folder);
+      write_record_file(folder, name, to_text(to_json(flight)));
+      if (own)
+        say_once(rank_and_host(flight) + ": its last events are in " +
+                 printable(folder + "/" + name, 4096));
       return true;
     } catch (const std::exception& error) {
-      say("warning: " + rank_and_host(flight) +
-          ": its last events could not be written: " + error.what());
+      say_once("warning: " + rank_and_host(flight) + ": its last events could not be written: " +
+               error.what() + (remedy.empty() ? "" : "; " + remedy));
       return false;
     }
   }
@@ -206,7 +216,7 @@ class Child {
   const Memory& memory_;
   int socket_;
   const ProcessStatus& process_;
-  bool failure_written_ = false;
+  bool failure_written_ = false, line_printed_ = false;
 };
 
 // Libraries may end a process by exit(), with messages of their own. Memory may have run out.

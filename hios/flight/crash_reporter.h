@@ -13,7 +13,7 @@ namespace hios::flight {
 /// rank, host, the way of the end and the last event: SIGKILL, another signal by its name, or the
 /// status of an exit that nobody announced. Then, as after an error, a time-out or a library's
 /// exit(), it writes the record as a file, `PROGRAM-rank-R.flight.json`, and replaces an earlier
-/// one. On SIGUSR1 it writes the file while the process runs on.
+/// one (hios/flight/record_file.h). On SIGUSR1 it writes the file while the process runs on.
 ///
 /// Some signals end the process without a line. After SIGINT, SIGHUP and SIGPIPE there is no file
 /// either, since somebody wanted the end, or nobody reads the output any more. After SIGTERM, by

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hios/flight/recorder.h"
+#include "hios/flight/event_ring.h"
 
 /// The layout of a flight record in memory that processes share. All processes of a host run the
 /// same program, so no other program depends on it. Numbers are lock-free atomics. Texts are
@@ -27,13 +27,6 @@ struct FixedText {
   }
 };
 
-struct EventSlot {
-  std::atomic<std::uint64_t> number;  ///< 1 + the event's index among all; 0: being written
-  std::atomic<std::uint64_t> time_ns;
-  std::atomic<std::uint64_t> iteration;
-  std::atomic<std::uint64_t> what;  ///< kind, stamp of the subject, subject
-};
-
 struct SubjectSlot {
   std::uint32_t stamp;                         ///< a new one each time the slot is filled
   std::uint32_t text, text_size, op, op_size;  ///< in Memory::texts
@@ -48,8 +41,7 @@ struct Memory {
   static constexpr std::size_t kTextBytes = 2 << 20;
 
   std::uint64_t magic;
-  std::atomic<std::uint64_t> events;  ///< recorded since the start
-  EventSlot ring[kEvents];
+  EventRing ring;
 
   std::atomic<std::uint8_t> ending;  ///< Ending
   FixedText<1024> reason;
@@ -60,14 +52,15 @@ struct Memory {
   FixedText<64> phase[kPhases];
   FixedText<256> host;
   FixedText<4096> folder;
-  std::int64_t epoch_ns;    ///< the wall clock's time minus the monotonic clock's
-  std::int64_t started_ns;  ///< by the wall clock
+  std::atomic<bool> own_folder;  ///< it is made where it is missing, for its user alone
+  FixedText<256> remedy;         ///< the end of the message where no file can be written
+  std::int64_t epoch_ns;         ///< the wall clock's time minus the monotonic clock's
+  std::int64_t started_ns;       ///< by the wall clock
 
   std::uint32_t subjects, texts_end, stamps;  ///< numbers in use
   SubjectSlot subject[kSubjects];
   char texts[kTextBytes];
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes cannot share a lock");
 
 /// Returns the time of events: the clock does not jump and is the same for all processes of a host.
 std::uint64_t monotonic_ns() noexcept;

@@ -18,10 +18,6 @@
 #include "hios/flight/descriptors.h"
 #include "hios/flight/memory.h"
 
-// A ring buffer in shared memory. A writer takes the next number, marks the slot as being written,
-// fills it and stores the number last. A reader accepts only slots that have the expected number
-// both before and after it reads them. Several threads may therefore write, and a reader in another
-// process needs no lock that a killed process could still hold.
 namespace hios::flight {
 namespace {
 
@@ -130,6 +126,13 @@ void Recorder::set_folder(const std::string& folder) {
   memory_->folder.set(folder.empty() ? "" : error ? folder : absolute.string());
 }
 
+void Recorder::set_own_folder(const std::string& folder, std::string_view remedy) {
+  if (!memory_) return;
+  set_folder(folder);
+  memory_->own_folder = true;
+  memory_->remedy.set(remedy);
+}
+
 void Recorder::phase(std::string_view what) {
   if (!memory_) return;
   const std::uint64_t number = memory_->phases;
@@ -141,17 +144,11 @@ void Recorder::phase(std::string_view what) {
 void Recorder::store(EventKind kind, std::uint32_t subject, std::uint64_t iteration) noexcept {
   Memory& memory = *memory_;
   const bool known = subject < Memory::kSubjects;
-  const std::uint64_t number = memory.events.fetch_add(1, std::memory_order_relaxed);
-  EventSlot& slot = memory.ring[number % kEvents];
-  // Each release below orders the 0 before it: a reader of any new value sees the 0 or a later
-  // number. (One fence would do, but the thread sanitizer does not support fences.)
-  slot.number.store(0, std::memory_order_relaxed);
-  slot.time_ns.store(monotonic_ns(), std::memory_order_release);
-  slot.iteration.store(iteration, std::memory_order_release);
-  slot.what.store(
-      word_of(kind, known ? memory.subject[subject].stamp : 0, known ? subject : Subjects::kNone),
-      std::memory_order_release);
-  slot.number.store(number + 1, std::memory_order_release);
+  const EventRing::Claim claim = memory.ring.claim();
+  memory.ring.finish(claim, {.time_ns = monotonic_ns(),
+                             .iteration = iteration,
+                             .what = word_of(kind, known ? memory.subject[subject].stamp : 0,
+                                             known ? subject : Subjects::kNone)});
 }
 
 std::int64_t Recorder::started_ns() const { return memory_ ? memory_->started_ns : 0; }
@@ -219,17 +216,11 @@ Flight read(const Memory& memory) {
   if (const std::uint64_t phases = memory.phases) flight.phase = phase_text(memory, phases - 1);
   const std::uint64_t now = monotonic_ns();
   flight.written_s = static_cast<double>(static_cast<std::int64_t>(now) + memory.epoch_ns) / 1e9;
-  const std::uint64_t end = memory.events.load(std::memory_order_acquire);
-  for (std::uint64_t i = end < kEvents ? 0 : end - kEvents; i < end; ++i) {
-    const EventSlot& slot = memory.ring[i % kEvents];
-    if (slot.number.load(std::memory_order_acquire) != i + 1) continue;
-    const std::uint64_t time = slot.time_ns.load(std::memory_order_acquire);
-    const std::uint64_t what = slot.what.load(std::memory_order_acquire);
+  for (const EventWords& words : memory.ring.last()) {
     Event event;
-    event.iteration = slot.iteration.load(std::memory_order_acquire);
-    if (slot.number.load(std::memory_order_relaxed) != i + 1) continue;
-    event.age_ms = static_cast<double>(static_cast<std::int64_t>(now - time)) / 1e6;
-    describe(memory, what, event);
+    event.iteration = words.iteration;
+    event.age_ms = static_cast<double>(static_cast<std::int64_t>(now - words.time_ns)) / 1e6;
+    describe(memory, words.what, event);
     flight.events.push_back(std::move(event));
   }
   return flight;

@@ -49,6 +49,10 @@ class Recorder {
   void set_job(std::string_view job);
   /// Sets the folder of the CrashReporter's file, made absolute; empty: no file.
   void set_folder(const std::string& folder);
+  /// Sets a folder that nobody has named: the CrashReporter makes it where it is missing, for its
+  /// user alone, and prints the name of the file that it writes. Where there is no such folder
+  /// (empty), or it cannot be written to, its message ends with `remedy`.
+  void set_own_folder(const std::string& folder, std::string_view remedy);
   /// Begins a phase ("setting up"), which is also an event.
   void phase(std::string_view what);
 
@@ -74,7 +78,8 @@ class Recorder {
     std::uint32_t first_ = 0, begin_text_ = 0, count_ = 0;
   };
 
-  /// Records an event. Allocates nothing, locks nothing; several threads may call it at once.
+  /// Records an event. Allocates nothing, locks nothing; several threads may call it at once, and
+  /// one that is halted within it loses no event but its own.
   void note(EventKind kind, std::uint32_t subject, std::uint64_t iteration = 0) noexcept {
     if (enabled_) store(kind, subject, iteration);
   }

@@ -163,6 +163,15 @@ bool stays_inside(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string location_of(const proto::TensorProto& tensor) {
+  if (tensor.data_location() != proto::TensorProto::EXTERNAL) return {};
+  std::string location;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+  }
+  return location;
+}
+
 std::string type_name(int type) {
   return proto::TensorProto_DataType_IsValid(type)
              ? proto::TensorProto_DataType_Name(static_cast<proto::TensorProto_DataType>(type))
@@ -227,10 +236,9 @@ void ModelFile::require_memory(const std::string& what, Bytes needed) const {
 }
 
 std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t expected) {
-  std::string location;
+  const std::string location = location_of(tensor);
   std::uint64_t offset = 0, length = expected;
   for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
     std::uint64_t* number = entry.key() == "offset"   ? &offset
                             : entry.key() == "length" ? &length
                                                       : nullptr;

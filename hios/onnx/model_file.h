@@ -49,6 +49,9 @@ class ModelFile {
   std::unique_ptr<proto::ModelProto> model_;
 };
 
+/// Returns the file of a tensor's external data, relative to the model's folder; empty: it has
+/// none.
+std::string location_of(const proto::TensorProto& tensor);
 /// Returns the name of a tensor's element type ("FLOAT"), for messages.
 std::string type_name(int type);
 /// Returns the bytes of an element (1, 2, 4, 8); 0 for types that are not read.

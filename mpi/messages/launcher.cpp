@@ -14,6 +14,9 @@ namespace hios::mpi {
 namespace {
 
 constexpr const char* kYieldWhenIdle = "OMPI_MCA_mpi_yield_when_idle";
+// Open MPI's transports between two ranks; all but these, which open ports.
+constexpr const char* kTransports = "OMPI_MCA_btl";
+constexpr const char* kWithoutPorts = "^tcp,ofi";
 
 /// Returns the first of `names` that is set to a number.
 std::optional<std::size_t> number(std::span<const char* const> names) {
@@ -98,6 +101,8 @@ void prepare_launch_environment() {
   if (!bound && launched_local_size().value_or(1) > allowed_cores()) {
     setenv(kYieldWhenIdle, "1", /*overwrite=*/0);
   }
+  const std::optional<std::size_t> here = launched_local_size();
+  if (here && here == launched_ranks()) setenv(kTransports, kWithoutPorts, /*overwrite=*/0);
 }
 
 }  // namespace hios::mpi

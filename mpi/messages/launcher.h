@@ -36,7 +36,8 @@ void report_failure_to_launcher(int exit_status) noexcept;
 
 /// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
 /// yield while they wait, or a message takes a time slice of the operating system's scheduler (4
-/// ms) instead of microseconds. Variables that the user has set stay. REQUIRES: before MPI_Init; no
+/// ms) instead of microseconds. Ranks of one host reach each other by shared memory, and then open
+/// no ports for ranks elsewhere. Variables that the user has set stay. REQUIRES: before MPI_Init; no
 /// other thread runs.
 void prepare_launch_environment();
 

@@ -157,7 +157,8 @@ bool TemporaryFile::write(std::string_view text) {
 bool TemporaryFile::publish(const fs::path& target, Existing existing) {
   struct stat old {};
   if (existing == Existing::kReplace) {
-    if (::stat(target.c_str(), &old) == 0) ::fchmod(descriptor_.get(), old.st_mode & 0777);
+    if (::lstat(target.c_str(), &old) == 0 && S_ISREG(old.st_mode))
+      ::fchmod(descriptor_.get(), old.st_mode & 0777);
     if (!descriptor_.close()) return false;
     published_ = ::rename(path_.c_str(), target.c_str()) == 0;
     return published_;

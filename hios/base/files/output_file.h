@@ -25,8 +25,9 @@ std::filesystem::path target_of(const std::filesystem::path& file, Existing exis
 /// Throws the InputError of a file that exists and may not be replaced.
 [[noreturn]] void refuse_existing(const std::filesystem::path& file);
 
-/// Writes the text to `target`, which target_of() found for `file`. Returns false where a file of
-/// that name has appeared that may not be replaced. Throws RunError where the system fails.
+/// Writes the text to `target`, which target_of() found for `file`. Follows no link: one at that
+/// name is replaced itself. Returns false where a file of that name has appeared that may not be
+/// replaced. Throws RunError where the system fails.
 bool write_whole(const std::filesystem::path& file, const std::filesystem::path& target,
                  std::string_view text, Existing existing);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hios/base/files/file_io.h"
 #include "hios/model/model.h"
@@ -32,6 +33,10 @@ struct ImportOptions {
 /// attribute, a shape or a type that is not read; a damaged file; more memory than there is. A build without ONNX
 /// (without_import.cpp) always throws.
 Model import_model(const std::filesystem::path& file, const ImportOptions& options = {});
+
+/// Returns the files that hold tensors of an ONNX file outside it, each once, whether they exist or
+/// not. Reads no weights of theirs. Returns none for a file that import_model() refuses by itself.
+std::vector<std::filesystem::path> external_files(const std::filesystem::path& file);
 
 /// Returns true if this build reads ONNX files.
 bool can_import();

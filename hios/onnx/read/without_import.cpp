@@ -10,6 +10,8 @@ Model import_model(const std::filesystem::path& file, const ImportOptions&) {
                    need::OnnxReader{});
 }
 
+std::vector<std::filesystem::path> external_files(const std::filesystem::path&) { return {}; }
+
 bool can_import() { return false; }
 
 }  // namespace hios::onnx

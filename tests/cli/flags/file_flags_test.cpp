@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -13,6 +14,7 @@
 #include "cli/run/run_flags.h"
 #include "cli/schedule/inputs/schedule_flags.h"
 #include "support/programs/temporary_folder.h"
+#include "support/programs/variable.h"
 
 namespace hios::cli {
 namespace {
@@ -119,7 +121,10 @@ TEST_F(FileFlags, FlightRecordsCount) {
   const std::string record = file("hios-run-rank-0.flight.json");
   EXPECT_NE(message_of_run({"--flight-record", folder_.path().string(), "--json", record}), "");
   EXPECT_EQ(message_of_run({"--flight-record", "off", "--json", record}), "");
-  EXPECT_NE(message_of_run({"--json", "hios-run-rank-0.flight.json"}), "") << "the default folder";
+  const test::Variable state("XDG_STATE_HOME", folder_.path());
+  const std::string by_default = file("hios/hios-run-rank-0.flight.json");
+  EXPECT_NE(message_of_run({"--json", by_default}), "") << "the default folder";
+  EXPECT_EQ(message_of_run({"--json", "hios-run-rank-0.flight.json"}), "") << "not the default";
   EXPECT_EQ(message_of_run({"--explain", "hios-run-rank-0.flight.json"}), "");
   EXPECT_EQ(message_of_run({"--outputs", "."}), "") << "two folders may be the same";
 }
@@ -142,6 +147,48 @@ TEST_F(FileFlags, PathsAndLinksToOneFileAreThatFile) {
   EXPECT_EQ(message_of_run({"--csv", file("new"), "--json", file("sub/new")}), "");
   const fs::path relative = fs::relative(graph);
   EXPECT_NE(message_of_run({"--profile", graph, "--json", relative.string()}), "");
+}
+
+TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
+  const auto input = [](FileValue::Files also) {
+    return boost::shared_ptr<FileValue>(input_file("FILE")->reads_also(also));
+  };
+  const auto writes = [](const std::string& name) { return name == "0.npy"; };
+  const boost::shared_ptr<FileValue> output(output_file("FILE"));
+  const boost::shared_ptr<FileValue> folder(output_folder("FOLDER", writes));
+  const auto model = input([](const std::string& name) {
+    const fs::path at = fs::path(name).parent_path();
+    return std::vector<fs::path>{at / "data/weights.bin", at / "0.npy"};
+  });
+  const auto message = [&](const FileValue* declared, const std::string& name) -> std::string {
+    const std::vector<NamedFile> files = {{"model", file("net"), model.get()},
+                                          {"to", name, declared}};
+    try {
+      check_distinct_files(files);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  fs::create_directory(file("data"));
+  const std::string weights = written("data/weights.bin");
+  fs::create_symlink("data/weights.bin", file("soft"));
+  fs::create_hard_link(weights, file("hard"));
+  for (const char* name : {"data/weights.bin", "data/../data/weights.bin", "soft", "hard"}) {
+    EXPECT_EQ(message(output.get(), file(name)),
+              "--to " + file(name) + " would replace a file that --model " + file("net") +
+                  " reads, " + weights + ": name another");
+  }
+  EXPECT_EQ(message(output.get(), written("other")), "");
+  EXPECT_EQ(message(folder.get(), folder_.path().string()), "") << "there is no 0.npy";
+  written("0.npy");
+  EXPECT_NE(message(folder.get(), folder_.path().string()), "");
+  EXPECT_EQ(message(folder.get(), file("data")), "");
+  // Where nothing can be replaced, nothing is read.
+  const auto unread = input([](const std::string&) -> std::vector<fs::path> { std::abort(); });
+  const std::vector<NamedFile> files = {{"model", file("net"), unread.get()},
+                                        {"to", file("new"), output.get()}};
+  check_distinct_files(files);
 }
 
 TEST_F(FileFlags, WordsNameNoFile) {

@@ -188,6 +188,38 @@ TEST_F(CrashReporters, WriteTheEndAlsoAfterARequest) {
   EXPECT_EQ(record().reason, "said by nobody else");
 }
 
+TEST_F(CrashReporters, NameTheFileInAFolderThatNobodyNamed) {
+  const std::string folder = (folder_ / "state/hios").string();
+  const auto done = test::run_process({HIOS_CRASH_PROBE, "kill", folder, "name one"});
+  const std::string file = folder + "/probe-rank-1.flight.json";
+  EXPECT_EQ(test::lines_with(done.err, "its last events are in " + file).size(), 1u) << done.err;
+  EXPECT_EQ(read_flight(file).ending, Ending::kKilled);
+  // A launcher ends the remaining ranks by it: one line of each would be too many.
+  EXPECT_EQ(test::run_process({HIOS_CRASH_PROBE, "term", folder, "name one"}).err, "");
+  EXPECT_EQ(read_flight(file).ending, Ending::kSignal);
+}
+
+TEST_F(CrashReporters, SayOnceThatThereIsNoFolder) {
+  for (const std::string folder : {"", "/proc/none"}) {
+    const auto done =
+        test::run_process({HIOS_CRASH_PROBE, "error-after-a-wish", folder, "name one"});
+    EXPECT_EQ(test::lines_with(done.err, "could not be written").size(), 1u) << done.err;
+    EXPECT_TRUE(done.err.ends_with("; name one\n")) << done.err;
+    EXPECT_EQ(test::run_process({HIOS_CRASH_PROBE, "well", folder, "name one"}).err, "");
+  }
+}
+
+// The name is known beforehand: who may write to the folder can have a link wait there.
+TEST_F(CrashReporters, FollowNoPlantedLink) {
+  const auto linked = folder_.put("private.txt", "private");
+  std::filesystem::permissions(linked, std::filesystem::perms(0600));
+  std::filesystem::create_symlink(linked, file());
+  end("kill");
+  EXPECT_EQ(test::content_of(linked), "private");
+  EXPECT_EQ(record().ending, Ending::kKilled);
+  EXPECT_FALSE(std::filesystem::is_symlink(file()));
+}
+
 TEST_F(CrashReporters, NameTheFileThatCouldNotBeWritten) {
   const auto done = test::run_process({HIOS_CRASH_PROBE, "kill", "/proc/none"});
   EXPECT_EQ(test::lines_with(done.err, "last: stage 4: conv_7").size(), 1u) << done.err;

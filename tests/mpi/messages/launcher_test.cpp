@@ -33,6 +33,7 @@ class Launcher : public testing::Test {
                                         "SLURM_PROCID",
                                         "SLURM_NTASKS",
                                         "OMPI_MCA_orte_bound_at_launch",
+                                        "OMPI_MCA_btl",
                                         "OMPI_MCA_mpi_yield_when_idle"};
 
   void SetUp() override {
@@ -52,11 +53,12 @@ class Launcher : public testing::Test {
     }
   }
   static void set(const char* name, const char* value) { setenv(name, value, 1); }
-  static std::string yield_when_idle() {
+  static std::string prepared(const char* name) {
     mpi::prepare_launch_environment();
-    const char* value = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+    const char* value = std::getenv(name);
     return value == nullptr ? "unset" : value;
   }
+  static std::string yield_when_idle() { return prepared("OMPI_MCA_mpi_yield_when_idle"); }
 
  private:
   std::map<std::string, std::optional<std::string>> saved_;
@@ -67,6 +69,18 @@ TEST_F(Launcher, IsAbsentFromAShell) {
   EXPECT_EQ(mpi::launched_ranks(), std::nullopt);
   EXPECT_EQ(mpi::launched_rank(), std::nullopt);
   EXPECT_EQ(mpi::launched_local_rank(), std::nullopt);
+}
+
+TEST_F(Launcher, OnOneHostLeavesOutTransportsThatOpenPorts) {
+  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "no launcher";
+  set("OMPI_COMM_WORLD_SIZE", "4");
+  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "it is not known how many are here";
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
+  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "two hosts";
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "4");
+  EXPECT_EQ(prepared("OMPI_MCA_btl"), "^tcp,ofi");
+  set("OMPI_MCA_btl", "self,tcp");
+  EXPECT_EQ(prepared("OMPI_MCA_btl"), "self,tcp") << "the user's";
 }
 
 TEST_F(Launcher, IsAbsentFromABatchScript) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include <sstream>
 
 #include "hios/base/error.h"
+#include "support/programs/temporary_folder.h"
 
 extern char** environ;
 
@@ -27,6 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kRunVariable = "TEST_RUN_OF";
+constexpr const char* kStateVariable = "XDG_STATE_HOME";
 
 /// A file descriptor and its owner.
 class Descriptor {
@@ -176,6 +179,18 @@ void kill_all_of(const std::string& run) {
   }
 }
 
+/// Returns true if the caller sets the variable.
+bool sets(const ProcessOptions& options, const std::string& variable) {
+  return std::ranges::any_of(options.environment,
+                             [&](const auto& each) { return each.first == variable; });
+}
+
+/// The folder of the flight records of programs that fail: not the user's.
+const std::filesystem::path& state_folder() {
+  static const TemporaryFolder folder;
+  return folder.path();
+}
+
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
@@ -186,6 +201,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   const std::string run = new_run();
   ProcessOptions options = given;
   options.environment.emplace_back(kRunVariable, run);
+  if (!sets(options, kStateVariable))
+    options.environment.emplace_back(kStateVariable, state_folder());
   Pipe out = make_pipe(), err = make_pipe();
   std::vector<std::string> whole = options.before;
   whole.insert(whole.end(), command.begin(), command.end());
@@ -230,9 +247,7 @@ ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command
   for (std::string setting; settings >> setting;) {
     const std::size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
-    bool given = false;
-    for (const auto& [other, value] : options.environment) given = given || other == name;
-    if (!given) options.environment.emplace_back(name, setting.substr(equals + 1));
+    if (!sets(options, name)) options.environment.emplace_back(name, setting.substr(equals + 1));
   }
   return run_process(whole, options);
 }

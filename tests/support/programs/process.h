@@ -26,7 +26,8 @@ struct ProcessResult {
 
 /// Runs command[0], looked up in PATH, with no standard input, and returns when it has ended and
 /// both its outputs are closed. Throws RunError if it cannot be started. What comes of it, in
-/// whatever process group or session, has $TEST_RUN_OF, by which it is found at the limit.
+/// whatever process group or session, has $TEST_RUN_OF, by which it is found at the limit, and an
+/// $XDG_STATE_HOME of the tests, unless the options give one.
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

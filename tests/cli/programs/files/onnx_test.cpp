@@ -211,6 +211,32 @@ TEST_F(OnnxPrograms, RefuseBadFilesInOneLine) {
   refused({"--dry-run", "--outputs", folder_.file("none")}, "--dry-run measures nothing");
 }
 
+TEST_F(OnnxPrograms, ReplaceNoWeightsOfTheirOwnModel) {
+  auto& tensor = *b_.graph().mutable_initializer(0);
+  const std::vector<float> values(tensor.float_data().begin(), tensor.float_data().end());
+  const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * 4);
+  const std::string weights = b_.folder.put("weights.bin", bytes).string();
+  tensor.clear_float_data();
+  tensor.set_data_location(proto::TensorProto::EXTERNAL);
+  auto& location = *tensor.add_external_data();
+  location.set_key("location");
+  location.set_value("weights.bin");
+  b_.write();
+  const Words flags = model() + Words{"--force"};
+  for (const auto& done : {hios_run(1, flags + quick() + Words{"--json", weights}),
+                           hios_profile(1, flags + quick() + Words{"--output", weights}),
+                           hios_schedule(flags + Words{"--list-operators", "--csv", weights}),
+                           hios_run(1, flags + Words{"--export-onnx", weights})}) {
+    EXPECT_EQ(done.exit_status, 2) << done.out;
+    EXPECT_EQ(lines_with(done.err, weights + " would replace a file that --model").size(), 1u)
+        << done.err;
+    EXPECT_EQ(content_of(weights), bytes);
+  }
+  EXPECT_EQ(hios_schedule(flags + Words{"--list-operators", "--csv", folder_.file("list.csv")})
+                .exit_status,
+            0);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // these need memory of their own
 /// Returns the peak memory of a program that runs to its end.

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <nlohmann/json.hpp>
 
+#include "hios/model/networks/networks.h"
+#include "support/networks/random_network.h"
 #include "support/programs/programs.h"
 
 namespace hios::test {
@@ -126,6 +128,34 @@ TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
       << listed.err;
   EXPECT_GE(lines_with(listed.err, "its 2 ranks want 128 cores").size(), 1u) << listed.err;
   EXPECT_EQ(lines_with(listed.err, "copied twice").size(), 1u) << listed.err;
+}
+
+// Runs the program, and prints the address of each socket on which it listens while it measures: it
+// then has a thread for requests to stop.
+constexpr const char* kListeners = R"(
+"$@" >/dev/null &
+program=$!
+while kill -0 $program && ! grep -qs '^stop-request$' /proc/$program/task/*/comm; do sleep 0.05; done
+echo seen
+for socket in $(ls -l /proc/$program/fd | sed -n 's/.*socket:\[\(.*\)\]$/\1/p'); do
+  awk -v socket="$socket" '$4 == "0A" && $10 == socket { print "listens on " $2 }' /proc/$program/net/tcp*
+done
+wait $program)";
+
+TEST_F(Surroundings, RanksOfOneHostOpenNoPort) {
+  folder_.write("schedule.json", random_schedule_text(models::squeezenet(1, 32, 32), 2, 3));
+  ProcessOptions options;
+  options.before = {"env", "-u", "OMPI_MCA_btl"};  // which the tests set for themselves
+  const auto done = run_mpi(2,
+                            {"/bin/sh", "-c", kListeners, "sh", HIOS_BIN_DIR "/hios-run", "--model",
+                             "squeezenet", "--height", "32", "--schedule",
+                             folder_.file("schedule.json"), "--duration", "1", "--oversubscribe"},
+                            options);
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.out, "seen").size(), 2u) << done.out;
+  // MPICH's ranks have settings of their own.
+  if (run_process({HIOS_MPIEXEC, "--version"}).out.find("HYDRA") != std::string::npos) return;
+  EXPECT_EQ(lines_with(done.out, "listens on").size(), 0u) << done.out;
 }
 #endif
 

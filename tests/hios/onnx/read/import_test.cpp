@@ -141,6 +141,27 @@ TEST(Import, ReadsExternalData) {
   EXPECT_EQ(model.weights()->find("Conv_of_y")->weights, std::vector<float>(12, 0.25f));
 }
 
+TEST(Import, NamesAllFilesOfExternalData) {
+  OnnxBuilder b;
+  small_net(b);
+  EXPECT_TRUE(external_files(b.write()).empty());
+  const auto move_out = [](proto::TensorProto& tensor, const std::string& location) {
+    tensor.set_data_location(proto::TensorProto::EXTERNAL);
+    auto& added = *tensor.add_external_data();
+    added.set_key("location");
+    added.set_value(location);
+  };
+  move_out(*b.graph().mutable_initializer(0), "data/weights.bin");
+  for (const char* unread : {"u", "v"}) move_out(b.floats(unread, {1}, {1}), "unread.bin");
+  auto& attribute = *b.node("Constant", {}, "c").add_attribute();
+  move_out(*attribute.mutable_t(), "constant.bin");
+  move_out(*attribute.mutable_g()->add_initializer(), "branch.bin");
+  EXPECT_EQ(external_files(b.write()),
+            (std::vector<fs::path>{b.folder / "branch.bin", b.folder / "constant.bin",
+                                   b.folder / "data/weights.bin", b.folder / "unread.bin"}));
+  EXPECT_TRUE(external_files(b.folder / "none.onnx").empty());
+}
+
 /// Returns raw numbers, little-endian.
 template <class Number>
 std::string raw(const std::vector<Number>& values) {
