@@ -1,14 +1,15 @@
 #include "mpi/session/launch_check.h"
 
 #include <mpi.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <optional>
+#include <cstdint>
+#include <string>
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "mpi/messages/launcher.h"
+#include "mpi/session/address_space.h"
 #include "mpi/session/exit_status.h"
 
 namespace hios::mpi {
@@ -20,21 +21,12 @@ InputError unconnected(std::size_t started, const std::string& why) {
                     need::MatchingLauncher{});
 }
 
-/// Returns the addresses that a rank takes until it has read its arguments. Open MPI 4.1 maps 370
-/// MB with 2 ranks on a host and 476 MB with 8, of which it can spare some. With less it failed in
-/// many ways: by SIGSEGV in MPI_Init, with status 2 and no line, or never, and the others waited.
-rlim_t addresses_of_a_rank() {
-  constexpr rlim_t kAlone_mib = 288, kEachOfHost_mib = 16;
-  return (kAlone_mib + kEachOfHost_mib * launched_local_size().value_or(1)) << 20;
-}
-
-std::optional<InputError> lack_of_addresses() {
-  const rlim_t needed = addresses_of_a_rank();
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= needed) return {};
-  return InputError("a process may have " + std::to_string(limit.rlim_cur >> 20) +
-                    " MiB of addresses only, and a rank takes " + std::to_string(needed >> 20) +
-                    " MiB in addition to its network: raise ulimit -v");
+/// Throws InputError where MPI cannot start for lack of addresses. Open MPI 4.1 maps 370 MB with 2
+/// ranks on a host and 476 MB with 8, of which it can spare some. With less it failed in many ways:
+/// by SIGSEGV in MPI_Init, with status 2 and no line, or never, while the others waited.
+void require_addresses_of_mpi() {
+  constexpr std::uint64_t kAlone_mib = 288, kEachOfHost_mib = 16;
+  require_address_space(kAlone_mib + kEachOfHost_mib * launched_local_size().value_or(1));
 }
 
 std::string here(const std::string& text) {
@@ -47,8 +39,10 @@ std::string here(const std::string& text) {
 }  // namespace
 
 bool refuse_launch(const ErrorText& text_of) {
-  if (const auto lack = lack_of_addresses()) {
-    print_error(here(text_of(*lack)));
+  try {
+    require_addresses_of_mpi();
+  } catch (const InputError& error) {
+    print_error(here(text_of(error)));
     let_others_connect();
     report_failure_to_launcher(static_cast<int>(ExitCode::kBadInput));
     return true;

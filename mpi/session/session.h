@@ -27,6 +27,7 @@ struct SessionTimeout {
 ///    one rank only belongs in agreed() (mpi/session/agreement.h);
 ///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job, with the
 ///    Error's code as status (a job without MPI returns it).
+/// A rank that has too few addresses for MPI (`ulimit -v`) ends with a line before MPI starts.
 ///
 /// A rank that waits longer than `timeout` for the others, from MPI_Init until the body begins or
 /// from its end until MPI_Finalize has returned, ends the job with one line and status 3. In
