@@ -1,6 +1,5 @@
 #include "mpi/session/launch_check.h"
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -8,6 +7,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "mpi/messages/handles.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/session/address_space.h"
 #include "mpi/session/exit_status.h"

