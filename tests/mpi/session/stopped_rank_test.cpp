@@ -37,6 +37,8 @@ Ended end_of(const Stop& stop) {
   options.all_end = true;
   options.environment = {{"STOP_RANK", std::to_string(stop.rank)},
                          {"STOP_CALL", std::to_string(stop.call)},
+                         // Its launcher need not wait for a rank that cannot answer.
+                         {"OMPI_MCA_odls_base_sigkill_timeout", "0"},
                          {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}};
   Ended ended{.stop = stop, .timeout = {}, .result = {}};
   for (const char* timeout : {"1", "4", "16"}) {
@@ -50,7 +52,7 @@ Ended end_of(const Stop& stop) {
 
 /// Runs jobs at the same time, since they mostly wait.
 std::vector<Ended> ends_of(const std::vector<Stop>& stops) {
-  constexpr std::size_t kAtOnce = 16;
+  constexpr std::size_t kAtOnce = 8;
   std::vector<Ended> all(stops.size());
   std::atomic<std::size_t> next = 0;
   std::vector<std::jthread> workers;
@@ -64,11 +66,13 @@ std::vector<Ended> ends_of(const std::vector<Stop>& stops) {
   return all;
 }
 
-// Calls 1 to 11 are those of the start, the others those of the end; the last is MPI_Finalize.
+// Calls 1 to 11 are those of the start, the others those of the end, where both ranks do the same;
+// the last is MPI_Finalize.
 TEST(StoppedBetweenCalls, EndsTheJobWithALineOfTheOther) {
   std::vector<Stop> stops;
   for (const int rank : {0, 1}) {
     for (int call = 1; call <= 16; ++call) {
+      if (call > 12 && rank == 0) continue;
       if (!kSanitized || call == 2 || call == 11) stops.push_back({rank, call});
     }
   }
