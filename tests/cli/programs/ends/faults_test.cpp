@@ -50,7 +50,8 @@ TEST_F(StoppedRank, EndsAJobThatHasNotStarted) {
                            "2", "--output", folder_.file("profile.json")},
                           0);
   expect_ended_by_the_watchdog(done);
-  EXPECT_NE(done.err.find("no answer for 2 s while all ranks start together"), std::string::npos)
+  EXPECT_NE(done.err.find("no answer for 2 s (--timeout) while all ranks start together"),
+            std::string::npos)
       << done.err;
 }
 
