@@ -29,9 +29,10 @@ int rank_program(int argc, char** argv,
       throw;
     }
   };
+  mpi::SessionTimeout timeout{.name = "--timeout"};
+  timeout.seconds = early_timeout_s(argc, argv).value_or(timeout.seconds);
   return mpi::run_session(
-      argc, argv, body, [](const Error& error) { return error_line(error); },
-      early_timeout_s(argc, argv).value_or(mpi::kSessionTimeoutSeconds));
+      argc, argv, body, [](const Error& error) { return error_line(error); }, timeout);
 }
 
 }  // namespace hios::cli

@@ -1,6 +1,5 @@
 #include "cli/flags/rank_flags.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
+#include "mpi/session/address_space.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::cli {
@@ -80,14 +80,7 @@ std::optional<double> early_timeout_s(int argc, const char* const* argv) {
   return number ? std::optional(seconds) : std::nullopt;
 }
 
-void require_address_space() {
-  constexpr rlim_t kNeeded = rlim_t{160} << 20;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
-  throw InputError("a process may have " + std::to_string(limit.rlim_cur >> 20) +
-                   " MiB of addresses only, and a rank takes " + std::to_string(kNeeded >> 20) +
-                   " MiB in addition to its network: raise ulimit -v");
-}
+void require_address_space() { mpi::require_address_space(160); }
 
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport) {
   mpi::agreed(transport, [&] {

@@ -22,8 +22,8 @@ boost::program_options::options_description rank_flags();
 /// Declares --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic.
 boost::program_options::options_description device_flags();
 
-/// Throws InputError where the process may have less address space than a rank needs: libraries end
-/// a process by a signal if they get no memory while they start.
+/// Throws InputError where the process may have less address space than a rank needs without MPI,
+/// which takes more (mpi/session/session.h).
 void require_address_space();
 
 /// Parses the command line on every rank, and answers --help and --version. Throws InputError where

@@ -1,6 +1,5 @@
 #include "cli/process/last_resort.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,14 +41,6 @@ Line line_of(const char* what) {
   return line;
 }
 
-/// Waits until the other ranks have connected to the launcher. Open MPI 5's launcher mostly hung or
-/// crashed when it had to end ranks that were connecting in MPI_Init (PMIx uses freed memory).
-void let_others_connect() {
-  if (!mpi::launched_rank()) return;
-  const timespec pause{.tv_sec = 0, .tv_nsec = 300'000'000};
-  nanosleep(&pause, nullptr);
-}
-
 [[noreturn]] void end() noexcept {
   try {
     if (std::current_exception()) throw;
@@ -65,7 +56,7 @@ void let_others_connect() {
   } catch (...) {
     line_of("an exception without a message").write_out();
   }
-  let_others_connect();
+  mpi::let_others_connect();
   mpi::report_failure_to_launcher(static_cast<int>(ExitCode::kRunFailed));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }

@@ -137,6 +137,7 @@ Json CpuBackend::describe() const {
 
 Binding CpuBackend::binding(const Operation& operation, std::span<const std::byte* const> inputs,
                             std::byte* output, const CoreShare& share, TensorSource& source) {
+  require_code_memory();
   StreamState& state = stream_states_.try_emplace(share.stream, engine_).first->second;
   return {operation,
           {operation, inputs},
@@ -191,6 +192,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
 
 std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   settle_instructions(options.instructions);
+  require_code_memory();
   return with_dnnl([] { return "starting"; },
                    [&] { return std::make_unique<CpuBackend>(options); });
 }

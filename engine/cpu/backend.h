@@ -17,7 +17,7 @@ namespace hios::cpu {
 /// Another method changes the last bits, as other instructions do.
 ///
 /// Throws InputError if `options.instructions` is unknown or unavailable here (instruction_set.h):
-/// a process has one instruction set.
+/// a process has one instruction set. Also if the system allows no generated code (memory.h).
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
 }  // namespace hios::cpu

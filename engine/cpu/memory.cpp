@@ -3,8 +3,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
+
+#include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios::cpu {
 
@@ -20,6 +25,25 @@ AlignedBytes aligned_bytes(std::size_t size) {
   if (alignment == kHugePage) madvise(bytes.get(), rounded, MADV_HUGEPAGE);
   std::memset(bytes.get(), 0, rounded);
   return bytes;
+}
+
+// oneDNN 2.6 and 3 map 256 KiB for each kernel, writable, and make them executable in place. An
+// operator has a handful of kernels; some are made only when it first runs.
+void require_code_memory() {
+  constexpr std::size_t kRoom = std::size_t{8} << 20;
+  void* const room =
+      mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  const bool executable = mprotect(room, kRoom, PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+  const int reason = errno;
+  munmap(room, kRoom);
+  if (executable) return;
+  if (reason == ENOMEM) throw std::bad_alloc();
+  throw InputError(
+      std::string("the system does not let oneDNN execute the code that it generates (") +
+          std::strerror(reason) +
+          "; SELinux's execmem, seccomp or MemoryDenyWriteExecute of systemd)",
+      need::OtherBackend{});
 }
 
 }  // namespace hios::cpu

@@ -18,6 +18,11 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 /// std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
+/// Throws unless there is memory for the code that oneDNN generates for an operator. oneDNN itself
+/// does not check that it got any, and would end the process by SIGSEGV. std::bad_alloc: none is
+/// left; InputError: the system allows no code that was generated. Takes some microseconds.
+void require_code_memory();
+
 /// Working memory of one stream. Its operators run one after another, so they share one block of
 /// the largest size needed, which stays in cache between them. Operators reserve their size at bind
 /// and ask for the address when they run, since a later bind may move the block. An operator's data

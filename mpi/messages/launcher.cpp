@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include <array>
 #include <charconv>
@@ -93,6 +94,12 @@ void report_failure_to_launcher(int exit_status) noexcept {
   // Write to a socket only: by now, the number could belong to another kind of file.
   [[maybe_unused]] const auto sent = send(
       static_cast<int>(*socket), line, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void let_others_connect() noexcept {
+  if (!launched_rank()) return;
+  const timespec pause{.tv_sec = 0, .tv_nsec = 300'000'000};
+  nanosleep(&pause, nullptr);
 }
 
 void prepare_launch_environment() {

@@ -34,6 +34,11 @@ bool launched_without_pmix();
 /// Allocates nothing; the process ends next.
 void report_failure_to_launcher(int exit_status) noexcept;
 
+/// Waits until the other ranks have connected to the launcher, if there are any. Open MPI 5's
+/// launcher mostly hung or crashed when it had to end ranks that were connecting in MPI_Init (PMIx
+/// uses freed memory). Allocates nothing; the process ends next.
+void let_others_connect() noexcept;
+
 /// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
 /// yield while they wait, or a message takes a time slice of the operating system's scheduler (4
 /// ms) instead of microseconds. Ranks of one host reach each other by shared memory, and then open

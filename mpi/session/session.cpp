@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "hios/base/error.h"
-#include "hios/base/need.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/messages/communicator.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/session/agreement.h"
 #include "mpi/session/exit_status.h"
+#include "mpi/session/launch_check.h"
 #include "mpi/session/startup_timeout.h"
 
 // The end of a job. The danger is a rank that waits in MPI for one that has left, so there are only
@@ -38,101 +38,78 @@ constexpr double kOthersSeconds = 3;
 /// The job between MPI_Init and MPI_Finalize.
 class Job {
  public:
-  explicit Job(double timeout_s)
-      : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)), timeout_s_(timeout_s) {}
+  Job() : transport_(MPI_COMM_WORLD), farewell_(duplicate(MPI_COMM_WORLD)) {}
 
   Transport& transport() { return transport_; }
-  double timeout_s() const { return timeout_s_; }
   bool is_first() const { return transport_.rank() == Rank(0); }
 
-  /// Sends this rank's message to the others, empty if it succeeded. Returns the job's message,
-  /// empty for none; no value if not all ranks arrived within `limit_s`.
-  std::optional<std::string> farewell(const std::string& message, double limit_s) {
+  /// Waits until all ranks have arrived here. Returns false if they have not within `limit_s`.
+  bool all_arrive(double limit_s) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     HIOS_MPI(MPI_Ibarrier(farewell_.get(), &barrier));
     int all_came = 0;
     const double start = MPI_Wtime();
     while (true) {
       HIOS_MPI(MPI_Test(&barrier, &all_came, MPI_STATUS_IGNORE));
-      if (all_came != 0) break;
-      if (MPI_Wtime() - start > limit_s) return std::nullopt;
+      if (all_came != 0) return true;
+      if (MPI_Wtime() - start > limit_s) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+
+  /// Sends this rank's message to the others, empty if it succeeded. Returns the job's message,
+  /// empty for none. REQUIRES: all ranks have arrived.
+  std::string farewell(const std::string& message) {
     return joint_message(all_gather_text(farewell_.get(), message));
   }
 
   void close() {
     farewell_.close();
     transport_.close();
-    const StartupTimeout timeout(timeout_s_, "all ranks end together (MPI_Finalize)");
     HIOS_MPI(MPI_Finalize());
   }
 
  private:
   MpiTransport transport_;
   UniqueCommunicator farewell_;
-  double timeout_s_;
 };
 
-InputError unconnected(std::size_t started, const std::string& why) {
-  return InputError("the launcher started " + std::to_string(started) +
-                        " processes that do not find each other (" + why + ")",
-                    need::MatchingLauncher{});
-}
-
-/// Refuses a launch in which MPI_Init would end the process with a long text of its own: then
-/// prints one line for all tasks and returns true.
-bool refuse_launch([[maybe_unused]] const ErrorText& text_of) {
-#ifdef OPEN_MPI
-  if (!launched_without_pmix()) return false;
-  if (launched_task().value_or(0) == 0)
-    print_error(text_of(unconnected(launched_ranks().value_or(0), "Slurm gave them no PMIx")));
-  return true;
-#else
-  return false;
-#endif
-}
-
-/// Throws InputError, on every rank alike, if the launch cannot work.
-void check_launch(const Transport& transport, int thread_level) {
-  const std::size_t started = launched_ranks().value_or(transport.size());
-  if (started != transport.size()) {
-    throw unconnected(started, "MPI sees " + std::to_string(transport.size()));
-  }
-  if (thread_level < MPI_THREAD_FUNNELED) {
-    throw InputError(
-        "this MPI allows no threads other than its caller (MPI_THREAD_FUNNELED); use one "
-        "that was built with threads");
-  }
-}
-
-/// Calls Job::farewell. A rank that succeeded waits for the others as long as MPI_Finalize would.
-std::optional<std::string> farewell_of(Job& job, const std::optional<std::string>& message) {
-  if (message) return job.farewell(*message, kOthersSeconds);
-  const StartupTimeout timeout(job.timeout_s(), "all ranks end together");
-  return job.farewell({}, std::numeric_limits<double>::infinity());
-}
-
-int run_job(int thread_level, const std::function<int(Transport&)>& body, const ErrorText& text_of,
-            double timeout_s) {
-  Job job(timeout_s);
-  int status = 0;
-  std::optional<InputError> message;
+/// Runs the body and returns its status, or sets `message` to that of bad input.
+int run_body(Job& job, int thread_level, const std::function<int(Transport&)>& body,
+             std::optional<InputError>& message) {
   try {
     check_launch(job.transport(), thread_level);
-    status = body(job.transport());
+    return body(job.transport());
   } catch (const InputError& error) {
     message = error;
+    return static_cast<int>(ExitCode::kBadInput);
   }
-  const std::optional<std::string> agreed =
-      farewell_of(job, message ? std::optional(text_of(*message)) : std::nullopt);
-  if (!agreed) throw *message;
-  if (!agreed->empty()) {
-    if (job.is_first()) print_error(*agreed);
+}
+
+/// Waits for the others at the end of the body and returns the job's message, empty for none.
+/// Throws `message` if the others do not arrive in a few seconds.
+std::string farewell_of(Job& job, const std::optional<InputError>& message,
+                        const ErrorText& text_of, const SessionTimeout& limit) {
+  // A rank with a message has a limit of its own, after which its message is what counts.
+  if (message && !job.all_arrive(kOthersSeconds)) throw *message;
+  const StartupTimeout timeout(limit, "all ranks end together");
+  if (message) return job.farewell(text_of(*message));
+  job.all_arrive(std::numeric_limits<double>::infinity());
+  return job.farewell({});
+}
+
+/// Ends a job whose body returned `status` or threw `message`; returns the program's exit status.
+int end_job(Job& job, int status, const std::optional<InputError>& message,
+            const ErrorText& text_of, const SessionTimeout& limit) {
+  const std::string agreed = farewell_of(job, message, text_of, limit);
+  if (!agreed.empty()) {
+    if (job.is_first()) print_error(agreed);
     status = static_cast<int>(ExitCode::kBadInput);
   }
+  // Without a limit: who reads the output may pause.
   std::cout.flush();
   std::fflush(nullptr);
+  const StartupTimeout timeout(limit, "all ranks end together (MPI_Finalize)");
   job.close();
   return status;
 }
@@ -151,19 +128,24 @@ int run_job(int thread_level, const std::function<int(Transport&)>& body, const 
 }  // namespace
 
 int run_session(int argc, char** argv, const std::function<int(Transport&)>& body,
-                const ErrorText& text_of, double timeout_s) {
+                const ErrorText& text_of, const SessionTimeout& timeout) {
   if (!launched()) return run_one_rank(body, text_of);
   if (refuse_launch(text_of)) return static_cast<int>(ExitCode::kBadInput);
   prepare_launch_environment();
+  std::optional<StartupTimeout> start;
+  start.emplace(timeout, "all ranks start together (MPI_Init)");
   int provided = MPI_THREAD_SINGLE;
-  {
-    const StartupTimeout timeout(timeout_s, "all ranks start together (MPI_Init)");
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  }
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {
     HIOS_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    return run_job(provided, body, text_of, timeout_s);
+    start->next("all ranks connect (MPI_Comm_dup and the first messages)");
+    Job job;
+    start.reset();  // no call of MPI comes before those of the body, which has a watchdog
+    std::optional<InputError> message;
+    const int status = run_body(job, provided, body, message);
+    return end_job(job, status, message, text_of, timeout);
   } catch (...) {
+    start.reset();
     fail_job(text_of);
   }
 }

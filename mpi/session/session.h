@@ -12,8 +12,11 @@ namespace hios::mpi {
 /// words. Called on the main thread.
 using ErrorText = std::function<std::string(const Error&)>;
 
-/// Default seconds that a rank waits for the others: long enough for large jobs to start.
-inline constexpr double kSessionTimeoutSeconds = 120;
+/// How long a rank waits for the others at the start and at the end.
+struct SessionTimeout {
+  double seconds = 120;   ///< long enough for large jobs to start; 0: it waits forever
+  std::string name = {};  ///< the program's name for it, for the line; may be empty
+};
 
 /// Runs a program's body between MPI_Init and MPI_Finalize, or as one rank without MPI if this
 /// build has none (session_serial.cpp) or no launcher started the program. Turns an exception into
@@ -24,14 +27,16 @@ inline constexpr double kSessionTimeoutSeconds = 120;
 ///    one rank only belongs in agreed() (mpi/session/agreement.h);
 ///  - any other exception: this rank prints "error: rank R on HOST: …" and aborts the job, with the
 ///    Error's code as status (a job without MPI returns it).
+/// A rank that has too few addresses for MPI (`ulimit -v`) ends with a line before MPI starts.
 ///
-/// A rank waits for the others at the start and at the end for `timeout_s`, then ends the job with
-/// one line and status 3; 0: it waits forever. `body` returns the exit status; the rank's transport
-/// ends with the body. Call this once, from main. Without `text_of`, the errors' own texts are
-/// printed.
+/// A rank that waits longer than `timeout` for the others, from MPI_Init until the body begins or
+/// from its end until MPI_Finalize has returned, ends the job with one line and status 3. In
+/// between no call has a limit, unless the body makes it under a watchdog
+/// (engine/job/ranks/watch.h). `body` returns the exit status; the rank's transport ends with the
+/// body. Call this once, from main. Without `text_of`, the errors' own texts are printed.
 int run_session(
     int argc, char** argv, const std::function<int(Transport&)>& body,
     const ErrorText& text_of = [](const Error& error) { return error.what(); },
-    double timeout_s = kSessionTimeoutSeconds);
+    const SessionTimeout& timeout = {});
 
 }  // namespace hios::mpi

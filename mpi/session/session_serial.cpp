@@ -10,7 +10,7 @@
 namespace hios::mpi {
 
 int run_session(int, char**, const std::function<int(Transport&)>& body, const ErrorText& text_of,
-                double) {
+                const SessionTimeout&) {
   const auto alone = [&](Transport& transport) {
     if (const std::size_t ranks = launched_ranks().value_or(1); ranks > 1) {
       throw InputError(

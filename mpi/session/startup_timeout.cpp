@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
 
 #include "hios/base/error.h"
@@ -20,7 +21,11 @@
 namespace hios::mpi {
 namespace {
 
-char line[512];  // prepared in advance: a signal handler may only write it
+/// The line of the present step, prepared in advance: a signal handler may only write it. The next
+/// step writes into the other room, since MPI's threads may run the handler at the same time.
+char rooms[2][512];
+std::atomic<const char*> line = rooms[0];
+std::atomic<std::uint64_t> steps = 0;  // of all StartupTimeouts
 constexpr std::size_t kPrefix = std::string_view("error: ").size();
 
 std::string host_name() {
@@ -43,15 +48,15 @@ double now_s() {
 }
 
 [[noreturn]] void give_up() {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line, std::strlen(line));
-  flight::note_ending(flight::Ending::kTimeOut,
-                      std::string_view(line).substr(kPrefix, std::strlen(line) - kPrefix - 1));
+  const std::string_view text = line.load();
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+  flight::note_ending(flight::Ending::kTimeOut, text.substr(kPrefix, text.size() - kPrefix - 1));
   _exit(static_cast<int>(ExitCode::kRunFailed));
 }
 
 extern "C" void on_ring(int) {
   const int error = errno;
-  if (stall.stalled(0, now_s())) give_up();
+  if (stall.stalled(steps, now_s())) give_up();
   errno = error;
 }
 
@@ -65,18 +70,14 @@ timeval time_of(double seconds) {
 
 }  // namespace
 
-StartupTimeout::StartupTimeout(double seconds, const std::string& doing) {
+StartupTimeout::StartupTimeout(const SessionTimeout& timeout, const std::string& doing)
+    : timeout_(timeout) {
+  const double seconds = timeout_.seconds;
   if (seconds <= 0) return;
-  char number[32];
-  std::snprintf(number, sizeof number, "%g", seconds);
-  const auto rank = launched_rank();
-  const std::string text = "error: rank " + (rank ? std::to_string(*rank) : "?") + " on " +
-                           host_name() + ": no answer for " + number + " s while " + doing +
-                           "; is another rank stopped?\n";
-  line[text.copy(line, sizeof line - 1)] = '\0';
+  next(doing);
   const double interval_s = std::max(seconds / kRings, 1e-3);
   // The last ring comes after the seconds, or a moment before them, where times were rounded.
-  stall = StallClock(seconds - interval_s / 2, interval_s, 0, now_s());
+  stall = StallClock(seconds - interval_s / 2, interval_s, steps, now_s());
   struct sigaction action {};
   action.sa_handler = on_ring;
   action.sa_flags = SA_RESTART;
@@ -85,6 +86,21 @@ StartupTimeout::StartupTimeout(double seconds, const std::string& doing) {
   const itimerval timer{time_of(interval_s), time_of(interval_s)};
   setitimer(ITIMER_REAL, &timer, nullptr);
   armed_ = true;
+}
+
+void StartupTimeout::next(const std::string& doing) {
+  if (timeout_.seconds <= 0) return;
+  char number[32];
+  std::snprintf(number, sizeof number, "%g", timeout_.seconds);
+  const auto rank = launched_rank();
+  const std::string text = "error: rank " + (rank ? std::to_string(*rank) : "?") + " on " +
+                           host_name() + ": no answer for " + number + " s" +
+                           (timeout_.name.empty() ? "" : " (" + timeout_.name + ")") + " while " +
+                           doing + "; is another rank stopped?\n";
+  char(&room)[sizeof rooms[0]] = rooms[line == rooms[0] ? 1 : 0];
+  room[text.copy(room, sizeof room - 1)] = '\0';
+  line = room;
+  ++steps;
 }
 
 StartupTimeout::~StartupTimeout() {

@@ -1,4 +1,5 @@
-// A program that ends as its argument says; session_test.cpp starts it, alone and on ranks.
+// A program that ends as its first argument says; session_test.cpp starts it, alone and on ranks.
+// Its second argument is the time-out of the session.
 #include <csignal>
 #include <functional>
 #include <iostream>
@@ -100,5 +101,9 @@ const std::map<std::string, std::function<int(Transport&)>> kEndings = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return hios::mpi::run_session(argc, argv, kEndings.at(argc > 1 ? argv[1] : "well"));
+  const auto text_of = [](const hios::Error& error) { return std::string(error.what()); };
+  hios::mpi::SessionTimeout timeout{.name = "--limit"};
+  if (argc > 2) timeout.seconds = std::stod(argv[2]);
+  return hios::mpi::run_session(argc, argv, kEndings.at(argc > 1 ? argv[1] : "well"), text_of,
+                                timeout);
 }

@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 #include "hios/base/error.h"
 #include "support/programs/temporary_folder.h"
@@ -164,10 +166,11 @@ std::string new_run() {
   return std::to_string(getpid()) + "-" + std::to_string(++runs);
 }
 
-/// Kills what a run has left. Launchers put ranks into process groups of their own, and a killed
+/// Returns what a run has left. Launchers put ranks into process groups of their own, and a killed
 /// launcher leaves its ranks to nobody: their environment alone tells where they come from.
-void kill_all_of(const std::string& run) {
+std::vector<pid_t> all_of(const std::string& run) {
   const std::string sign = '\0' + (kRunVariable + ("=" + run)) + '\0';
+  std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -175,8 +178,20 @@ void kill_all_of(const std::string& run) {
     std::ostringstream environment;
     environment << '\0' << file.rdbuf();
     if (environment.str().find(sign) != std::string::npos)
-      kill(static_cast<pid_t>(std::stol(name)), SIGKILL);
+      found.push_back(static_cast<pid_t>(std::stol(name)));
   }
+  return found;
+}
+
+void kill_all_of(const std::string& run) {
+  for (const pid_t process : all_of(run)) kill(process, SIGKILL);
+}
+
+/// Waits until nothing of a run lives, and returns how many processes do after 5 s.
+std::size_t left_of(const std::string& run) {
+  for (int tenth = 0; tenth < 50 && !all_of(run).empty(); ++tenth)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return all_of(run).size();
 }
 
 /// Returns true if the caller sets the variable.
@@ -226,6 +241,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   rusage used{};
   while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
+  if (options.all_end) result.left = left_of(run);
+  if (result.left > 0) kill_all_of(run);
   result.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   result.max_resident_bytes = static_cast<std::size_t>(used.ru_maxrss) * 1024;
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

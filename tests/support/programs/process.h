@@ -13,12 +13,14 @@ struct ProcessOptions {
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
   std::string directory = {};                                         ///< empty: this process's
   std::vector<std::string> before = {};  ///< words put before the command, mpirun included
+  bool all_end = false;  ///< waits a few seconds for the end of all that was started
 };
 
 struct ProcessResult {
   int exit_status = 0;  ///< 128 + n after signal n
   bool timed_out = false;
   std::size_t children_at_limit = 0;  ///< if timed out: its living children at that moment
+  std::size_t left = 0;  ///< if all_end: processes that had not ended after some seconds; killed
   std::string out, err;
   double wall_s = 0;
   std::size_t max_resident_bytes = 0;  ///< of the process itself, not of its children

@@ -50,8 +50,65 @@ TEST_F(StoppedRank, EndsAJobThatHasNotStarted) {
                            "2", "--output", folder_.file("profile.json")},
                           0);
   expect_ended_by_the_watchdog(done);
-  EXPECT_NE(done.err.find("no answer for 2 s while all ranks start together"), std::string::npos)
+  EXPECT_NE(done.err.find("no answer for 2 s (--timeout) while all ranks start together"),
+            std::string::npos)
       << done.err;
+}
+
+/// Runs a program on two ranks, one of which is stopped before a call of MPI.
+struct StopBeforeCall {
+  const char* program;
+  std::vector<std::string> flags;
+  int rank;
+  int call;  ///< counted as in support/fakes/stopping_mpi.cpp
+  const char* line;
+
+  /// On a busy machine the ranks may take longer than the time-out for an earlier call.
+  ProcessResult run() const {
+    ProcessOptions options{.limit_s = 100, .all_end = true};
+    options.environment = {{"STOP_RANK", std::to_string(rank)},
+                           {"STOP_CALL", std::to_string(call)},
+                           {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}};
+    ProcessResult done;
+    for (const char* timeout : {"1", "4", "16"}) {
+      done = run_mpi(2,
+                     Words{"env", "LD_PRELOAD=" HIOS_STOPPING_MPI, program, "--timeout", timeout,
+                           "--oversubscribe", "--flight-record", "off"} +
+                         flags,
+                     options);
+      if (done.timed_out || done.err.find(" is stopped before call ") != std::string::npos) break;
+    }
+    return done;
+  }
+};
+
+// From the calls of MPI's start to the first one under a watchdog there is none without a limit.
+// tests/mpi/session/stopped_rank_test.cpp tries them all.
+TEST_F(StoppedRank, EndsAJobThatConnects) {
+  const std::vector<StopBeforeCall> cases = {
+      {HIOS_BIN_DIR "/hios-run", {"--list-devices"}, 1, 2, "(--timeout) while all ranks connect"},
+      {HIOS_BIN_DIR "/hios-profile",
+       {"--model", "squeezenet", "--output", folder_.file("profile.json")},
+       0,
+       11,
+       "(--timeout) while all ranks connect"},
+      {HIOS_BIN_DIR "/hios-run",
+       {"--list-devices"},
+       1,
+       12,
+       "(--timeout), reading what to do: waiting for every rank's value"},
+  };
+  for (const StopBeforeCall& each : cases) {
+    SCOPED_TRACE(std::string(each.program) + ", call " + std::to_string(each.call));
+    const ProcessResult done = each.run();
+    EXPECT_FALSE(done.timed_out) << done.err;
+    EXPECT_EQ(done.left, 0u);
+    EXPECT_NE(done.exit_status, 0) << done.err;
+    const auto lines = lines_with(done.err, "error: rank " + std::to_string(1 - each.rank));
+    ASSERT_EQ(lines.size(), 1u) << done.err;
+    EXPECT_NE(lines[0].find(each.line), std::string::npos) << lines[0];
+    EXPECT_FALSE(lines_with(done.err, " is stopped before call ").empty()) << done.err;
+  }
 }
 
 TEST_F(StoppedRank, EndsAJobOfWhichARankHasLeft) {

@@ -188,6 +188,28 @@ TEST_F(BadInput, ARankWithoutAddressesIsNamed) {
   }
 }
 
+#ifdef HIOS_MPIEXEC
+// MPI itself ends in many ways with so few.
+TEST_F(BadInput, OneRankOfTwoWithoutAddressesIsNamedBeforeMpiStarts) {
+  const std::string limited =
+      std::string("if [ ") + kRankInShell + R"( = 1 ]; then ulimit -v "$0"; fi; exec "$@")";
+  for (const char* kilobytes : {"100000", "160000", "225000", "280000"}) {
+    SCOPED_TRACE(kilobytes);
+    const auto done = run_mpi(2,
+                              {"bash", "-c", limited, kilobytes, HIOS_BIN_DIR "/hios-run",
+                               "--list-devices", "--oversubscribe", "--timeout", "20"},
+                              {.all_end = true});
+    EXPECT_FALSE(done.timed_out) << done.err;
+    EXPECT_EQ(done.left, 0u);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    const auto lines = lines_with(done.err, "error: ");
+    ASSERT_EQ(lines.size(), 1u) << done.err;
+    EXPECT_TRUE(lines[0].starts_with("error: rank 1 on ")) << lines[0];
+    EXPECT_TRUE(lines[0].ends_with("raise ulimit -v")) << lines[0];
+  }
+}
+#endif
+
 TEST_F(BadInput, AnInputThatMemoryDoesNotHoldIsNotRead) {
   const std::string large = folder_.file("large.json");
   std::filesystem::resize_file(folder_.file("graph.json"), 400'000'000);  // a hole
