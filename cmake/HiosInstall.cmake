@@ -11,9 +11,8 @@ install(DIRECTORY schedules/schemas COMPONENT programs DESTINATION ${CMAKE_INSTA
 install(DIRECTORY docs examples slurm COMPONENT programs DESTINATION ${documents}
   PATTERN site.env EXCLUDE PATTERN results EXCLUDE PATTERN *.out EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY schedules/schemas schedules/platforms COMPONENT programs DESTINATION ${documents}/schedules)
-install(DIRECTORY bench/results/study bench/results/hetero bench/results/pipelines COMPONENT programs DESTINATION ${documents}/bench/results
-  FILES_MATCHING PATTERN *.png PATTERN *.csv PATTERN tables.md)
-install(FILES bench/results/mixed.md bench/results/mixed-16.md bench/results/soak.md bench/results/quality.png COMPONENT programs DESTINATION ${documents}/bench/results)
+install(DIRECTORY bench/results COMPONENT programs DESTINATION ${documents}/bench
+  PATTERN *.log EXCLUDE PATTERN simulated.csv EXCLUDE)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md COMPONENT programs DESTINATION ${documents})
 install(FILES LICENSE COMPONENT programs DESTINATION ${documents} RENAME copyright)
 
