@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/job/profile_job.h"
 #include "engine/job/small_job.h"
+#include "engine/measure/operators.h"
 #include "hios/base/need.h"
 #include "support/message.h"
 #include "support/transports/fake_job.h"
@@ -107,6 +109,24 @@ TEST(HostMemory, ARunIsRefusedBeforeItAllocates) {
       {.backends = {"fake"}},
       [&](mpi::Transport& transport) { run(transport, inputs, options_with({"reference"})); });
   test::expect_refused_by_all(messages, "huge needs at least 20480.0 GiB on host ");
+}
+
+TEST(HostMemory, AProfileIsRefusedUnlessAllItsOperatorsAreKnown) {
+  const RunInputs inputs = huge_inputs();
+  const auto messages =
+      test::messages_of_ranks({.backends = {"fake"}}, [&](mpi::Transport& transport) {
+        Watch watch(transport, 60);
+        ProfileOptions options;
+        options.ranks.backends = {"reference"};
+        options.ranks.share_cores = true;
+        ProfileJob(watch, inputs.network, {}, options);
+      });
+  test::expect_refused_by_all(messages, "huge needs at least 20480.0 GiB on host ");
+  const Graph& graph = inputs.network.coarse.graph;
+  Configuration known;
+  EXPECT_TRUE(lacks_operators(graph, known));
+  for (const Operator& op : graph.operators()) known.operators[op.signature] = {1, 1, 1};
+  EXPECT_FALSE(lacks_operators(graph, known));
 }
 
 TEST(HostMemory, APlanAloneNeedsNone) {
