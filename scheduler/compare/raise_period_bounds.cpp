@@ -25,10 +25,9 @@ struct Known {
   const Row* shortest = nullptr;
   double period_ms = std::numeric_limits<double>::infinity();
   LowerBound bound;
-  double simple_ms;
+  double simple_ms = 0;
 
-  Known(const std::vector<Row>& rows, const Problem& problem)
-      : simple_ms(pipeline::simple_period_bound(problem.graph(), problem.costs()).ms) {
+  Known(const std::vector<Row>& rows, const Problem& problem) {
     for (const Row& row : rows) {
       if (!is_bounded(row)) continue;
       if (row.many->lower_bound_ms > bound.ms) bound = {row.many->lower_bound_ms, row.many->bound};
@@ -37,6 +36,9 @@ struct Known {
       period_ms = ms;
       shortest = &row;
     }
+    // Divisible problems have no graph, and no bounded row either.
+    if (shortest != nullptr)
+      simple_ms = pipeline::simple_period_bound(problem.graph(), problem.costs()).ms;
   }
   bool proven() const { return proves(bound, period_ms); }
 };
