@@ -41,7 +41,7 @@ Ended end_of(const Stop& stop) {
                          {"OMPI_MCA_odls_base_sigkill_timeout", "0"},
                          {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}};
   Ended ended{.stop = stop, .timeout = {}, .result = {}};
-  for (const char* timeout : {"1", "4", "16"}) {
+  for (const char* timeout : {"1", "2", "4", "8", "16"}) {
     ended.timeout = timeout;
     ended.result = run_mpi(
         2, {"env", "LD_PRELOAD=" HIOS_STOPPING_MPI, HIOS_SESSION_PROBE, "well", timeout}, options);
