@@ -5,11 +5,11 @@
 // allocation in run_once).
 #include "engine/run/executor.h"
 
-#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
 #include "engine/run/message_watch.h"
+#include "engine/run/ready_stages.h"
 #include "engine/run/step_loop.h"
 
 namespace hios {
@@ -31,7 +31,6 @@ struct Executor::State {
   DeviceStages* device() { return buffers().device ? &*buffers().device : nullptr; }
 
   double run_iteration();
-  void note_ready_stages();
 
   // For the loop.
   void await_receive(std::size_t receive);
@@ -82,16 +81,6 @@ void Executor::State::poll() {
   if (watch) watch->look(loop.meter().now_ms());
 }
 
-// A stage is ready when the last of its tensors from other ranks is there; the first stage that
-// needs a tensor waits for it.
-void Executor::State::note_ready_stages() {
-  for (StageTimes& stage : clocks.stages) stage.ready_ms = 0;
-  for (std::size_t i = 0; i < clocks.receives.size(); ++i) {
-    double& ready_ms = clocks.stages[plan.receives[i].stage].ready_ms;
-    ready_ms = std::max(ready_ms, clocks.receives[i].end_ms);
-  }
-}
-
 double Executor::State::run_iteration() {
   StepProgress& progress = loop.progress();
   TimeMeter& meter = loop.meter();
@@ -110,7 +99,7 @@ double Executor::State::run_iteration() {
     device()->end(clocks);
     meter.charge(&TimeShares::waiting_ms);
   }
-  if (recording) note_ready_stages();
+  if (recording) note_ready_stages(plan, clocks);
   progress.end_iteration();
   return meter.charge(&TimeShares::own_ms);
 }

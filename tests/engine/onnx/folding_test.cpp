@@ -55,6 +55,10 @@ TEST(Folding, OtherFunctionsStayAfterTheConvolution) {
   left("a reciprocal", [](Net& n, auto& y) { n.op("Div", {n.drawn(kChannels), y}); });
   left("by zero", [](Net& n, auto& y) { n.op("Div", {y, n.constant(0)}); });
   left("a power", [](Net& n, auto& y) { n.op("Pow", {y, n.constant(2)}); });
+  left("more channels", [](Net& n, auto& y) {
+    const std::string one = n.op("Conv", {y, n.drawn({1, 6, 1, 1})});
+    n.op("Mul", {one, n.drawn(kChannels)});
+  });
   left("the convolution is read by another", [](Net& n, auto& y) {
     n.op("Add", {n.op("Mul", {y, n.drawn(kChannels)}), y});
   });
@@ -138,6 +142,14 @@ TEST(Folding, PaddingStaysWhereAPoolWouldComputeSomethingElse) {
   left("an average that does not count its own", [](Net& n) {
     pool(n, "AveragePool", padded(n, "x", kUneven, 0), {1, 1, 1, 1});
   });
+  left("a maximum of values that may be below zero", [](Net& n) {
+    const std::string y = n.op("Clip", {"x", n.constant(-1), n.constant(4)});
+    pool(n, "MaxPool", padded(n, y, kUneven, 0));
+  });
+  left("a dilated maximum, whose taps may all miss the image", [](Net& n) {
+    pool(n, "MaxPool", padded(n, n.op("Relu", {"x"}), kUneven, 0));
+    OnnxBuilder::attribute(n.last(), "dilations", std::vector<std::int64_t>{2, 1});
+  });
   left("a window wholly in the padding", [](Net& n) {
     pool(n, "MaxPool", padded(n, n.op("Relu", {"x"}), {0, 0, 3, 0, 0, 0, 0, 0}, 0));
   });
@@ -149,6 +161,14 @@ TEST(Folding, PaddingStaysWhereAPoolWouldComputeSomethingElse) {
     n.op("Concat", {n.op("Flatten", {pool(n, "AveragePool", wide)}), n.op("Flatten", {wide})});
     OnnxBuilder::attribute(n.last(), "axis", 1);
   });
+}
+
+TEST(Folding, PaddingThatIsAnOutputStays) {
+  Net net(kImage);
+  const std::string wide = padded(net, "x", kUneven, 0);
+  net.output(conv(net, wide, 4, 6, 1, 1));
+  net.output(wide);
+  EXPECT_EQ(layers_of(onnx::import_model(net.write())), (Layers{"Pad", "Conv"}));
 }
 
 // A last window that begins in the padding at the end would be left out.

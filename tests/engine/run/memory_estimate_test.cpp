@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/job/divided_job.h"
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
 #include "support/fakes/fake_backend.h"
@@ -27,6 +28,36 @@ TEST(MemoryEstimate, CountsTensorsInputAndTheWeightsOfLocalOperators) {
   EXPECT_EQ(need.parameters, weights);
   EXPECT_EQ(need.total(), need.tensors + need.input + need.parameters);
   EXPECT_EQ(estimate_memory(coarse, model, plan_rank(coarse, schedule, Rank(2))).total(), 0u);
+}
+
+TEST(MemoryEstimate, CountsTheInputsOfManyInferencesAndTheirOutputs) {
+  const Model model = models::squeezenet(1, 64, 64);
+  const CoarseGraph coarse = coarsen(model);
+  const auto order = coarse.graph.topological();
+  const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+  const RankPlan plan = plan_rank(coarse, schedule, Rank(0), {.inputs = 3});
+  ASSERT_FALSE(plan.outputs.empty());
+  Bytes outputs = 0;
+  for (const OpId op : plan.outputs) outputs += plan.slot(op).size_bytes;
+  const MemoryEstimate need = estimate_memory(coarse, model, plan);
+  EXPECT_EQ(need.input, (1u + 3) * 64 * 64 * 3 * sizeof(float)) << "the plan's own and three";
+  EXPECT_EQ(need.tensors, plan.arena_bytes + 3 * outputs);
+}
+
+TEST(MemoryEstimate, CountsTheWeightsOfBatchesOfOneSizeOnce) {
+  const SizedNetworks networks = job::all_sizes();
+  const Graph& whole = networks.whole().coarse.graph;
+  Bytes weights = 0;
+  for (const Operator& op : whole.operators()) weights += op.parameter_bytes;
+  const auto need = [&](std::int64_t batches) {
+    const Network network = networks.divide(even_batches(whole, job::kInputs, batches));
+    const auto order = network.coarse.graph.topological();
+    const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+    return estimate_memory(network.coarse, network.model,
+                           plan_rank(network.coarse, schedule, Rank(0)));
+  };
+  EXPECT_EQ(need(3).parameters, weights);
+  EXPECT_EQ(need(4).parameters, 2 * weights) << "batches of one input and of two";
 }
 
 TEST(MemoryEstimate, ABackendsCountReplacesTheNetworks) {

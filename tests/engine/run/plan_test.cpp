@@ -152,6 +152,39 @@ TEST(Plan, WhoNeedsItFirstGetsItFirst) {
       << "unless the schedule lists transfers in another order";
 }
 
+TEST(Plan, WhoNeedsItFirstIsCountedAlongAllThatARankWaitsFor) {
+  // b, the first of rank 1, also waits for the last of four on rank 3; c is the second of rank 2.
+  const CoarseGraph coarse = graph_of(std::vector<Bytes>(8, 64), {{0, 1}, {7, 1}, {0, 2}});
+  Schedule schedule;
+  schedule.devices = {{stage({{0}})},
+                      {stage({{1}})},
+                      {stage({{3}}), stage({{2}})},
+                      {stage({{4}}), stage({{5}}), stage({{6}}), stage({{7}})}};
+  EXPECT_EQ(steps_of(coarse, plan_rank(coarse, schedule, Rank(0))), "0 s:a>2 s:a>1");
+}
+
+TEST(Plan, TheStageThatReadsTheReceiversAnswerReusesTheSlot) {
+  // Rank 1 reads a for b, whose consumer is c, and again later for d. f takes the same slot as c.
+  const CoarseGraph coarse =
+      graph_of({6400, 64, 6400, 64, 64, 6400}, {{0, 1}, {1, 2}, {0, 3}, {2, 4}, {4, 5}});
+  Schedule schedule;
+  schedule.devices = {{stage({{0}}), stage({{2}}), stage({{4}}), stage({{5}})},
+                      {stage({{1}}), stage({{3}})}};
+  const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
+  EXPECT_EQ(plan.slot(OpId(2)).offset, plan.slot(OpId(0)).offset);
+  EXPECT_EQ(plan.slot(OpId(5)).offset, plan.slot(OpId(0)).offset);
+  EXPECT_EQ(steps_of(coarse, plan), "0 s:a>1 r:b w:a 1 2 3") << "a's send is awaited once";
+}
+
+TEST(Plan, ATensorNextToASentOneAwaitsNothing) {
+  const CoarseGraph coarse = graph_of({128, 64, 64}, {{0, 2}});
+  Schedule schedule;
+  schedule.devices = {{stage({{0}}), stage({{1}})}, {stage({{2}})}};
+  const RankPlan plan = plan_rank(coarse, schedule, Rank(0));
+  ASSERT_EQ(plan.slot(OpId(1)).offset, plan.slot(OpId(0)).offset + 128);
+  EXPECT_EQ(steps_of(coarse, plan), "0 s:a>1 1");
+}
+
 TEST(Plan, ASentSlotIsReusedOnceTheReceiverMustHaveIt) {
   // a → b crosses to rank 1 and back (c); only when c's input has come is a known to have arrived.
   // d and e run before that and may not use a's slot; f and g may.

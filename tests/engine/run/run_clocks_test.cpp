@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "engine/run/executor.h"
+#include "engine/run/ready_stages.h"
 #include "hios/schedule/assignment.h"
 #include "support/fakes/fake_backend.h"
 #include "support/networks/random_network.h"
@@ -117,6 +118,30 @@ TEST(RunClocks, ClocksOfRanksJoinToOneTimeline) {
       EXPECT_LE(stage.end_ms, timeline.latency_ms);
     }
   }
+}
+
+TEST(RunClocks, AStageIsReadyWithTheLastOfItsTensors) {
+  RankPlan plan;
+  plan.receives.resize(3);
+  plan.receives[0].stage = plan.receives[1].stage = 1;
+  plan.receives[2].stage = 2;
+  RunClocks clocks{std::vector<StageTimes>(3), {}, {{1, 4}, {2, 2}, {5, 6}}};
+  clocks.stages[0].ready_ms = 9;  // of the iteration before
+  note_ready_stages(plan, clocks);
+  EXPECT_EQ(clocks.stages[0].ready_ms, 0);
+  EXPECT_EQ(clocks.stages[1].ready_ms, 4);
+  EXPECT_EQ(clocks.stages[2].ready_ms, 6);
+}
+
+// Each rank counts from its own start, so a tensor may seem to arrive before it was sent.
+TEST(RunClocks, NoTransferEndsBeforeItStarts) {
+  RankTimeline sender, receiver;
+  sender.sends = {{OpId(0), DeviceId(0), DeviceId(1), 5, 6, 64}};
+  receiver.receives = {{OpId(0), DeviceId(0), DeviceId(1), 3, 4, 64}};
+  const Timeline timeline = join({sender, receiver});
+  ASSERT_EQ(timeline.transfers.size(), 1u);
+  EXPECT_EQ(timeline.transfers[0].start_ms, 5);
+  EXPECT_EQ(timeline.transfers[0].end_ms, 5);
 }
 
 }  // namespace

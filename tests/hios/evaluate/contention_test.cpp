@@ -292,6 +292,17 @@ TEST(Contention, AListNamesAllTransfersOnce) {
   }
 }
 
+TEST(Contention, ATransferThatIsListedThreeTimesIsReportedTwiceWithItsFirstIndex) {
+  Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
+  schedule.transfers = {{v2, d1}, {v1, d1}, {v1, d1}, {v1, d1}};
+  const auto findings = validate(two_tensors(), test::devices(2, 8, Contention::kLink), schedule);
+  ASSERT_EQ(findings.size(), 2u);
+  for (const Finding& finding : findings) {
+    EXPECT_NE(finding.text.find("is listed already, at index 1"), std::string::npos)
+        << finding.text;
+  }
+}
+
 TEST(Contention, AnOrderThatWaitsForItselfIsFound) {
   // gpu1 runs v3 before v5; v5's output is listed first, and v3's input after it.
   const Graph graph = test::small_graph({1, 1, 1}, {{1, 2, 1}, {2, 3, 1}});

@@ -232,6 +232,17 @@ TEST(CostModelFromProfile, StagesAsMeasuredInAnyOrderOfGroups) {
   expect(stage({{3}}), 4, true);
 }
 
+TEST(CostModelFromProfile, TransfersAmongDevicesOfAKindAreNotThoseToAnotherKind) {
+  Profiled given(2);
+  Configuration other = given.profile.configurations.front();
+  other.kind = "npu";
+  other.transfers.clear();
+  given.profile.configurations.push_back(other);
+  const Platform platform({device("gpu0", "gpu"), device("npu0", "npu")}, {}, Link{7, 1});
+  const CostModel costs = CostModel::from_profile(given.graph, platform, given.profile);
+  EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d0, d1), 7.001) << "by the platform's link";
+}
+
 TEST(CostModelFromProfile, GroupsBeyondTheStreamsOrCoresQueue) {
   const Profiled given(1, 2);  // two cores
   const Platform platform({device("gpu0", "gpu", 2, 8)});

@@ -142,6 +142,29 @@ TEST(ManyInferences, AgreeWithBlocksAndWithOneInference) {
   EXPECT_GT(without_cycle, 50);
 }
 
+TEST(Blocks, HoldAReceivedTensorOnceAndASentOneToTheEnd) {
+  std::vector<Operator> ops{timed("x", 1), timed("a", 1), timed("b", 1), timed("c", 1),
+                            timed("y", 1)};
+  const Bytes sizes[] = {100, 10, 20, 1, 1000};
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].memory_bytes = sizes[i];
+  const Graph graph("block", std::move(ops),
+                    {{OpId(0), OpId(1), 0, 1.0},  // x is received for a and b
+                     {OpId(0), OpId(2), 0, 1.0},
+                     {OpId(1), OpId(4), 0, 1.0},  // a is sent to y
+                     {OpId(2), OpId(3), 0, 1.0}});
+  const std::vector<OpId> block{OpId(1), OpId(2), OpId(3)};
+  EXPECT_EQ(peak_bytes(graph, block), 100u + 10 + 20 + 1);
+}
+
+TEST(Blocks, TheBottleneckIsTheFirstOfTheMostExpensiveBlocks) {
+  const Graph graph("apart", {timed("a", 1), timed("b", 2), timed("c", 2)}, {});
+  const Platform platform = test::devices(3, 1);
+  const Schedule schedule{{one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)}),
+                           one_operator_stages({OpId(2)})}};
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  EXPECT_EQ(period_of(graph, schedule, costs).bottleneck, DeviceId(1));
+}
+
 TEST(Blocks, ThatFormACycleAreNamed) {
   const Graph graph("zigzag", {timed("a", 1), timed("b", 1), timed("c", 1)},
                     {{OpId(0), OpId(1), 0, 1.0}, {OpId(1), OpId(2), 0, 1.0}});

@@ -98,6 +98,11 @@ TEST_F(Row, DevicesOfSeveralStreamsCountCold) {
   EXPECT_EQ(platform.device(DeviceId(0)).fast_memory, FastMemory{});
   EXPECT_EQ(platform.device(DeviceId(0)).io_charge, (IoCharge{0.25, 0.75}));
   EXPECT_NEAR(period({{stages(0, 4), {}}}, platform).ms(), 4 * 3.5, 1e-9);
+  // Also where the platform's file gives the fast memory.
+  std::vector<Device> given(streams.devices().begin(), streams.devices().end());
+  for (Device& device : given) device.fast_memory = {1 << 20, 10};
+  const Platform fast(std::move(given));
+  EXPECT_EQ(CostModel::from_profile(graph_, fast, profile_).operator_ms(OpId(0), DeviceId(0)), 3.5);
 }
 
 TEST_F(Row, RecordsTheMeasuredValues) {

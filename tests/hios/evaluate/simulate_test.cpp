@@ -61,6 +61,17 @@ TEST(Simulate, ATensorTravelsOnceToEachDevice) {
   EXPECT_EQ(timeline.transfers[1].to, DeviceId(2));
 }
 
+TEST(Simulate, ATransferLastsAsLongAsItsSlowestEdge) {
+  for (const double first_ms : {3.0, 5.0}) {
+    const Graph graph = test::small_graph({1, 1, 1}, {{1, 2, first_ms}, {1, 3, 8 - first_ms}});
+    const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}})}}};
+    const Platform platform = test::devices(2, 1);
+    const Timeline timeline = simulate(graph, schedule, CostModel::from_graph(graph, platform));
+    ASSERT_EQ(timeline.transfers.size(), 1u);
+    EXPECT_EQ(timeline.transfers[0].end_ms, 1 + 5);
+  }
+}
+
 TEST(Simulate, EdgesInsideAGroupCostNothing) {
   const Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 9}, {2, 3, 9}});
   const Schedule schedule{{{stage({{1, 2, 3}})}, {}}};

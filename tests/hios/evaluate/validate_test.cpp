@@ -138,6 +138,8 @@ TEST(Validate, Memory) {
   expect_finding(graph, platform, both, Rule::kMemory, {"b", "gpu0", "101", "100"});
   EXPECT_TRUE(validate(graph, platform, {{{stage({{1}})}, {stage({{2}})}}}).empty());
   EXPECT_TRUE(validate(graph, platform, {{{}, {stage({{1}}), stage({{2}})}}}).empty());
+  b.parameter_bytes = 40;  // all of the device
+  EXPECT_TRUE(validate(Graph("g", {a, b}, {}), platform, both).empty());
   b.parameter_bytes = ~Bytes{0};  // the sum does not wrap
   expect_finding(Graph("g", {a, b}, {}), platform, both, Rule::kMemory, {"b"});
 }

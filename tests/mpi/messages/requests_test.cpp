@@ -16,6 +16,9 @@ namespace {
 using mpi::Channel;
 using mpi::Message;
 
+/// Persistent requests that were made and freed, counted by MPI's profiling interface (below).
+int requests_made = 0, requests_freed = 0;
+
 /// Returns the text of the RunError that a step throws, or nothing.
 template <class Step>
 std::string failure_of(const Step& step) {
@@ -96,7 +99,27 @@ TEST(Requests, RefuseARankThatIsNotThere) {
 TEST(Requests, AreFreedWhileAReceiveIsUnderWay) {
   std::vector<std::byte> buffer(1 << 16);
   const std::vector<Message> never = {{job().rank(), 4, buffer.data(), buffer.size()}};
-  job().open_channel({}, never)->start_receives();
+  requests_made = requests_freed = 0;
+  job().open_channel(never, never)->start_receives();
+  EXPECT_EQ(requests_made, 2);
+  EXPECT_EQ(requests_freed, 2);
+  job().barrier();
+}
+
+// A receive that was freed alone would take the next message of its tag.
+TEST(Requests, AreCancelledWithTheirChannel) {
+  std::vector<std::byte> old(8, std::byte{1}), sent(8, std::byte{2}), received(8);
+  const Rank self = job().rank();
+  const auto to = [&](std::vector<std::byte>& buffer) {
+    return std::vector<Message>{{self, 5, buffer.data(), buffer.size()}};
+  };
+  job().open_channel({}, to(old))->start_receives();
+  const auto channel = job().open_channel(to(sent), to(received));
+  channel->start_receives();
+  channel->start_send(0);
+  for (int i = 0; i < 100'000 && !channel->received(0); ++i) channel->poll();
+  EXPECT_EQ(received, sent);
+  EXPECT_EQ(old, std::vector<std::byte>(8, std::byte{1}));
   job().barrier();
 }
 
@@ -129,3 +152,20 @@ TEST(ContiguousBytes, CountBeyondAnInt) {
 
 }  // namespace
 }  // namespace hios::test
+
+int MPI_Recv_init(void* data, int count, MPI_Datatype type, int source, int tag,
+                  MPI_Comm communicator, MPI_Request* request) {
+  ++hios::test::requests_made;
+  return PMPI_Recv_init(data, count, type, source, tag, communicator, request);
+}
+
+int MPI_Send_init(const void* data, int count, MPI_Datatype type, int destination, int tag,
+                  MPI_Comm communicator, MPI_Request* request) {
+  ++hios::test::requests_made;
+  return PMPI_Send_init(data, count, type, destination, tag, communicator, request);
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  ++hios::test::requests_freed;
+  return PMPI_Request_free(request);
+}

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/routes/inner_messages.h"
 #include "mpi/routes/route_table.h"
 #include "mpi/routes/staged.h"
 #include "support/expect_error.h"
@@ -65,6 +66,17 @@ TEST(RouteTable, KnowsTheRoutesInUse) {
   EXPECT_EQ(table.at(Rank(2), Rank(0)).name, "staged");
   EXPECT_NE(table.table().find("0-2, 2-0: no ipc: refused"), std::string::npos) << table.table();
   EXPECT_TRUE(RouteTable::uniform(1, mpi::route_named("host")).used().empty());
+}
+
+// MPI libraries promise 15 bits in tags and have 21 or more in practice.
+TEST(TagBook, TagsBeginAgainBeforeTheyNeedMoreThanTwentyOneBits) {
+  const int last = (1 << 20) - 1;
+  mpi::TagBook tags(2, last);
+  EXPECT_EQ(tags.next_to(Rank(1)), 2 * last);
+  EXPECT_EQ(tags.next_to(Rank(1)), 0);
+  EXPECT_EQ(tags.next_to(Rank(0)), 2 * last) << "each peer has its own";
+  EXPECT_EQ(tags.next_answer_from(Rank(1)), 2 * last + 1);
+  EXPECT_EQ(tags.next_answer_from(Rank(1)), 1);
 }
 
 TEST(StagingChunks, CoverAMessageInOrder) {

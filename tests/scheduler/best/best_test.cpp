@@ -318,8 +318,10 @@ TEST(Best, ReportsProgressFromTheCallersThread) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     lines.emplace_back(line);
   };
-  search_for(costs, 20'000, 2, context);
+  // Four islands, each in one cycle of the whole budget, since less than half of another is left.
+  search_for(costs, 30'000, 2, context);
   ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines.back().find(", 0.1 M moves"), std::string::npos) << lines.back();
   for (const char* word : {"best: ", " ms, bound ", "gap ", " moves"}) {
     EXPECT_NE(lines.back().find(word), std::string::npos) << lines.back();
   }

@@ -11,6 +11,7 @@
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/onnx/operators/registry.h"
 #include "hios/onnx/read/import.h"
+#include "hios/onnx/view.h"
 #include "support/expect_error.h"
 #include "support/layers/onnx_builder.h"
 
@@ -107,6 +108,54 @@ TEST(Import, ConstantsAreFolded) {
   b.output("flat");
   const Model model = import_model(b.write());
   EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{1, 256}));
+}
+
+// Shape gives the extents from `start` to before `end`, which count from the end where negative.
+TEST(Import, ShapeGivesSomeOfTheExtents) {
+  struct Case {
+    std::int64_t start, end;
+    std::vector<std::int64_t> dims;
+  };
+  const std::vector<Case> cases = {
+      {1, 3, {4, 8, 8}}, {-2, 9, {8, 8, 4}}, {-9, -2, {1, 4, 64}}, {3, 4, {8, 32}}, {3, 1, {256}}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::to_string(each.start) + " to " + std::to_string(each.end));
+    OnnxBuilder b;
+    small_net(b);
+    b.graph().clear_output();
+    auto& shape = b.node("Shape", {"y"}, "some");
+    OnnxBuilder::attribute(shape, "start", each.start);
+    OnnxBuilder::attribute(shape, "end", each.end);
+    b.integers("rest", {-1});
+    OnnxBuilder::attribute(b.node("Concat", {"some", "rest"}, "wanted"), "axis", 0);
+    b.node("Reshape", {"y", "wanted"}, "other");
+    b.output("other");
+    EXPECT_EQ(import_model(b.write()).named_outputs()[0].dims, each.dims);
+  }
+}
+
+// From opset 18 on, an axis may be split evenly up to the last output, which is smaller.
+TEST(Import, TheLastOfUnevenOutputsIsSmaller) {
+  OnnxBuilder b;
+  b.model.mutable_opset_import(0)->set_version(18);
+  b.input("x", {1, 5, 4, 4});
+  auto& split = b.node("Split", {"x"}, "left");
+  split.add_output("right");
+  OnnxBuilder::attribute(split, "axis", 1);
+  OnnxBuilder::attribute(split, "num_outputs", 2);
+  for (const std::string side : {"left", "right"}) {
+    b.node("Relu", {side}, side + "_relu");
+    b.output(side + "_relu");
+  }
+  const Model model = import_model(b.write());
+  EXPECT_EQ(model.named_outputs()[0].dims, (std::vector<std::int64_t>{1, 3, 4, 4}));
+  EXPECT_EQ(model.named_outputs()[1].dims, (std::vector<std::int64_t>{1, 2, 4, 4}));
+}
+
+TEST(Elements, MayBeTwoToTheFortieth) {
+  constexpr std::int64_t kMillion = 1 << 20;
+  EXPECT_EQ(elements({kMillion, kMillion}), std::int64_t{1} << 40);
+  EXPECT_THROW(elements({kMillion, kMillion, 2}), InputError);
 }
 
 TEST(Import, GatesBecomeOneLayer) {

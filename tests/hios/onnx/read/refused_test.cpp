@@ -192,6 +192,12 @@ const std::vector<BadFile>& bad_files() {
          b.node("Where", {"codes", "codes", "scale"}, "z");
        },
        "node 'Where_of_z' (Where): combines integers with floating-point numbers"},
+      {"IndexBeforeTheFirst",
+       [](auto& b) {
+         small_net(b), b.integers("five_from_the_end", {-5});
+         OnnxBuilder::attribute(b.node("Gather", {"y", "five_from_the_end"}, "z"), "axis", 1);
+       },
+       "node 'Gather_of_z' (Gather): has an index out of range"},
       {"OtherWeights",
        [](auto& b) {
          small_net(b), b.graph().mutable_initializer(0)->set_dims(1, 1),

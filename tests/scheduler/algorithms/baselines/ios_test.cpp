@@ -77,6 +77,13 @@ TEST(Ios, EvaluatesOnlyStagesOfIndependentGroups) {
   EXPECT_GT(asked, 10u);
 }
 
+// Both operators in one stage, each as the last stage, and each alone before that one.
+TEST(Ios, ABudgetOfAllEndingsIsEnoughAndOneLessIsNot) {
+  const Graph graph = test::small_graph({1, 1}, {}, kMax);
+  EXPECT_TRUE(run_ios(graph, 2, {.max_endings = 5}).optimal);
+  EXPECT_FALSE(run_ios(graph, 2, {.max_endings = 4}).optimal);
+}
+
 TEST(Ios, BudgetAndTimeEndInTheBestFound) {
   Random random(5, "budget");
   const Graph graph = test::random_graph(16, 0.12, {}, random);

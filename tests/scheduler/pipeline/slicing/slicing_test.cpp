@@ -188,6 +188,53 @@ TEST(Slicing, TakesManyUnlikeDevicesInOrder) {
   expect_sound(made, costs, schedule_of(problem, problem.given_order(), found), found.period_ms);
 }
 
+/// Returns the optimum over all cuts of an order from a vertex on, where blocks run on devices in
+/// the order of their classes and each device may stay unused. REQUIRES: one device a class.
+double plain_in_order_ms(const PipelineCase& made, const CostModel& costs,
+                         const PipelineProblem& problem, const std::vector<Vertex>& order,
+                         std::size_t from, std::size_t device_class) {
+  if (from == order.size()) return 0;
+  if (device_class == problem.classes().size()) return kInfinity;
+  double best = plain_in_order_ms(made, costs, problem, order, from, device_class + 1);
+  std::vector<OpId> block;
+  for (std::size_t to = from; to < order.size(); ++to) {
+    const std::vector<OpId>& ops = problem.vertices()[order[to]].ops;
+    block.insert(block.end(), ops.begin(), ops.end());
+    const DeviceId device = problem.classes()[device_class].devices.front();
+    const double ms = plain_block_ms(made, costs, block, device);
+    if (ms >= best) continue;
+    best = std::min(best, std::max(ms, plain_in_order_ms(made, costs, problem, order, to + 1,
+                                                         device_class + 1)));
+  }
+  return best;
+}
+
+TEST(Slicing, LeavesOutUnlikeDevicesInOrder) {
+  constexpr std::size_t kDevices = 14;
+  const Platform platform = test::devices(kDevices, 1);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "left out");
+    const Graph drawn = test::random_graph(4, 0.4, {.overlap = false}, random);
+    std::vector<Operator> ops(drawn.operators().begin(), drawn.operators().end());
+    for (Operator& op : ops) {
+      op.has_time = false;
+      for (const Device& device : platform.devices()) {
+        op.time_by_device[device.name] = random.uniform(1, 10);
+      }
+    }
+    const PipelineCase made{
+        Graph("unlike", std::move(ops), {drawn.edges().begin(), drawn.edges().end()}), platform};
+    const CostModel costs = CostModel::from_graph(made.graph, made.platform);
+    const PipelineProblem problem(made.graph, costs);
+    ASSERT_EQ(problem.classes().size(), kDevices);
+    const std::vector<Vertex>& order = problem.given_order();
+    const Slicing found = Slicer(problem).slice(order);
+    EXPECT_NEAR(found.period_ms, plain_in_order_ms(made, costs, problem, order, 0, 0), kRounding);
+    expect_sound(made, costs, schedule_of(problem, order, found), found.period_ms);
+  }
+}
+
 TEST(Slicing, EndsOnRequest) {
   Random random(1);
   const Graph graph = test::random_graph(200, 0.05, {.overlap = false}, random);
