@@ -10,14 +10,17 @@ cd "$(dirname "$0")"
 
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then presets=(release asan); fi
-failed=() not_run=() built=()
+failed=() not_run=() built=() complete=
 
 join() { local all; all=$(printf '%s; ' "$@"); printf '%s' "${all%; }"; }
 # Prints the last line, also where the script ends early.
 finish() {
   local status=$? line='all tests passed'
   trap - EXIT
-  if [ "$status" -ne 0 ]; then failed+=("test.sh itself, by status $status, $step") not_run+=("what follows"); fi
+  if [ -z "$complete" ]; then
+    if [ "$status" -ne 0 ]; then status="status $status"; else status='a signal'; fi
+    failed+=("test.sh itself, by $status, $step") not_run+=("what follows")
+  fi
   if [ ${#failed[@]} -gt 0 ]; then line="FAILED: $(join "${failed[@]}")" status=1; fi
   if [ ${#not_run[@]} -gt 0 ]; then line+=" | not run: $(join "${not_run[@]}")"; fi
   rm -f "$log"
@@ -30,7 +33,7 @@ trap finish EXIT
 # listed HEADING: prints the tests that ctest lists below this heading at its end, at most 20 of them.
 listed() {
   awk -v heading="$1" '
-    /tests passed, .* failed out of/ { at_end = 1 }
+    /tests passed, .* failed out of/ { at_end = 1; count = 0; names = "" }  # the last one counts
     /^The following tests/ { listed = at_end && index($0, heading) }
     listed && sub(/^[[:space:]]+[0-9]+ - /, "") {
       sub(/ \([^()]*\)[^()]*$/, "")
@@ -48,7 +51,7 @@ build() {  # PRESET
 run_tests() {  # PRESET
   local names
   # Two more than there are cores: many tests wait for processes that end.
-  if ! ctest --preset "$1" -j "$(($(nproc) + 2))" 2>&1 | tee "$log"; then
+  if ! ctest --preset "$1" --no-tests=error -j "$(($(nproc) + 2))" 2>&1 | tee "$log"; then
     names=$(listed FAILED)
     failed+=("$1: ${names:-ctest}")
   fi
@@ -83,3 +86,4 @@ if [[ " ${built[*]-} " = *' release '* ]]; then
 elif [[ " ${presets[*]} " = *' release '* ]]; then
   not_run+=('package')
 fi
+complete=yes

@@ -36,8 +36,6 @@ launch() {
   shift
   mkdir -p "$records"  # for the flight records of ranks that fail
   set -- --flight-record "$records" "$@"
-  # Ranks of one node reach each other by shared memory and open no ports. Under mpirun they know that themselves.
-  if [ "${SLURM_JOB_NUM_NODES:-0}" = 1 ]; then export OMPI_MCA_btl="${OMPI_MCA_btl:-^tcp,ofi}"; fi
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
     mpirun)

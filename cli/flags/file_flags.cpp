@@ -48,7 +48,6 @@ bool writes_in_folder(const ResolvedFile& folder, const ResolvedFile& file) {
   if (same_file(folder.path, file.path.parent_path()) &&
       declared.writes(file.path.filename().string()))
     return true;
-  if (folder.named->by_default) return false;  // the working folder may be large
   std::error_code error;
   for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
        entry.increment(error)) {

@@ -41,7 +41,10 @@ std::string default_folder() {
   for (const auto& [variable, below] :
        {std::pair("XDG_STATE_HOME", "/hios"), std::pair("HOME", "/.local/state/hios")}) {
     const char* const base = std::getenv(variable);
-    if (base && base[0] == '/') return std::string(base) + below;
+    std::error_code error;
+    const bool is_there = std::string_view(variable) != "HOME" ||
+                          (base && std::filesystem::is_directory(base, error));
+    if (base && base[0] == '/' && is_there) return std::string(base) + below;
   }
   return {};
 }

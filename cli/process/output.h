@@ -11,8 +11,8 @@ namespace hios::cli {
 /// change the order of the text); prints nothing under -q.
 void show(const std::string& text);
 
-/// Throws RunError where standard output did not take all that was shown (a full disk). The last
-/// call of a program.
+/// Throws RunError where standard output did not take all that was shown (a full disk), unless a
+/// SIGHUP has asked to stop: then the terminal is gone. The last call of a program.
 void finish_output();
 
 /// Writes results after the work is done: an InputError that `write` throws is then a failure of

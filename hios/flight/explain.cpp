@@ -26,19 +26,31 @@ std::string name_of(const Flight& flight) {
                              : flight.file;
 }
 
-/// Throws unless all records are of one job. A rank that ended before it met the others knows
-/// neither the job nor the number of ranks.
-void check_one_job(const std::vector<Flight>& flights) {
-  const Flight* known = nullptr;
+void check_ranks_known(const std::vector<Flight>& flights) {
   for (const Flight& flight : flights) {
     if (!flight.rank)
       throw InputError(name_of(flight) + ": says no rank: the process ended before it had one");
-    if (flight.job.empty()) continue;
-    if (known == nullptr) known = &flight;
-    if (flight.job != known->job || flight.ranks != known->ranks)
-      throw InputError(name_of(flight) + " and " + name_of(*known) +
-                       ": are of different jobs; give the records of one");
   }
+}
+
+/// Leaves out the records of other jobs than that of the record that was written last, since a
+/// folder may keep those of larger jobs before. Returns a line with their names, empty for none. A
+/// rank that ended before it met the others knows neither the job nor the number of ranks.
+std::string leave_out_other_jobs(std::vector<Flight>& flights) {
+  const Flight* last = nullptr;
+  for (const Flight& flight : flights) {
+    if (!flight.job.empty() && (!last || flight.written_s > last->written_s)) last = &flight;
+  }
+  if (!last) return {};
+  const std::string job = last->job;
+  const auto ranks = last->ranks;
+  std::string names;
+  std::erase_if(flights, [&](const Flight& flight) {
+    const bool other = !flight.job.empty() && (flight.job != job || flight.ranks != ranks);
+    if (other) names += (names.empty() ? "" : ", ") + name_of(flight);
+    return other;
+  });
+  return names.empty() ? names : "left out, since they are of earlier jobs: " + names + "\n\n";
 }
 
 void sort_by_rank(std::vector<Flight>& flights) {
@@ -147,7 +159,8 @@ std::string sender_text(const Flight& sender, std::size_t rank, const Event& wai
 class Explanation {
  public:
   explicit Explanation(std::vector<Flight> flights) : flights_(std::move(flights)) {
-    check_one_job(flights_);
+    check_ranks_known(flights_);
+    left_out_ = leave_out_other_jobs(flights_);
     sort_by_rank(flights_);
     cut_after_the_end(flights_);
     for (const Flight& flight : flights_)
@@ -155,7 +168,7 @@ class Explanation {
   }
 
   std::string text() const {
-    std::string text;
+    std::string text = left_out_;
     for (const Flight& flight : flights_) text += line_of(flight);
     const std::string absent = absent_text();
     if (!absent.empty()) text += absent + ": no record\n";
@@ -264,6 +277,7 @@ class Explanation {
   }
 
   std::vector<Flight> flights_;
+  std::string left_out_;
   std::size_t ranks_ = 0;
 };
 

@@ -23,7 +23,7 @@ void make_own_folder(const std::string& folder) {
     ::mkdir(made.c_str(), 0700);  // the last one says below why not
   }
   struct stat status {};
-  if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     throw InputError(shown(folder) + ": there is no such folder, and it cannot be made");
   if (status.st_uid != ::geteuid()) throw InputError(shown(folder) + ": belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)

@@ -8,7 +8,8 @@
 namespace hios::flight {
 
 /// Makes the folder, and folders above it, where they are missing, for their user alone (mode 700).
-/// Throws InputError where it cannot be made, belongs to another user, or others may write there.
+/// Throws InputError where it cannot be made, is a link, belongs to another user, or others may
+/// write there.
 void make_own_folder(const std::string& folder);
 
 /// Writes `folder`/`name`, whole or not at all; an earlier record of the user is replaced. Follows

@@ -2,14 +2,19 @@
 
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <span>
+#include <string>
 
 namespace hios::mpi {
 namespace {
@@ -18,6 +23,8 @@ constexpr const char* kYieldWhenIdle = "OMPI_MCA_mpi_yield_when_idle";
 // Open MPI's transports between two ranks; all but these, which open ports.
 constexpr const char* kTransports = "OMPI_MCA_btl";
 constexpr const char* kWithoutPorts = "^tcp,ofi";
+constexpr const char* kSharedMemory = "/dev/shm";
+constexpr std::uint64_t kBytesOfARank = std::uint64_t{5} << 20;  // Open MPI maps 4 MiB there
 
 /// Returns the first of `names` that is set to a number.
 std::optional<std::size_t> number(std::span<const char* const> names) {
@@ -37,6 +44,34 @@ std::size_t allowed_cores() {
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
   return static_cast<std::size_t>(CPU_COUNT(&cores));
+}
+
+/// Returns true if all ranks of the job run on this host.
+bool on_one_host() {
+  if (const auto here = launched_local_size()) return here == launched_ranks();
+  constexpr std::array kNodes = {"SLURM_STEP_NUM_NODES"};
+  return number(kNodes) == 1u && std::getenv("SLURM_HET_SIZE") == nullptr;
+}
+
+/// Returns true if the ranks of this host can exchange messages by shared memory alone.
+bool have_shared_memory(std::uint64_t ranks) {
+  struct statvfs room {};
+  return access(kSharedMemory, W_OK) == 0 && statvfs(kSharedMemory, &room) == 0 &&
+         room.f_bavail * room.f_frsize / kBytesOfARank >= ranks;
+}
+
+/// Returns true if the user has settings of transports, which ours would go before.
+bool chose_transports() {
+  for (const char* each :
+       {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory"}) {
+    if (std::getenv(each) != nullptr) return true;
+  }
+  const char* const home = std::getenv("HOME");
+  std::ifstream settings(std::string(home ? home : "") + "/.openmpi/mca-params.conf");
+  for (std::string name; settings >> std::ws && std::getline(settings, name);) {
+    if (name.substr(0, name.find_first_of(" \t=")) == "btl") return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -108,8 +143,9 @@ void prepare_launch_environment() {
   if (!bound && launched_local_size().value_or(1) > allowed_cores()) {
     setenv(kYieldWhenIdle, "1", /*overwrite=*/0);
   }
-  const std::optional<std::size_t> here = launched_local_size();
-  if (here && here == launched_ranks()) setenv(kTransports, kWithoutPorts, /*overwrite=*/0);
+  if (on_one_host() && have_shared_memory(launched_ranks().value_or(1)) && !chose_transports()) {
+    setenv(kTransports, kWithoutPorts, /*overwrite=*/0);
+  }
 }
 
 }  // namespace hios::mpi

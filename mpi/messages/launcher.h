@@ -42,8 +42,9 @@ void let_others_connect() noexcept;
 /// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
 /// yield while they wait, or a message takes a time slice of the operating system's scheduler (4
 /// ms) instead of microseconds. Ranks of one host reach each other by shared memory, and then open
-/// no ports for ranks elsewhere. Variables that the user has set stay. REQUIRES: before MPI_Init; no
-/// other thread runs.
+/// no ports for ranks elsewhere, unless /dev/shm has too little room for them. Variables that the
+/// user has set stay, and transports that the user's own file of settings names. REQUIRES: before
+/// MPI_Init; no other thread runs.
 void prepare_launch_environment();
 
 }  // namespace hios::mpi

@@ -94,6 +94,18 @@ class AllTests(FolderTest):
         self.assertEqual(status, 1)
         self.assertTrue(line.endswith("Test.Number20 and 5 more"), line)
 
+    def test_a_signal_is_no_success(self):
+        self.fake("bin/ctest", "kill -TERM $PPID")
+        status, line, _ = self.run_script("asan")
+        self.assertNotEqual(status, 0)
+        self.assertEqual(line, "FAILED: test.sh itself, by a signal, while it tests | not run: what follows")
+
+    def test_lists_that_tests_print_are_not_those_of_the_end(self):
+        (self.folder / "list").write_text(LIST.replace("Ring.Turns", "of.a.test") + LIST)
+        self.fake("bin/ctest", f'cat "{self.folder}/list"; exit 8')
+        _, line, _ = self.run_script("asan")
+        self.assertTrue(line.startswith("FAILED: asan: Ring.Turns, Names/"), line)
+
     def test_packages_that_cannot_be_installed_end_it(self):
         self.fake("scripts/setup.sh", "exit 1")
         status, line, calls = self.run_script("asan")

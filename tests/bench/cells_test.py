@@ -46,6 +46,21 @@ class CellsTest(FolderTest):
         row = self.summary("hios-lp", P_FIGURE)
         self.assertEqual((row["figure"], row["axis"], row["value"]), (11, "p", 0.8))
 
+    def test_rows_of_more_networks_stay(self):
+        write_figures(self.folder)
+        file = self.folder / "figures.csv"
+        before = file.read_text()
+        (self.folder / "simulated.csv").unlink()
+        self.store = simulated.open_store(self.folder)
+        self.add("hios-lp", Setting(), range(1))
+        write_figures(self.folder)
+        self.assertEqual(file.read_text(), before)
+        file.write_text(before.replace("48", "49"))
+        for name in LATENCY:
+            self.add(name, Setting(), range(3))
+        write_figures(self.folder)
+        self.assertEqual(file.read_text(), before)
+
     def test_mean_and_deviation_of_a_sample(self):
         row, latency = self.summary("hios-mr"), LATENCY["hios-mr"]
         middle = mean(latency)

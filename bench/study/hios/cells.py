@@ -90,11 +90,17 @@ def mean_bounds(rows):
 
 
 def write_figures(folder):
-    """Writes figures.csv from simulated.csv, if that is there."""
+    """Writes figures.csv from simulated.csv, if that is there. Rows that figures.csv has of more networks stay."""
     cells = Cells(simulated.open_store(folder))
-    rows = [row for figure in FIGURES for row in figure_rows(cells, figure)]
-    if rows:
-        write_table(folder / "figures.csv", COLUMNS, rows, DIGITS)
+    made = [row for figure in FIGURES for row in figure_rows(cells, figure)]
+    if not made:
+        return
+    rows = {}
+    for row in [*(row for each in read_figures(folder).values() for row in each), *made]:
+        key = row["figure"], row["value"], row["algorithm"]
+        if key not in rows or rows[key]["seeds"] <= row["seeds"]:
+            rows[key] = row
+    write_table(folder / "figures.csv", COLUMNS, sorted(rows.values(), key=lambda row: row["figure"]), DIGITS)
 
 
 def number(text):

@@ -1,7 +1,9 @@
 """Reproduces the simulated and the measured figures of the HIOS paper.
 
 Results are CSV files under bench/results/study; existing rows are not computed again, so a stopped run
-continues, and a new algorithm only adds its own cells. Remove a file to measure again from scratch.
+continues, and a new algorithm only adds its own cells. Remove a file to measure again from scratch. The
+rows of simulated.csv are not in the repository: without them each network is computed again, and figures.csv
+keeps its means until there are as many.
 """
 
 import argparse

@@ -182,7 +182,8 @@ void check_two_terminal(const RandomDag& parameters) {
   if (parameters.layers < 3 && parameters.layers < parameters.operators) {
     throw InputError(key_words("layers") + std::to_string(parameters.layers) +
                      " leaves no layer between source and sink for the rest of the " +
-                     std::to_string(parameters.operators) + " operators; give 3 or more");
+                     std::to_string(parameters.operators) + " operators; give " +
+                     (parameters.operators == 2 ? "2" : "3 or more"));
   }
 }
 

@@ -47,6 +47,10 @@ std::vector<std::filesystem::path> external_files(const std::filesystem::path& f
   try {
     ModelFile read(file, {});
     collect(read.model().graph(), found);
+    for (const auto& training : read.model().training_info()) {
+      collect(training.initialization(), found);
+      collect(training.algorithm(), found);
+    }
     for (const auto& function : read.model().functions()) {
       for (const auto& node : function.node()) collect(node, found);
     }

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hios/flight/memory.h"
+#include "support/programs/temporary_folder.h"
 #include "support/programs/variable.h"
 
 namespace hios::cli {
@@ -29,14 +31,18 @@ RecordFolder folder_of(std::vector<const char*> words) {
 }
 
 TEST(FlightFolder, IsTheUsersForTheStateOfPrograms) {
-  const test::Variable state("XDG_STATE_HOME", "/s"), home("HOME", "/h");
+  const test::TemporaryFolder folder;
+  const std::string is_there = folder.path().string();
+  const test::Variable state("XDG_STATE_HOME", "/s"), home("HOME", is_there);
   EXPECT_EQ(folder_of({}), (RecordFolder{"/s/hios", true, true}));
   for (const auto& none : {std::optional<std::string>(), std::optional<std::string>(""),
                            std::optional<std::string>("relative")}) {
     const test::Variable other("XDG_STATE_HOME", none);
-    EXPECT_EQ(folder_of({}), (RecordFolder{"/h/.local/state/hios", true, true}));
+    EXPECT_EQ(folder_of({}), (RecordFolder{is_there + "/.local/state/hios", true, true}));
     const test::Variable homeless("HOME", none);
     EXPECT_EQ(folder_of({}), (RecordFolder{"", true, true})) << "which the reporter says";
+    const test::Variable absent("HOME", is_there + "/absent");
+    EXPECT_EQ(folder_of({}), (RecordFolder{"", true, true})) << "it is not made";
   }
 }
 

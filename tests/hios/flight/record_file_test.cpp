@@ -29,7 +29,13 @@ class RecordFiles : public testing::Test {
     return status.st_mode & 07777;
   }
 
+  void SetUp() override { umask_ = ::umask(022); }
+  void TearDown() override { ::umask(umask_); }
+
   test::TemporaryFolder folder_;
+
+ private:
+  mode_t umask_ = 0;
 };
 
 TEST_F(RecordFiles, ReplaceAnEarlierRecord) {
@@ -86,7 +92,8 @@ TEST_F(RecordFiles, ReplaceNothingButFilesAndLinks) {
 TEST_F(RecordFiles, AnOwnFolderIsMadeForItsUserAlone) {
   make_own_folder(path("a/b/hios"));
   make_own_folder(path("a/b/hios"));
-  for (const char* made : {"a", "a/b", "a/b/hios"}) EXPECT_EQ(mode_of(path(made)), 0700u) << made;
+  for (const char* made : {"a", "a/b", "a/b/hios"})
+    EXPECT_EQ(mode_of(path(made)) & 0777u, 0700u) << made;
 }
 
 TEST_F(RecordFiles, AnOwnFolderIsNobodyElses) {
@@ -98,6 +105,9 @@ TEST_F(RecordFiles, AnOwnFolderIsNobodyElses) {
   }
   folder_.put("file", "");
   EXPECT_THROW(make_own_folder(path("file/hios")), InputError);
+  fs::create_directory_symlink(path("own"), path("link"));
+  make_own_folder(path("own"));
+  EXPECT_THROW(make_own_folder(path("link")), InputError);
   const std::string theirs = ::geteuid() == 0 ? path("theirs") : "/etc";
   if (::geteuid() == 0) {
     fs::create_directory(theirs);

@@ -6,9 +6,13 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+
+#include "support/programs/temporary_folder.h"
+#include "support/programs/variable.h"
 
 namespace hios::test {
 namespace {
@@ -29,11 +33,15 @@ class Launcher : public testing::Test {
                                         "MPI_LOCALRANKID",
                                         "MPI_LOCALNRANKS",
                                         "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_STEP_NUM_NODES",
+                                        "SLURM_HET_SIZE",
                                         "SLURM_LOCALID",
                                         "SLURM_PROCID",
                                         "SLURM_NTASKS",
                                         "OMPI_MCA_orte_bound_at_launch",
                                         "OMPI_MCA_btl",
+                                        "OMPI_MCA_btl_vader_backing_directory",
+                                        "OMPI_MCA_btl_sm_backing_directory",
                                         "OMPI_MCA_mpi_yield_when_idle"};
 
   void SetUp() override {
@@ -58,6 +66,12 @@ class Launcher : public testing::Test {
     const char* value = std::getenv(name);
     return value == nullptr ? "unset" : value;
   }
+  /// Returns the transports that are set, and unsets them.
+  static std::string transports() {
+    std::string value = prepared("OMPI_MCA_btl");
+    unsetenv("OMPI_MCA_btl");
+    return value;
+  }
   static std::string yield_when_idle() { return prepared("OMPI_MCA_mpi_yield_when_idle"); }
 
  private:
@@ -72,15 +86,45 @@ TEST_F(Launcher, IsAbsentFromAShell) {
 }
 
 TEST_F(Launcher, OnOneHostLeavesOutTransportsThatOpenPorts) {
-  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "no launcher";
-  set("OMPI_COMM_WORLD_SIZE", "4");
-  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "it is not known how many are here";
+  EXPECT_EQ(transports(), "unset") << "no launcher";
+  set("OMPI_COMM_WORLD_SIZE", "2");
+  EXPECT_EQ(transports(), "unset") << "it is not known how many are here";
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+  EXPECT_EQ(transports(), "unset") << "two hosts";
   set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
-  EXPECT_EQ(prepared("OMPI_MCA_btl"), "unset") << "two hosts";
-  set("OMPI_COMM_WORLD_LOCAL_SIZE", "4");
-  EXPECT_EQ(prepared("OMPI_MCA_btl"), "^tcp,ofi");
+  EXPECT_EQ(transports(), "^tcp,ofi");
   set("OMPI_MCA_btl", "self,tcp");
   EXPECT_EQ(prepared("OMPI_MCA_btl"), "self,tcp") << "the user's";
+}
+
+TEST_F(Launcher, OnOneNodeOfSlurmLeavesThemOutToo) {
+  set("SLURM_STEP_NUM_TASKS", "2");
+  set("SLURM_STEP_NUM_NODES", "2");
+  EXPECT_EQ(transports(), "unset");
+  set("SLURM_STEP_NUM_NODES", "1");
+  EXPECT_EQ(transports(), "^tcp,ofi");
+  set("SLURM_HET_SIZE", "2");
+  EXPECT_EQ(transports(), "unset") << "the job's other part has nodes of its own";
+}
+
+TEST_F(Launcher, KeepsAllTransportsWhereSharedMemoryHasNoRoomOrTheUserHasChosen) {
+  set("OMPI_COMM_WORLD_SIZE", "1000000");
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "1000000");
+  EXPECT_EQ(transports(), "unset") << "5 TB of shared memory";
+  set("OMPI_COMM_WORLD_SIZE", "2");
+  set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
+  const TemporaryFolder home;
+  const auto settings = [&](const std::string& text) {
+    std::filesystem::create_directories(home / ".openmpi");
+    home.put(".openmpi/mca-params.conf", text);
+    const Variable changed("HOME", home.path().string());
+    return transports();
+  };
+  EXPECT_EQ(settings("# btl = tcp\nbtl_base_verbose=1\n"), "^tcp,ofi");
+  EXPECT_EQ(settings("\n  btl = tcp,self\n"), "unset");
+  EXPECT_EQ(settings("btl=tcp,self"), "unset");
+  set("OMPI_MCA_btl_vader_backing_directory", "/scratch");
+  EXPECT_EQ(transports(), "unset");
 }
 
 TEST_F(Launcher, IsAbsentFromABatchScript) {

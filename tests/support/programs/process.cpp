@@ -100,9 +100,9 @@ pid_t start(const std::vector<std::string>& command, const ProcessOptions& optio
     return child;
   }
   setpgid(0, 0);
-  signal(SIGINT, SIG_DFL);   // which a shell's background jobs, these tests among them, ignore
-  signal(SIGHUP, SIG_DFL);   // and this all that nohup starts
-  signal(SIGPIPE, SIG_DFL);  // and this some programs that run tests
+  // Who starts these tests may ignore some: shells SIGINT and SIGQUIT of background jobs, nohup
+  // SIGHUP, other programs SIGPIPE.
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(out.write.number(), STDOUT_FILENO);

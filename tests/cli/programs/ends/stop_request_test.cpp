@@ -2,11 +2,16 @@
 
 #include "cli/process/stop_request.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
+#include "cli/process/output.h"
+#include "hios/base/error.h"
 #include "support/programs/programs.h"
 #include "support/schema.h"
 
@@ -103,6 +108,41 @@ TEST(StopRequestDeathTest, ABodyThatEndsInTimeIsNotEnded) {
         _exit(cli::StopRequest::asked() ? 1 : 0);
       },
       testing::ExitedWithCode(0), "^$");
+}
+
+/// Makes a terminal that is gone the standard output.
+void lose_terminal() {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY);
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) _exit(4);
+  const int terminal = open(ptsname(master), O_WRONLY | O_NOCTTY);
+  if (terminal < 0 || dup2(terminal, STDOUT_FILENO) < 0) _exit(5);
+  close(master);
+}
+
+TEST(StopRequestDeathTest, ATerminalThatIsGoneTakesNoOutputAndFailsNothing) {
+  EXPECT_EXIT(
+      {
+        signal(SIGHUP, SIG_DFL);
+        lose_terminal();
+        const cli::StopRequest stop;
+        raise(SIGHUP);
+        cli::show("kept\n");
+        cli::finish_output();
+        _exit(cli::exit_status_of_signal(cli::StopRequest::signal()));
+      },
+      testing::ExitedWithCode(129), "");
+  EXPECT_EXIT(
+      {
+        lose_terminal();
+        const cli::StopRequest stop;
+        cli::show("lost\n");
+        try {
+          cli::finish_output();
+        } catch (const RunError&) {
+          _exit(6);
+        }
+      },
+      testing::ExitedWithCode(6), "");
 }
 
 // Starts the words after it, sends $SIGNAL as soon as the program has its handlers (bit 1 of the

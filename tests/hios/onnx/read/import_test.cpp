@@ -205,9 +205,11 @@ TEST(Import, NamesAllFilesOfExternalData) {
   auto& attribute = *b.node("Constant", {}, "c").add_attribute();
   move_out(*attribute.mutable_t(), "constant.bin");
   move_out(*attribute.mutable_g()->add_initializer(), "branch.bin");
+  move_out(*b.model.add_training_info()->mutable_algorithm()->add_initializer(), "rate.bin");
   EXPECT_EQ(external_files(b.write()),
             (std::vector<fs::path>{b.folder / "branch.bin", b.folder / "constant.bin",
-                                   b.folder / "data/weights.bin", b.folder / "unread.bin"}));
+                                   b.folder / "data/weights.bin", b.folder / "rate.bin",
+                                   b.folder / "unread.bin"}));
   EXPECT_TRUE(external_files(b.folder / "none.onnx").empty());
 }
 
