@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "engine/host/available_memory.h"
 #include "hios/graph/batches.h"
 #include "hios/onnx/read/import.h"
 
@@ -18,7 +19,7 @@ constexpr std::int64_t kMaxPixels = 1 << 20;
 /// Returns the files next to a model's that hold its weights.
 std::vector<std::filesystem::path> weights_files(const std::string& model) {
   if (!model.ends_with(".onnx")) return {};
-  return onnx::external_files(model);
+  return onnx::external_files(model, {.memory = available_memory()});
 }
 
 }  // namespace

@@ -135,6 +135,14 @@ Bytes held_by_the_library() {
 #endif
 }
 
+/// Distinguishes machines of one name.
+std::uint64_t id_of_boot(const fs::path& root) {
+  std::ifstream file(root / "proc/sys/kernel/random/boot_id");
+  std::uint64_t id = 0;
+  file >> std::hex >> id;  // up to the first '-'
+  return file ? id : 0;
+}
+
 }  // namespace
 
 AvailableMemory read_available_memory(const fs::path& root) {
@@ -144,8 +152,8 @@ AvailableMemory read_available_memory(const fs::path& root) {
   const fs::path groups = root / "sys/fs/cgroup";
   if (machine.contains("MemAvailable")) {
     available.shared.push_back(
-        {free_swap > 0 ? "memory and swap of the machine" : "memory of the machine", 0,
-         kKilobyte * of(machine, "MemAvailable") + free_swap});
+        {free_swap > 0 ? "memory and swap of the machine" : "memory of the machine",
+         id_of_boot(root), kKilobyte * of(machine, "MemAvailable") + free_swap});
   }
   add_groups(groups, control_group(root, {}), left_in_second, free_swap, available.shared);
   add_groups(groups / "memory", control_group(root, "memory"), left_in_first, free_swap,

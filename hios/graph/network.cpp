@@ -43,6 +43,9 @@ std::string Network::description() const {
 }
 
 Model load_model(const std::string& name_or_file, const InputSize& size, const ReadLimits& limits) {
+  if (!size.dims.empty() && !name_or_file.ends_with(".onnx")) {
+    throw InputError("model " + name_or_file + ": only extents of ONNX files have names");
+  }
   if (const models::Entry* entry = models::find(name_or_file)) {
     const std::int64_t height = size.height.value_or(size.width.value_or(entry->default_size));
     return entry->build(size.batch.value_or(1), height, size.width.value_or(height));
@@ -54,9 +57,6 @@ Model load_model(const std::string& name_or_file, const InputSize& size, const R
   if (name_or_file.ends_with(".onnx")) {
     return onnx::import_model(name_or_file,
                               {size.batch, size.height, size.width, size.dims, limits});
-  }
-  if (!size.dims.empty()) {
-    throw InputError("model " + name_or_file + ": only extents of ONNX files have names");
   }
   const Json json = read_json(name_or_file, limits);
   return model_from_json(JsonView(json, name_or_file), size.batch, size.height, size.width);

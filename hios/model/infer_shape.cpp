@@ -33,9 +33,13 @@ void check_shape(const Shape& shape, const char* what) {
   const double elements = static_cast<double>(shape.n) * static_cast<double>(shape.c) *
                           static_cast<double>(shape.h) * static_cast<double>(shape.w);
   if (least < 1) throw InputError(std::string(what) + " " + shape.to_string() + " is empty");
-  if (most > kMaxExtent || elements > kMaxElements) {
+  if (elements > kMaxElements) {
     throw InputError(std::string(what) + " " + shape.to_string() +
                      " would hold more than 2^40 values");
+  }
+  if (most > kMaxExtent) {
+    throw InputError(std::string(what) + " " + shape.to_string() + " has an extent above " +
+                     std::to_string(kMaxExtent));
   }
 }
 

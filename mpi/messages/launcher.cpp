@@ -62,14 +62,15 @@ bool have_shared_memory(std::uint64_t ranks) {
 
 /// Returns true if the user has settings of transports, which ours would go before.
 bool chose_transports() {
-  for (const char* each :
-       {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory"}) {
+  for (const char* each : {"OMPI_MCA_btl_vader_backing_directory",
+                           "OMPI_MCA_btl_sm_backing_directory", "OMPI_MCA_mca_base_param_files"}) {
     if (std::getenv(each) != nullptr) return true;
   }
   const char* const home = std::getenv("HOME");
   std::ifstream settings(std::string(home ? home : "") + "/.openmpi/mca-params.conf");
   for (std::string name; settings >> std::ws && std::getline(settings, name);) {
-    if (name.substr(0, name.find_first_of(" \t=")) == "btl") return true;
+    const std::string word = name.substr(0, name.find_first_of(" \t="));
+    if (word == "btl" || word == "pml" || word.ends_with("_backing_directory")) return true;
   }
   return false;
 }

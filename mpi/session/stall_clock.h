@@ -9,9 +9,11 @@ namespace hios::mpi {
 ///
 /// If two readings are further apart than their interval by more than a second (or half of a
 /// shorter time-out), then this process did not run: its whole job may have been stopped and
-/// continued (SIGSTOP, a batch system that suspends it). The time without progress says nothing
-/// then, also because ranks are not continued at the same moment, so the count begins again. A rank
-/// that alone is stopped is found by the others, whose readings stay regular.
+/// continued (SIGSTOP, a batch system that suspends it). The time of the gap says nothing then, and
+/// ranks are not continued at the same moment, so the count begins again, once. Further gaps
+/// without progress in between are left out of the count, or a rank that hangs in a job that is
+/// paused now and then (gang scheduling) would never be found. A rank that alone is stopped is
+/// found by the others, whose readings stay regular.
 ///
 /// It has no clock of its own, so that tests need no time and signal handlers may use it.
 class StallClock {
@@ -27,12 +29,15 @@ class StallClock {
 
   /// Takes a reading. Returns true once the progress has not moved for the time-out.
   bool stalled(std::uint64_t progress, double now_s) noexcept {
-    const bool stopped = now_s - read_s_ > longest_gap_s_;
+    const double gap_s = now_s - read_s_;
     read_s_ = now_s;
-    if (progress != progress_ || stopped) {
+    if (progress != progress_) {
       progress_ = progress;
       since_s_ = now_s;
-      return false;
+      began_again_ = false;
+    } else if (gap_s > longest_gap_s_) {
+      since_s_ = began_again_ ? since_s_ + gap_s : now_s;
+      began_again_ = true;
     }
     return now_s - since_s_ >= timeout_s_;
   }
@@ -41,8 +46,9 @@ class StallClock {
   double timeout_s_;
   double longest_gap_s_;
   std::uint64_t progress_;
-  double since_s_;  ///< the count began then
-  double read_s_;   ///< the time of the last reading
+  double since_s_;            ///< the count began then
+  double read_s_;             ///< the time of the last reading
+  bool began_again_ = false;  ///< after a gap, since the last progress
 };
 
 }  // namespace hios::mpi

@@ -37,9 +37,10 @@ void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits
 
 void require_available(const std::string& what, Bytes needed, const ReadLimits& limits) {
   if (!limits.memory || needed <= *limits.memory) return;
-  throw InputError(what + " at least " + size_text(needed) + " of memory, where " +
-                   size_text(*limits.memory) +
-                   " are available: give the program more memory, or run fewer ranks on this host");
+  throw InputError(
+      what + " at least " + size_text(needed) + " of memory, where " + size_text(*limits.memory) +
+      " are available: give the program more memory, or run fewer ranks on this host if "
+      "there are several");
 }
 
 std::string read_text(const fs::path& file, const ReadLimits& limits) {

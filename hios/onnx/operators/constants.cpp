@@ -324,9 +324,9 @@ Fold truth(Predicate) {
 
 /// Computes the product of all values. Products along some axes are not folded.
 std::optional<Views> reduce_product(const Node& node) {
-  const bool all =
-      !node.has(1) && !node.has_attribute("axes") && node.integer("noop_with_empty_axes", 0) == 0;
-  if (!all || !has_only_constants(node) || is_real(node.input(0))) return {};
+  if (!has_only_constants(node) || is_real(node.input(0))) return {};
+  const std::vector<bool> reduced = reduced_axes(node, node.input(0).rank());
+  if (std::ranges::find(reduced, false) != reduced.end()) return {};
   return product(node);
 }
 

@@ -228,6 +228,9 @@ Views batch_normalization(LayerEmitter& emitter, const Node& node) {
   const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
   if (training) node.fail("is in training mode: export the network for inference");
   if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
+  // 0, of opsets before 9: a mean for each pixel, not each channel.
+  if (node.integer("spatial", 1) != 1 && x.rank() > 2)
+    node.fail("its attribute 'spatial' is read as 1 only where there are pixels");
   const std::int64_t channels = x.dims[1];
   std::vector<float> of[4];  // scale, shift, mean, variance
   for (std::size_t i = 0; i < 4; ++i) {
@@ -262,10 +265,9 @@ void add_convolutions(Operators& operators) {
       .attributes = {.read = {"alpha", "beta", "transA", "transB"}, .unread = {kOldBroadcast}}};
   operators["MatMul"].emit = matmul;
   // The momentum is for training; before opset 7, is_test said that there is none.
-  operators["BatchNormalization"] = {
-      .emit = batch_normalization,
-      .attributes = {.read = {"epsilon", "training_mode"},
-                     .unread = {{"momentum"}, {"spatial", {1}}, {"is_test", {1}}}}};
+  operators["BatchNormalization"] = {.emit = batch_normalization,
+                                     .attributes = {.read = {"epsilon", "spatial", "training_mode"},
+                                                    .unread = {{"momentum"}, {"is_test", {1}}}}};
 }
 
 }  // namespace hios::onnx

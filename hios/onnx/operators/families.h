@@ -15,6 +15,8 @@ void add_pools(Operators& operators);
 void add_normalizations(Operators& operators);
 /// Adds ReduceMean, ReduceSum, … (normalizations.cpp).
 void add_reductions(Operators& operators);
+/// Returns which axes of its first input, of this rank, a reduction reduces (normalizations.cpp).
+std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
 /// Operators that rearrange values: Transpose, Reshape, Slice, Gather, …
 void add_moves(Operators& operators);
 /// Adds Concat and Pad.

@@ -145,16 +145,6 @@ Reduce::Function reduction_named(const Node& node) {
   return kNames.at(node.type());
 }
 
-/// Returns which axes are reduced. Newer opsets give them as an input.
-std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {
-  std::vector<std::int64_t> axes = node.integer_list("axes").value_or(std::vector<std::int64_t>());
-  if (node.has(1)) axes = node.integers(1);
-  const bool none = axes.empty() && node.integer("noop_with_empty_axes", 0) != 0;
-  std::vector<bool> reduced(rank, axes.empty() && !none);
-  for (const std::int64_t axis : axes) reduced[node.axis(axis, rank)] = true;
-  return reduced;
-}
-
 Views reduce(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::vector<bool> reduced = reduced_axes(node, x.rank());
@@ -198,6 +188,16 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
 }
 
 }  // namespace
+
+// Newer opsets give the axes as an input.
+std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {
+  std::vector<std::int64_t> axes = node.integer_list("axes").value_or(std::vector<std::int64_t>());
+  if (node.has(1)) axes = node.integers(1);
+  const bool none = axes.empty() && node.integer("noop_with_empty_axes", 0) != 0;
+  std::vector<bool> reduced(rank, axes.empty() && !none);
+  for (const std::int64_t axis : axes) reduced[node.axis(axis, rank)] = true;
+  return reduced;
+}
 
 void add_normalizations(Operators& operators) {
   const UnreadAttribute in_fp32{"stash_type", {proto::TensorProto::FLOAT}};

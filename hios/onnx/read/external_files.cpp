@@ -42,10 +42,11 @@ void collect(const proto::GraphProto& graph, Locations& found) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> external_files(const std::filesystem::path& file) {
+std::vector<std::filesystem::path> external_files(const std::filesystem::path& file,
+                                                  const ReadLimits& limits) {
   Locations found;
   try {
-    ModelFile read(file, {});
+    ModelFile read(file, limits);
     collect(read.model().graph(), found);
     for (const auto& training : read.model().training_info()) {
       collect(training.initialization(), found);

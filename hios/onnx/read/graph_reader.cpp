@@ -158,7 +158,7 @@ class GraphReader {
     const auto& flag = batch ? options_.batch : height ? options_.height : options_.width;
     if ((batch || height || width) && flag) return flag;
     const auto& dim = shape.dim(axis);
-    if (dim.has_dim_value() && dim.dim_value() != -1) return dim.dim_value();
+    if (!is_open(dim)) return dim.dim_value();
     const auto named = options_.dims.find(name_of(dim, axis));
     if (named != options_.dims.end()) return named->second;
     if (batch) return 1;
@@ -170,11 +170,31 @@ class GraphReader {
     return dim.dim_param().empty() ? std::to_string(axis) : dim.dim_param();
   }
 
+  static bool is_open(const proto::TensorShapeProto::Dimension& dim) {
+    return !dim.has_dim_value() || dim.dim_value() == -1;
+  }
+
+  /// Fails for an option of an extent that the input does not have.
+  void check_options(const proto::TensorShapeProto& shape, const std::string& what) const {
+    std::set<std::string> names;
+    for (int i = 0; i < shape.dim_size(); ++i) {
+      if (is_open(shape.dim(i))) names.insert(name_of(shape.dim(i), i));
+    }
+    for (const auto& [name, value] : options_.dims) {
+      if (!names.contains(name)) file_.fail(what + "has no open extent " + quote(name));
+    }
+    const std::string dimensions = std::to_string(shape.dim_size()) + " dimensions, and no ";
+    if (shape.dim_size() != 4 && (options_.height || options_.width))
+      file_.fail(what + "has " + dimensions + "height or width");
+    if (shape.dim_size() < 2 && options_.batch) file_.fail(what + "has " + dimensions + "batch");
+  }
+
   Dims input_dims(const proto::TensorShapeProto& shape, const std::string& what) {
     if (shape.dim_size() == 0 || shape.dim_size() > 4) {
       file_.fail(what + "has " + std::to_string(shape.dim_size()) +
                  " dimensions; one to four are read");
     }
+    check_options(shape, what);
     Dims dims;
     std::set<std::string> open;
     for (int i = 0; i < shape.dim_size(); ++i) {

@@ -30,13 +30,14 @@ struct ImportOptions {
 /// be in the file's folder or below. Folds constants, and simplifies the layers
 /// (hios/onnx/passes/passes.h): a BatchNormalization becomes part of a convolution, x·sigmoid(x)
 /// one layer. Throws InputError that names the file and the node: all unknown operators at once; an
-/// attribute, a shape or a type that is not read; a damaged file; more memory than there is. A build without ONNX
-/// (without_import.cpp) always throws.
+/// attribute, a shape or a type that is not read; a damaged file; more memory than there is. A
+/// build without ONNX (without_import.cpp) always throws.
 Model import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
 /// Returns the files that hold tensors of an ONNX file outside it, each once, whether they exist or
 /// not. Reads no weights of theirs. Returns none for a file that import_model() refuses by itself.
-std::vector<std::filesystem::path> external_files(const std::filesystem::path& file);
+std::vector<std::filesystem::path> external_files(const std::filesystem::path& file,
+                                                  const ReadLimits& limits = {});
 
 /// Returns true if this build reads ONNX files.
 bool can_import();

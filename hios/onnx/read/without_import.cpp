@@ -10,7 +10,9 @@ Model import_model(const std::filesystem::path& file, const ImportOptions&) {
                    need::OnnxReader{});
 }
 
-std::vector<std::filesystem::path> external_files(const std::filesystem::path&) { return {}; }
+std::vector<std::filesystem::path> external_files(const std::filesystem::path&, const ReadLimits&) {
+  return {};
+}
 
 bool can_import() { return false; }
 

@@ -40,6 +40,9 @@ TEST_F(FakeAccounts, TheMachineHasMemoryAndSwap) {
   put("proc/meminfo",
       "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable:   5000 kB\nSwapFree: 0 kB\n");
   EXPECT_EQ(left(read().shared, "memory of the machine"), 5000u * 1024);
+  EXPECT_EQ(read().shared.at(0).id, 0u);
+  put("proc/sys/kernel/random/boot_id", "0000001f-2b3c-4d5e-8f90-a1b2c3d4e5f6\n");
+  EXPECT_EQ(read().shared.at(0).id, 0x1fu) << "machines may have one name";
   put("proc/meminfo", "MemAvailable:   5000 kB\nSwapFree: 300 kB\n");
   EXPECT_EQ(left(read().shared, "memory and swap of the machine"), 5300u * 1024);
 }

@@ -41,6 +41,29 @@ TEST(StallClock, AShortStopBeginsItAgainToo) {
   EXPECT_FALSE(clock.stalled(7, now += 0.2));
 }
 
+// Gang scheduling pauses a job every few seconds.
+TEST(StallClock, AHangIsFoundInAJobThatIsPausedNowAndThen) {
+  StallClock clock(60, 0.2, 7, 0);
+  double now = 0, counted = 0;
+  const auto second = [&] {
+    bool stalled = false;
+    for (int i = 0; i < 5; ++i) stalled = clock.stalled(7, now += 0.2);
+    ++counted;
+    return stalled;
+  };
+  while (counted < 30) EXPECT_FALSE(second());
+  counted = 0;  // the first pause begins the count again
+  bool stalled = clock.stalled(7, now += 30);
+  while (!stalled && counted < 1000) {
+    stalled = second();
+    if (static_cast<int>(counted) % 20 == 0) stalled = clock.stalled(7, now += 30) || stalled;
+  }
+  EXPECT_NEAR(counted, 60, 1);
+  EXPECT_FALSE(clock.stalled(8, now += 0.2)) << "progress";
+  EXPECT_FALSE(clock.stalled(8, now += 59));
+  EXPECT_FALSE(clock.stalled(8, now += 59)) << "the first pause since then";
+}
+
 // A machine that is busy with other work wakes the reader late.
 TEST(StallClock, ReadingsALittleLateCount) {
   StallClock clock(60, 0.2, 7, 0);

@@ -69,7 +69,7 @@ TEST(Attributes, WrongOnesAreRefused) {
         OnnxBuilder::attribute(b.node("BatchNormalization", {"y", "one", "one", "one", "one"}, "n"),
                                "spatial", 0);
       },
-      "its attribute 'spatial' is read as 1 only, and is 0");
+      "its attribute 'spatial' is read as 1 only where there are pixels");
   refused(
       [](auto& b, auto&) { OnnxBuilder::attribute(b.node("Relu", {"y"}, "z"), "broadcast", 1); },
       "(Relu): its attribute 'broadcast' is not read");

@@ -134,6 +134,27 @@ TEST(Import, ShapeGivesSomeOfTheExtents) {
   }
 }
 
+// The number of elements, as exporters write it, gives the shape of a flat tensor.
+TEST(Import, ProductsOfAllExtentsAreFoldedHoweverTheyNameTheAxes) {
+  for (const char* axes : {"none", "attribute", "input"}) {
+    SCOPED_TRACE(axes);
+    OnnxBuilder b;
+    small_net(b);
+    b.model.mutable_opset_import(0)->set_version(18);
+    b.graph().clear_output();
+    b.node("Shape", {"y"}, "shape");
+    b.integers("all", {-1});
+    const bool input = axes == std::string("input");
+    auto& product = input ? b.node("ReduceProd", {"shape", "all"}, "count")
+                          : b.node("ReduceProd", {"shape"}, "count");
+    if (axes == std::string("attribute"))
+      OnnxBuilder::attribute(product, "axes", std::vector<std::int64_t>{0});
+    b.node("Reshape", {"y", "count"}, "flat");
+    b.output("flat");
+    EXPECT_EQ(import_model(b.write()).named_outputs()[0].dims, (std::vector<std::int64_t>{256}));
+  }
+}
+
 // From opset 18 on, an axis may be split evenly up to the last output, which is smaller.
 TEST(Import, TheLastOfUnevenOutputsIsSmaller) {
   OnnxBuilder b;
@@ -303,6 +324,25 @@ std::string image_file(OnnxBuilder& b, std::int64_t batch, const char* height, c
 Shape input_shape(const std::string& file, const ImportOptions& options) {
   const Model model = import_model(file, options);
   return model.tensor(model.input()).shape;
+}
+
+TEST(Import, SizesThatTheInputHasNotAreRefused) {
+  const auto refused = [](const std::string& file, const ImportOptions& options,
+                          const std::string& words) {
+    test::expect_error<InputError>([&] { import_model(file, options); }, {words});
+  };
+  OnnxBuilder image;
+  const std::string file = image_file(image, 2, "H", nullptr);
+  refused(file, {.batch = {}, .height = {}, .width = {}, .dims = {{"foo", 9}}},
+          "the input 'x' has no open extent \"foo\"");
+  refused(file, {.batch = {}, .height = {}, .width = {}, .dims = {{"3", 9}}},
+          "has no open extent \"3\"");
+  OnnxBuilder rows;
+  rows.input("x", {7, 5});
+  rows.node("Relu", {"x"}, "y");
+  rows.output("y");
+  refused(rows.write(), {.batch = {}, .height = 7, .width = {}},
+          "has 2 dimensions, and no height or width");
 }
 
 TEST(Import, AnExtentWithoutItsFlagIsTheFiles) {
