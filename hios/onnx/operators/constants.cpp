@@ -6,6 +6,7 @@
 
 #include "hios/base/error.h"
 #include "hios/onnx/arithmetic.h"
+#include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
 namespace {
@@ -326,8 +327,7 @@ Fold truth(Predicate) {
 std::optional<Views> reduce_product(const Node& node) {
   if (!has_only_constants(node) || is_real(node.input(0))) return {};
   const std::vector<bool> reduced = reduced_axes(node, node.input(0).rank());
-  if (std::ranges::find(reduced, false) != reduced.end()) return {};
-  return product(node);
+  return std::ranges::count(reduced, false) > 0 ? std::nullopt : std::optional(product(node));
 }
 
 std::optional<Views> modulo(const Node& node) {
