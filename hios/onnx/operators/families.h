@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "hios/onnx/operators/registry.h"
 
 /// The families of operators that add layers. Each function adds its rows to the table; its source

@@ -95,8 +95,10 @@ TEST(Rearrangements, RemaindersAreRoundedAsTheirAttributeSays) {
 TEST(Rearrangements, ProductsAlongAxesAreNotFoldedAsProductsOfAll) {
   Net net({1, 24});
   net.integers("extents", {2, 3}), net.integers("axis", {0}), net.integers("rest", {-1});
+  net.integers("one row", {1, 2});
   net.model.mutable_opset_import(0)->set_version(18);
-  const std::string product = net.op("ReduceProd", {"extents", "axis"});
+  const std::string product =
+      net.op("ReduceProd", {net.op("Reshape", {"extents", "one row"}), "axis"});
   const std::string extents = net.op("Concat", {product, "rest"});
   OnnxBuilder::attribute(net.last(), "axis", 0);
   net.output(net.op("Reshape", {"x", extents}));
