@@ -150,9 +150,7 @@ class Child {
     if (flight.ending == Ending::kInOrder) return;
     const bool silent = flight.ending == Ending::kRunning;
     if (silent) find_out(flight);
-    const EndingSignal* const signal =
-        flight.ending == Ending::kSignal ? find_signal(flight.reason) : nullptr;
-    const SignalReport report = signal ? signal->report : SignalReport::kLineAndFile;
+    const SignalReport report = report_of(flight);
     if (report == SignalReport::kNothing) return;
     const bool by_signal = flight.ending == Ending::kSignal;
     // The line comes first: the killer of the process may be about to kill this one.
@@ -162,6 +160,15 @@ class Child {
     }
     if (silent || by_signal || !failure_written_)
       write_file(flight, report == SignalReport::kLineAndFile);
+  }
+
+  static SignalReport report_of(const Flight& flight) {
+    const EndingSignal* const signal =
+        flight.ending == Ending::kSignal ? find_signal(flight.reason) : nullptr;
+    if (!signal) return SignalReport::kLineAndFile;
+    // Among ranks, a peer is gone, whose own reporter names it; this one's record shows the rest.
+    const bool peer_is_gone = signal->number == SIGPIPE && flight.ranks.value_or(1) > 1;
+    return peer_is_gone ? SignalReport::kFile : signal->report;
   }
 
   /// Sets the ending of a process that could not note it.

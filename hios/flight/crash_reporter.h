@@ -16,8 +16,9 @@ namespace hios::flight {
 /// one (hios/flight/record_file.h). On SIGUSR1 it writes the file while the process runs on.
 ///
 /// Some signals end the process without a line. After SIGINT, SIGHUP and SIGPIPE there is no file
-/// either, since somebody wanted the end, or nobody reads the output any more. After SIGTERM, by
-/// which a launcher ends the remaining ranks, the file is written. Signals that were ignored or
+/// either, since somebody wanted the end, or nobody reads the output any more. The file is written
+/// after SIGTERM, by which a launcher ends the remaining ranks, and after SIGPIPE of one of several
+/// ranks, whose peer is gone. Signals that were ignored or
 /// handled when the object was made stay so, but for those of faults (SIGSEGV, SIGBUS, SIGFPE,
 /// SIGILL, SIGABRT), whose earlier handlers come second.
 ///

@@ -115,12 +115,16 @@ class Jobs(SlurmTest):
     def test_a_killed_rank_fails_the_job(self):
         for launcher in ("mpirun", "srun"):
             self.site(launcher)
-            number = self.long_run()
-            os.kill(self.cluster.processes(number, "hios-run")[-1], signal.SIGKILL)
-            started = time.monotonic()
-            self.assertEqual(self.cluster.wait(number), "FAILED", self.output(number))
-            self.assertLess(time.monotonic() - started, 30)
-            line = re.search(r"error: rank (\d) on \S+: killed .*, last: ", self.output(number))
+            # Slurm's daemon kills all that a task has started: on a busy machine sooner than they can say why.
+            for _ in range(4):
+                number = self.long_run()
+                os.kill(self.cluster.processes(number, "hios-run")[-1], signal.SIGKILL)
+                started = time.monotonic()
+                self.assertEqual(self.cluster.wait(number), "FAILED", self.output(number))
+                self.assertLess(time.monotonic() - started, 30)
+                line = re.search(r"error: rank (\d) on \S+: killed .*, last: ", self.output(number))
+                if line:
+                    break
             self.assertTrue(line, self.output(number))
             folder = self.folder / "results" / f"failed-{number}"
             record = read_json(folder / f"hios-run-rank-{line[1]}.flight.json")

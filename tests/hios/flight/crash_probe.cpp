@@ -78,7 +78,7 @@ const std::map<std::string, int> kSignals = {
 
 int end(const std::string& how) {
   if (const auto signal = kSignals.find(how); signal != kSignals.end()) raise(signal->second);
-  if (how == "pipe") write_for_nobody();
+  if (how.starts_with("pipe")) write_for_nobody();
   if (how == "exit-silently") _exit(5);
   if (how == "exit-silently-with-0") _exit(0);
   if (how == "kill-after-a-child") {
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   if (how == "ignored-hup") signal(SIGHUP, SIG_IGN);
   flight::Recorder recorder;
   recorder.set_program("probe");
-  recorder.set_rank(1, 2);
+  how == "pipe-alone" ? recorder.set_rank(0, 1) : recorder.set_rank(1, 2);
   recorder.set_job("job-7");
   if (argc == 3) recorder.set_folder(argv[2]);
   if (argc == 4) recorder.set_own_folder(argv[2], argv[3]);

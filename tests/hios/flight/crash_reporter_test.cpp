@@ -122,12 +122,21 @@ TEST_F(CrashReporters, KeepTheReasonOfATerminatedRank) {
 }
 
 TEST_F(CrashReporters, LeaveNothingOfAnInterruptedOne) {
-  for (const auto& [how, number] : {std::pair("int", SIGINT), {"hup", SIGHUP}, {"pipe", SIGPIPE}}) {
+  for (const auto& [how, number] :
+       {std::pair("int", SIGINT), {"hup", SIGHUP}, {"pipe-alone", SIGPIPE}}) {
     const auto done = end(how);
     EXPECT_EQ(done.exit_status, 128 + number) << how;
     EXPECT_EQ(done.err, "") << how;
     EXPECT_FALSE(has_file()) << how;
   }
+}
+
+// A rank writes to one that is gone.
+TEST_F(CrashReporters, LeaveTheRecordOfARankWithoutItsPeer) {
+  const auto done = end("pipe");
+  EXPECT_EQ(done.exit_status, 128 + SIGPIPE);
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(record().reason, "SIGPIPE");
 }
 
 TEST_F(CrashReporters, KeepTheErrorAndPrintNoSecondLine) {
