@@ -208,6 +208,21 @@ TEST(Pipeline, TakesEveryStepThInference) {
   });
 }
 
+TEST(Pipeline, TracesOnlyInferencesThatRan) {
+  const RandomNetwork network = random_network(6, 1);
+  const Schedule schedule = chain(network.coarse.graph, 1);
+  run_ranks(1, [&](mpi::Transport& transport) {
+    const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
+    FakeBackend backend;
+    FakeSource source;
+    Pipeline pipeline({network.coarse, network.model, backend, transport, source}, plan,
+                      {.traced = 8});
+    std::vector<InferenceTimes> times(3);
+    pipeline.run(times);
+    EXPECT_EQ(pipeline.trace().size(), 3 * schedule.devices[0].size());
+  });
+}
+
 TEST(Pipeline, ReportsTheWaitsOfARank) {
   const RandomNetwork network = random_network(12, 5);
   const Schedule schedule = chain(network.coarse.graph, 2);

@@ -92,5 +92,18 @@ TEST(StepProgress, DistinguishesStepsWithoutARecord) {
   }
 }
 
+// The copies of a network take inferences by turns.
+TEST(StepProgress, NumbersIterationsByTheirStep) {
+  const test::RandomNetwork network = test::random_network(6, 1);
+  const RankPlan plan =
+      plan_rank(network.coarse, test::random_schedule(network.coarse.graph, 1, 1, 1), Rank(0));
+  StepProgress progress(plan, network.coarse.graph, nullptr);
+  progress.number_iterations(1, 3);
+  for (const std::uint64_t number : {1, 4, 7}) {
+    EXPECT_EQ(progress.iteration(), number);
+    progress.end_iteration();
+  }
+}
+
 }  // namespace
 }  // namespace hios
