@@ -155,6 +155,17 @@ TEST(Import, ProductsOfAllExtentsAreFoldedHoweverTheyNameTheAxes) {
   }
 }
 
+TEST(Import, ARangeEndsBeforeItsLimit) {
+  OnnxBuilder b;
+  small_net(b);
+  b.graph().clear_output();
+  b.integers("start", {4}), b.integers("limit", {65}), b.integers("delta", {60});
+  b.node("Range", {"start", "limit", "delta"}, "extents");
+  b.node("Reshape", {"y", "extents"}, "z");
+  b.output("z");
+  EXPECT_EQ(import_model(b.write()).named_outputs()[0].dims, (std::vector<std::int64_t>{4, 64}));
+}
+
 // From opset 18 on, an axis may be split evenly up to the last output, which is smaller.
 TEST(Import, TheLastOfUnevenOutputsIsSmaller) {
   OnnxBuilder b;
