@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "engine/run/message_watch.h"
-#include "engine/run/ready_stages.h"
 #include "engine/run/step_loop.h"
 
 namespace hios {

@@ -30,6 +30,13 @@ struct RunClocks {
   std::vector<MessageClock> sends, receives;  ///< by index in RankPlan::sends and receives
 };
 
+struct RankPlan;
+
+/// Notes when each stage was ready: when the last of its tensors from other ranks was there, 0
+/// where it needs none. The first stage that needs a tensor waits for it. REQUIRES: the plan's
+/// clocks.
+void note_ready_stages(const RankPlan& plan, RunClocks& clocks);
+
 /// The shares of a rank's time in a run, in ms.
 struct TimeShares {
   double computing_ms = 0;     ///< in operators

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "engine/run/executor.h"
-#include "engine/run/ready_stages.h"
 #include "hios/schedule/assignment.h"
 #include "support/fakes/fake_backend.h"
 #include "support/networks/random_network.h"

@@ -11,23 +11,14 @@
 #include "hios/base/numbers/random.h"
 #include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
+#include "support/networks/depths.h"
 
 namespace hios {
 namespace {
 
+using test::depths;
 using test::expect_message;
 using test::message_of;
-
-/// The longest path to each operator, in operators: its layer, if layers mean anything.
-std::vector<std::size_t> depths(const Graph& graph) {
-  std::vector<std::size_t> depth(graph.size(), 0);
-  for (const OpId op : graph.topological()) {
-    for (const EdgeId e : graph.in_edges(op)) {
-      depth[op.index()] = std::max(depth[op.index()], depth[graph.edge(e).from.index()] + 1);
-    }
-  }
-  return depth;
-}
 
 TEST(RandomDag, KeepsTheRulesOfThePaper) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

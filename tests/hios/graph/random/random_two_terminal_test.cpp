@@ -9,6 +9,7 @@
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
 #include "support/message.h"
+#include "support/networks/depths.h"
 
 // Networks with one source and one sink, every operator of which has a consumer in the next layer.
 // random_families_test.cpp has the rules that all families keep, and pins the numbers.
@@ -19,17 +20,8 @@ namespace {
 using test::expect_message;
 using test::message_of;
 
-/// The layer of each operator: the longest path to it, since each reads one of the layer before.
-std::vector<std::size_t> depths_of(const Graph& graph) {
-  std::vector<std::size_t> layer(graph.size(), 0);
-  for (const Edge& edge : graph.edges()) {  // sorted by consumer
-    layer[edge.to.index()] = std::max(layer[edge.to.index()], layer[edge.from.index()] + 1);
-  }
-  return layer;
-}
-
 void expect_one_source_and_one_sink(const Graph& graph, std::size_t layers) {
-  const std::vector<std::size_t> layer = depths_of(graph);
+  const std::vector<std::size_t> layer = test::depths(graph);
   EXPECT_TRUE(std::is_sorted(layer.begin(), layer.end())) << "numbered layer by layer";
   EXPECT_EQ(layer.back() + 1, layers);
   for (std::size_t v = 0; v < graph.size(); ++v) {

@@ -80,6 +80,14 @@ TEST(Attributes, WrongOnesAreRefused) {
       "(Add): its attribute 'axis' is not read");
   refused([](auto& b, auto&) { text(b.node("Gelu", {"y"}, "z"), "approximate", "cubic"); },
           "(Gelu): its approximation 'cubic' is not computed");
+  refused(
+      [](auto& b, auto&) {
+        b.floats("scales", {4}, {1, 1, 1.3f, 1.3f});  // 10.4 pixels
+        proto::NodeProto& node = b.node("Resize", {"y", "", "scales"}, "z");
+        text(node, "coordinate_transformation_mode", "align_corners");
+        text(node, "mode", "linear");
+      },
+      "aligns the corners of an extent that is no whole number");
   for (const char* type : {"DepthToSpace", "SpaceToDepth"}) {
     refused(
         [&](auto& b, auto&) {

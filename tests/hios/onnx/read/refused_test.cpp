@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <utility>
 
 #include "hios/base/error.h"
 #include "hios/onnx/read/import.h"
@@ -237,20 +236,6 @@ const std::vector<BadFile>& bad_files() {
          b.node("Range", {"zero", "end", "one"}, "all");
        },
        "would make too many values"},
-      {"AlignedCornersOfNoWholeExtent",
-       [](auto& b) {
-         small_net(b);
-         b.floats("scales", {4}, {1, 1, 1.3f, 1.3f});  // 10.4 pixels
-         proto::NodeProto& node = b.node("Resize", {"y", "", "scales"}, "z");
-         for (const auto& [name, value] :
-              {std::pair("coordinate_transformation_mode", "align_corners"), {"mode", "linear"}}) {
-           proto::AttributeProto& attribute = *node.add_attribute();
-           attribute.set_name(name);
-           attribute.set_type(proto::AttributeProto::STRING);
-           attribute.set_s(value);
-         }
-       },
-       "aligns the corners of an extent that is no whole number"},
       {"DataFromTheRoot", [](auto& b) { external(b, "/etc/passwd"); },
        "lies outside the model's folder"},
       {"DataAbove", [](auto& b) { external(b, "data/../../secret"); },
