@@ -10,9 +10,4 @@ cd "$(dirname "$0")"
 scripts/setup.sh
 cmake --preset release >/dev/null
 cmake --build --preset release --target hios-profile hios-schedule hios-run
-compare=scripts/compare
-if [ "${1:-}" = --throughput ]; then
-  compare=scripts/throughput
-  shift
-fi
-python3 "$compare" --programs build/release/bin --output build/demo "$@"
+build/release/bin/hios bench --output build/demo "$@"

@@ -28,9 +28,9 @@ def measure(network):
     for attempt in range(1, ATTEMPTS + 1):
         folder = ROOT / "build" / "bench" / network
         print(f"{network}, attempt {attempt}", file=sys.stderr)
-        done = subprocess.run([sys.executable, ROOT / "scripts" / "compare", "--model", network,
-                               "--programs", ROOT / "build/release/bin", "--output", folder,
-                               "--bare", ROOT / "build/release/bin/raw_onednn"],
+        programs = ROOT / "build" / "release" / "bin"
+        done = subprocess.run([programs / "hios", "bench", "--model", network, "--output", folder,
+                               "--bare", programs / "raw_onednn"],
                               stdout=subprocess.PIPE, text=True, check=True)
         summary = json.loads((folder / "summary.json").read_text())
         table = "\n".join(line for line in done.stdout.strip().splitlines() if not line.startswith("reports,")).strip()

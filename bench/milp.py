@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench" / "study"))
-from programs import Deadline, Programs  # noqa: E402
+sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
+from hios.launch.programs import Deadline, Programs  # noqa: E402
 from store import Store  # noqa: E402
 
 KEPT = ROOT / "bench" / "results"

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench" / "study"))
-from programs import Programs  # noqa: E402
+sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
+from hios.launch.programs import Programs  # noqa: E402
 
 KEPT = ROOT / "bench" / "results"
 TOGETHER = ("sequential", "heft", "hios-lp", "best")

@@ -12,13 +12,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "study")]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 import peer_networks  # noqa: E402
 from peer_report import Report  # noqa: E402
 from peer_rounds import Measurement, Protocol  # noqa: E402
 from peer_workers import Worker, WorkerError  # noqa: E402
-from programs import Programs  # noqa: E402
+from hios.launch.programs import Programs  # noqa: E402
 
 OPENVINO = "openvino==2026.4.1"
 

@@ -1,14 +1,14 @@
-"""scripts/compare: the order of profiles and runs, repeated measurements, and the table."""
+"""python/hios/bench: the order of profiles and runs, repeated measurements, and the table."""
 
 import json
 import unittest
 from pathlib import Path
 
-from compare.profiling import TurnsProfile
-from compare.running import Rounds, error_of
-from compare.summary import best_quarter, summarize, summarize_samples
-from compare.table import page
-from compare.ways import Effort, Way, effort_for, make_rows
+from hios.bench.profiling import TurnsProfile
+from hios.bench.running import Rounds, error_of
+from hios.bench.summary import best_quarter, summarize, summarize_samples
+from hios.bench.table import page
+from hios.bench.ways import Effort, Way, effort_for, make_rows
 from support import FakePrograms, FolderTest, flag
 
 ONE, TWO_CORES, TWO_RANKS = Way(1, 1), Way(1, 2), Way(2, 1)

@@ -1,4 +1,4 @@
-"""Every Python program of bench/, scripts/ and slurm/ explains itself: --help says how it is used and does nothing else."""
+"""Every Python program of bench/, scripts/, slurm/ and python/ explains itself: --help says how it is used and does nothing else."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [file for folder in ("bench", "scripts", "slurm") for file in sorted((ROOT / folder).rglob("*.py"))]
+SOURCES = [file for folder in ("bench", "scripts", "slurm", "python") for file in sorted((ROOT / folder).rglob("*.py"))]
 PROGRAMS = [file for file in SOURCES if "__main__" in file.read_text()]
 NOT_OURS = r"No module named '(torch|numpy|matplotlib)'"
 

@@ -6,7 +6,7 @@ import unittest
 from unittest import mock
 
 import levels
-from programs import Deadline, Programs
+from hios.launch.programs import Deadline, Programs
 from rebuilt import map_longest_paths
 from rules import PAPER, PUBLISHED, members
 from settings import Setting

@@ -10,7 +10,7 @@ import tables_of_hetero
 import tables_of_pipelines
 import tables_of_runs
 import tables_of_study
-from compare import table as demo_table
+from hios.bench import table as demo_table
 from markdown_tables import RESULTS, ROOT, Numbers, differences, tables_in, tables_of
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted((ROOT / "docs").glob("*.md")),

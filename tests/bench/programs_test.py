@@ -1,10 +1,10 @@
-"""bench/study/programs.py: how programs are called, and when nothing more is started."""
+"""python/hios/launch/programs.py: how programs are called, and when nothing more is started."""
 
 import unittest
 from unittest import mock
 
-import programs
-from programs import Deadline, Programs
+from hios.launch import programs
+from hios.launch.programs import Deadline, Programs
 from support import FolderTest
 
 
@@ -36,7 +36,8 @@ class ProgramsTest(FolderTest):
     def test_ranks_are_started_unbound(self):
         made = self.program("")
         done = mock.Mock(returncode=0, stdout="")
-        with mock.patch.object(programs.subprocess, "run", return_value=done) as start:
+        with (mock.patch.object(programs.mpirun, "is_open_mpi", return_value=True),
+              mock.patch.object(programs.subprocess, "run", return_value=done) as start):
             made.run("hios-run", "--iterations", 6, ranks=2)
         command = start.call_args.args[0]
         self.assertEqual(command[:6], ["mpirun", "-np", "2", "--bind-to", "none", "--oversubscribe"])

@@ -8,7 +8,7 @@ from unittest import mock
 import cells
 import networks
 import simulated
-from programs import Deadline, Programs
+from hios.launch.programs import Deadline, Programs
 from settings import Figure, Setting
 from support import FolderTest
 

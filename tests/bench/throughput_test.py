@@ -1,13 +1,13 @@
-"""scripts/throughput: profiles, plans and runs, and the table."""
+"""python/hios/throughput: profiles, plans and runs, and the table."""
 
 import json
 import unittest
 from pathlib import Path
 
 from support import FakePrograms, FolderTest, flag
-from throughput import table, weights
-from throughput.measuring import Bench, write_platform
-from throughput.rows import Row, distinct, rows_of, short_rows_of
+from hios.throughput import table, weights
+from hios.throughput.measuring import Bench, write_platform
+from hios.throughput.rows import Row, distinct, rows_of, short_rows_of
 
 
 class JsonPrograms(FakePrograms):

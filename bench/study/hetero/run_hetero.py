@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench" / "study"))
+sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
 import calls  # noqa: E402  (after the path of the modules that both studies share)
 import summaries  # noqa: E402
 from hetero_parts import PARTS  # noqa: E402
-from programs import Deadline, Programs  # noqa: E402
+from hios.launch.programs import Deadline, Programs  # noqa: E402
 
 ENDINGS = ("summary", "plots")
 

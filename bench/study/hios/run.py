@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench" / "study"))
+sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
 import contention  # noqa: E402  (the path to what both studies share comes first)
 import gaps  # noqa: E402
 import levels  # noqa: E402
@@ -19,7 +19,7 @@ import networks  # noqa: E402
 import page_tables  # noqa: E402
 import plots  # noqa: E402
 import simulated  # noqa: E402
-from programs import Deadline, Programs  # noqa: E402
+from hios.launch.programs import Deadline, Programs  # noqa: E402
 from settings import SEEDS  # noqa: E402
 
 PARTS = ("simulated", "levels", "gaps", "contention", "networks", "plots", "tables")

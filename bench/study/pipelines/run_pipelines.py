@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "bench" / "study"))
+sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
 import pipeline_calls  # noqa: E402  (the path to what the studies share comes first)
 import pipeline_tables  # noqa: E402
 from pipeline_problems import DEVICES, PARTS  # noqa: E402
-from programs import Deadline, Programs  # noqa: E402
+from hios.launch.programs import Deadline, Programs  # noqa: E402
 
 ENDINGS = ("summary", "plots")
 

@@ -1,28 +1,42 @@
-"""Starts the three programs; one that fails ends the study with its error."""
+"""Runs the three programs and returns what they wrote; one that fails ends the caller with its error."""
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+from hios.errors import InputError
+from hios.launch import mpirun
+
+
+def programs_folder():
+    """The folder of the programs: HIOS_PROGRAMS, or beside the command, or in PATH."""
+    named = os.environ.get("HIOS_PROGRAMS")
+    if named:
+        candidates = [Path(named)]
+    else:
+        beside, in_path = Path(sys.argv[0]).resolve().parent, shutil.which("hios-schedule")
+        candidates = [beside, *([Path(in_path).resolve().parent] if in_path else [])]
+    for folder in candidates:
+        if (folder / "hios-schedule").exists():
+            return folder
+    raise InputError(f"no hios-schedule in {candidates[0]}: build it (cmake --preset release && cmake --build --preset "
+                     "release), or name its folder in HIOS_PROGRAMS")
 
 
 class Programs:
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.environment = dict(os.environ)
-        if os.geteuid() == 0:  # Open MPI requires both
-            self.environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
-            self.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        self.environment = mpirun.environment()
         if not (self.folder / "hios-schedule").exists():
             raise SystemExit(f"no hios-schedule in {self.folder}: build the preset release first")
 
     def run(self, program, *flags, ranks=0):
-        command = [str(self.folder / program), *map(str, flags)]
-        if ranks:
-            command = ["mpirun", "-np", str(ranks), "--bind-to", "none", "--oversubscribe",
-                       "--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo", *command]
+        command = mpirun.command(ranks or 1, [str(self.folder / program), *map(str, flags)])
         done = subprocess.run(command, env=self.environment, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode != 0:

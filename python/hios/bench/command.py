@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures a network, schedules it in every way that this machine can run, runs the schedules in turn and prints a table.
 All rows use one profile file; a row's samples are those of all its rounds.
 """
@@ -12,15 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "bench" / "study")]
-
-from compare.profiling import TurnsProfile  # noqa: E402
-from compare.running import Rounds  # noqa: E402
-from compare.summary import summarize, summarize_samples  # noqa: E402
-from compare.table import page  # noqa: E402
-from compare.ways import effort_for, make_rows  # noqa: E402
-from programs import Programs  # noqa: E402
+from hios.throughput import command as throughput
+from hios.bench.profiling import TurnsProfile
+from hios.bench.running import Rounds
+from hios.bench.summary import summarize, summarize_samples
+from hios.bench.table import page
+from hios.bench.ways import effort_for, make_rows
+from hios.launch.programs import Programs, programs_folder
 
 
 class Yardstick:
@@ -44,20 +41,20 @@ class Yardstick:
         return {"name": self.name, "threads": self.threads, "latency_ms": summarize_samples(self.samples)}
 
 
-def arguments():
+def arguments(words):
     parser = argparse.ArgumentParser(prog="compare", description=" ".join(__doc__.split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a hios-model file (%(default)s)")
     parser.add_argument("--batch", type=int, help="images at once (default: the network's)")
     parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
     parser.add_argument("--width", type=int, help="in pixels (default: the network's)")
-    parser.add_argument("--programs", type=Path, required=True, help="folder of the three programs")
+    parser.add_argument("--programs", type=Path, help="folder of the three programs (default: beside hios, or in PATH)")
     parser.add_argument("--output", type=Path, required=True,
                         help="folder for profile, schedules and reports; its content is removed")
     parser.add_argument("--rounds", type=int, help="rounds; each runs every row once")
     parser.add_argument("--iterations", type=int, help="measured runs per row and round")
     parser.add_argument("--bare", type=Path, help="bench/raw_onednn, to run in turn with the rows")
     parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def measure(args, programs, folder):
@@ -89,8 +86,10 @@ def measure(args, programs, folder):
     return summary
 
 
-def main():
-    args = arguments()
+def main(words):
+    if words[:1] == ["--throughput"]:
+        return throughput.main(words[1:])
+    args = arguments(words)
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
         sys.exit(f"the comparison needs 2 cores and may use {cores}")
@@ -98,7 +97,7 @@ def main():
     folder = args.output
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "rounds").mkdir(parents=True)
-    summary = measure(args, Programs(args.programs), folder)
+    summary = measure(args, Programs(args.programs or programs_folder()), folder)
     summary["seconds"] = time.monotonic() - started
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(page(summary))
@@ -106,6 +105,3 @@ def main():
     if not all(row["verified"] and row["bitwise_equal_to_one_rank"] for row in summary["rows"]):
         sys.exit("a row did not verify")
 
-
-if __name__ == "__main__":
-    main()

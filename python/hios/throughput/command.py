@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures the inputs per second of a network on two cores: on one rank, as copies of the network, and as a pipeline over
 two ranks with many inferences in flight; then of networks that consist of weights, and of one that no device can hold alone.
 Rows of a network use one profile and run in turn. Writes throughput.json.
@@ -12,29 +11,26 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "bench" / "study")]
-
-from programs import Programs  # noqa: E402
-from throughput import table, weights  # noqa: E402
-from throughput.measuring import Bench, write_platform  # noqa: E402
-from throughput.rows import Row, distinct, rows_of, short_rows_of  # noqa: E402
+from hios.launch.programs import Programs, programs_folder
+from hios.throughput import table, weights
+from hios.throughput.measuring import Bench, write_platform
+from hios.throughput.rows import Row, distinct, rows_of, short_rows_of
 
 BATCHES = (2, 4, 8)
 
 
-def arguments():
+def arguments(words):
     parser = argparse.ArgumentParser(prog="throughput", description=" ".join(__doc__.split()))
     parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
     parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
-    parser.add_argument("--programs", type=Path, required=True, help="folder of the three programs")
+    parser.add_argument("--programs", type=Path, help="folder of the three programs (default: beside hios, or in PATH)")
     parser.add_argument("--output", type=Path, required=True, help="folder for throughput.json and its sources")
     parser.add_argument("--rounds", type=int, default=2, help="rounds; each runs every row once (%(default)s)")
     parser.add_argument("--seconds", type=float, default=2, help="measured seconds per row and round (%(default)s)")
     parser.add_argument("--sweeps", type=int, default=16, help="sweeps of the profiler (%(default)s)")
     parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="time limit of best (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def flags_of(args, batch):
@@ -99,15 +95,15 @@ def memory_rows(args, bench, rows):
     return [pipeline]
 
 
-def main():
-    args = arguments()
+def main(words):
+    args = arguments(words)
     if len(os.sched_getaffinity(0)) < 2:
         sys.exit(f"the comparison needs 2 cores and may use {len(os.sched_getaffinity(0))}")
     started = time.monotonic()
     folder = args.output / "throughput"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    bench = Bench(Programs(args.programs), folder, args.seconds, args.sweeps, args.time_limit, args.seed)
+    bench = Bench(Programs(args.programs or programs_folder()), folder, args.seconds, args.sweeps, args.time_limit, args.seed)
     rows = network_rows(args, bench, 1)
     limited = memory_rows(args, bench, rows)
     batched = network_rows(args, bench, best_batch(args, bench))
@@ -119,6 +115,3 @@ def main():
     if not all(row["verified"] for row in results):
         sys.exit("a row did not verify")
 
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,9 @@
+"""What people hold in their hands: the command `hios` and its page. It starts the three programs and reads their files;
+nothing in C++ knows it. Standard library, and Jinja2 for the page.
+
+    command     the command line, and which module answers it
+    launch      the programs: where they are, and how ranks are started
+    bench       hios bench: every way that this machine has, measured in turns
+    throughput  hios bench --throughput: many inferences in flight
+    page        hios report: one file that shows reports, schedules and comparisons
+"""

@@ -1,0 +1,60 @@
+"""The command `hios`: the first word names what is wanted, and the module that answers it gets the other words."""
+
+import importlib
+import os
+import signal
+import sys
+
+from hios.errors import HiosError, InputError
+from hios.words import did_you_mean
+
+# word: (module, what it does)
+COMMANDS = {
+    "bench": ("hios.bench.command", "measures MODEL in every way that this machine has, and says what is fastest and why"),
+    "report": ("hios.page.command", "shows reports, schedules and comparisons on one page"),
+    "run": ("hios.launch.run", "runs a network, on as many ranks as its schedule has devices (hios-run)"),
+    "profile": ("hios.launch.profile", "measures a network's operators on --ranks N ranks (hios-profile)"),
+    "schedule": ("hios.launch.schedule", "plans which device runs what and when (hios-schedule)"),
+    "check": ("hios.launch.check", "lists every rule that a schedule breaks, and simulates it"),
+    "explain": ("hios.launch.explain", "says from flight records what stopped a job"),
+}
+
+USAGE = """usage: hios COMMAND …
+
+  hios bench inception_v3                what is fastest here, why, and a page that shows it
+  hios run --model net.onnx --verify     one rank, compared with plain loops
+
+{commands}
+
+hios COMMAND --help explains a command.
+Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 failure, 128 + n signal n."""
+
+
+def usage():
+    width = max(map(len, COMMANDS)) + 2
+    return USAGE.format(commands="\n".join(f"  {name:{width}}{what}" for name, (_, what) in COMMANDS.items()))
+
+
+def answer(words):
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0 if words else 2
+    name, *rest = words
+    if name == "--version":
+        name, rest = "schedule", ["--version"]
+    if name not in COMMANDS:
+        raise InputError(f"hios knows no command '{name}'{did_you_mean(name, COMMANDS)}: see hios --help")
+    return importlib.import_module(COMMANDS[name][0]).main(rest) or 0
+
+
+def main(words):
+    try:
+        return answer(words)
+    except HiosError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:  # as `hios … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE

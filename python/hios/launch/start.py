@@ -1,0 +1,48 @@
+"""Becomes a program, on as many ranks as it needs: signals and the exit status are the program's own."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from hios.errors import InputError
+from hios.launch import mpirun
+from hios.launch.programs import programs_folder
+
+
+def take(words, flag):
+    """Removes a flag with its value from the words. Returns the value (None without the flag) and the other words."""
+    rest, value, words = [], None, list(words)
+    while words:
+        word = words.pop(0)
+        if word == flag and not words:
+            raise InputError(f"{flag} needs a value")
+        if word == flag:
+            value = words.pop(0)
+        elif word.startswith(flag + "="):
+            value = word.removeprefix(flag + "=")
+        else:
+            rest.append(word)
+    return value, rest
+
+
+def count(text, flag):
+    """The number of ranks that a word says."""
+    if not text.isdecimal() or int(text) == 0:
+        raise InputError(f"{flag} {text}: a number of ranks is wanted, such as 2")
+    return int(text)
+
+
+def devices_of(schedule):
+    """The number of devices in a schedule file; 1 where it cannot be read, since the program will say why."""
+    try:
+        return max(1, len(json.loads(Path(schedule).read_text())["devices"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return 1
+
+
+def become(program, words, ranks=1):
+    line = mpirun.command(ranks, [str(programs_folder() / program), *words])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvpe(line[0], line, mpirun.environment())
