@@ -75,7 +75,8 @@ class DocsTest(unittest.TestCase):
         if not folder:
             self.skipTest("HIOS_BIN_DIR is not set to the programs' folder")
         known = set(FOREIGN_FLAGS)
-        for script in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "scripts").rglob("*.*"), *(ROOT / "slurm").iterdir()]:
+        for script in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "scripts").rglob("*.*"), *(ROOT / "python").rglob("*.py"),
+                       *(ROOT / "slurm").iterdir()]:
             if script.suffix in (".py", ".sh", ".sbatch"):
                 known |= set(re.findall(FLAG, script.read_text()))
         for program in PROGRAMS:
@@ -83,7 +84,7 @@ class DocsTest(unittest.TestCase):
             known |= set(re.findall(FLAG, text))
         for page in PAGES:
             named = set(re.findall(FLAG, page.read_text()))
-            self.assertEqual(sorted(named - known), [], page.name)
+            self.assertEqual(sorted(named - known), [], str(page.relative_to(ROOT)))
 
 
 if __name__ == "__main__":
