@@ -59,6 +59,11 @@ TEST(Folding, OtherFunctionsStayAfterTheConvolution) {
     const std::string one = n.op("Conv", {y, n.drawn({1, 6, 1, 1})});
     n.op("Mul", {one, n.drawn(kChannels)});
   });
+  left("more channels than a view has of those of the convolution", [](Net& n, auto& y) {
+    const std::string pixel = n.op("Conv", {y, n.drawn({6, 6, 5, 7})});
+    n.integers("row", {2, 1, 1, 6});
+    n.op("Mul", {n.op("Reshape", {pixel, "row"}), n.drawn(kChannels)});
+  });
   left("the convolution is read by another", [](Net& n, auto& y) {
     n.op("Add", {n.op("Mul", {y, n.drawn(kChannels)}), y});
   });
@@ -79,6 +84,9 @@ TEST(Folding, ScalesGoIntoTheConvolutionAfter) {
   Net pixels(kImage);
   conv(pixels, pixels.op("Mul", {"x", pixels.drawn({1, 1, 5, 7})}), 12, 6, 1, 0);
   expect_read_as_written(pixels, "a factor a pixel");
+  Net wider({2, 1, 5, 7});
+  conv(wider, wider.op("Mul", {"x", wider.drawn(kChannels)}), 12, 6, 1, 0);
+  expect_read_as_written(wider, "more channels");
   Net shared(kImage);
   const std::string y = shared.op("Mul", {"x", shared.drawn(kChannels)});
   shared.op("Concat", {conv(shared, y, 6, 6, 1, 1), y});
@@ -168,7 +176,10 @@ TEST(Folding, PaddingThatIsAnOutputStays) {
   const std::string wide = padded(net, "x", kUneven, 0);
   net.output(conv(net, wide, 4, 6, 1, 1));
   net.output(wide);
-  EXPECT_EQ(layers_of(onnx::import_model(net.write())), (Layers{"Pad", "Conv"}));
+  const Model read = onnx::import_model(net.write());
+  ASSERT_EQ(layers_of(read), (Layers{"Pad", "Conv"}));
+  const Padding& padding = std::get<Conv>(read.layers().back().kind).padding;
+  EXPECT_EQ(padding, (Padding{Extent{1, 1}, Extent{1, 1}})) << "of its own alone";
 }
 
 // A last window that begins in the padding at the end would be left out.

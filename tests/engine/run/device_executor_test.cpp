@@ -197,15 +197,23 @@ TEST(DeviceExecutorAlone, StageClocksFollowEachOtherAcrossMessages) {
       2, {test::route_case("staged")}, [&](mpi::Transport& transport, FakeAccelerator* device) {
         const RankPlan plan = plan_rank(network.coarse, schedule, transport.rank());
         FakeAsyncBackend backend(*device);
+        backend.mark_ms = 0.5;  // so that the device has done nothing for a while before each stage
         FakeSource source;
         Executor executor({network.coarse, network.model, backend, transport, source}, plan);
         executor.record_stages(true);
         transport.barrier();
         executor.run_once();
         double before = 0;
-        for (const StageTimes& clock : executor.clocks().stages) {
+        for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+          const StageTimes& clock = executor.clocks().stages[stage];
+          const bool receives = std::ranges::any_of(
+              plan.receives, [&](const auto& receive) { return receive.stage == stage; });
           EXPECT_LE(before, clock.awaited_ms);
           EXPECT_LE(clock.awaited_ms, clock.start_ms);
+          EXPECT_LT(before, clock.start_ms);
+          if (receives) {
+            EXPECT_EQ(clock.awaited_ms, before) << "stage " << stage;
+          }
           EXPECT_LT(clock.start_ms, clock.end_ms);
           before = clock.end_ms;
         }

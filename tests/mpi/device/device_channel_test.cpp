@@ -122,13 +122,16 @@ TEST(DeviceChannel, ASharedTensorIsReadOnlyAfterItsPeersMessage) {
   run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
     PostedMessages exchange(transport, device, all_pairs(2, {100}));
     const std::size_t own = transport.rank().index();  // the post that this rank sends
-    exchange.start_send(own, 0);
-    exchange.channel().poll();
-    EXPECT_FALSE(exchange.channel().sent(0));
-    exchange.start_receives();
-    exchange.await_send(own);
-    exchange.await_receive(1 - own, 0);
-    exchange.finish();
+    for (std::size_t iteration = 0; iteration < 2; ++iteration) {
+      exchange.start_send(own, iteration);
+      exchange.channel().poll();
+      EXPECT_FALSE(exchange.channel().sent(0)) << "iteration " << iteration;
+      exchange.start_receives();
+      exchange.await_send(own);
+      exchange.await_receive(1 - own, iteration);
+      exchange.finish();
+      transport.barrier();
+    }
   });
 }
 

@@ -38,7 +38,7 @@ Edge random_edge(std::size_t from, std::size_t to, const CostStyle& style, Rando
   edge.from = OpId(from);
   edge.to = OpId(to);
   edge.size_bytes = 1000 * random.below(4);
-  edge.transfer_ms = random_time(style, random) * 0.8;
+  edge.transfer_ms = random_time(style, random) * (style.small_integers ? 1 : 0.8);
   return edge;
 }
 
