@@ -1,0 +1,161 @@
+"""Files that the programs write, read and checked: what each of them is, and its content."""
+
+import json
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from hios.errors import InputError
+from hios.page.schema import finding
+
+LARGEST = 32 << 20  # bytes; the default of the programs' --max-input
+SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary"}
+WANTED = "hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries and traces"
+
+
+@dataclass
+class File:
+    """A file: its name, its kind (report, schedule, summary, comparison or trace) and its content."""
+    name: str
+    kind: str
+    data: dict
+    folder: Path | None = None  # None: standard input
+
+
+def refuse_twice(pairs):
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise ValueError(f"has the key {json.dumps(twice)} twice")
+    return keys
+
+
+def finite(text):
+    if not math.isfinite(float(text)):
+        raise ValueError(f"has a number out of range: {text[:40]}")
+    return float(text)
+
+
+def parse(text, name):
+    try:
+        return json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_constant=finite)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}: line {error.lineno}, column {error.colno}: not valid JSON. {WANTED}") from None
+    except ValueError as error:
+        raise InputError(f"{name} {error}") from None
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply to be one of our files") from None
+
+
+def read_bytes(name):
+    if name == "-":
+        return sys.stdin.buffer.read(LARGEST + 1)
+    path = Path(name)
+    if path.is_dir():
+        raise InputError(f"{name} is a folder: name its files, such as {path / 'summary.json'}")
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def trace_finding(data):
+    """The first event of a trace that is not one, as one line; None where all are."""
+    events = data["traceEvents"]
+    if not isinstance(events, list):
+        return "$.traceEvents is not of type array"
+    for index, event in enumerate(events):
+        place = f"$.traceEvents[{index}]"
+        if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
+            return f"{place} is no event"
+        needed = {"X": ("ts", "dur"), "s": ("ts",), "f": ("ts",)}.get(event["ph"], ())
+        if not all(number(event.get(key)) for key in needed):
+            return f"{place} lacks its time"
+        if event["ph"] in "XsfM" and not isinstance(event.get("name"), str):
+            return f"{place} lacks its name"
+        if event["ph"] in "XsfM" and not isinstance(event.get("pid"), int):
+            return f"{place} lacks its process"
+        if event["ph"] == "M" and event["name"] in ("process_name", "thread_name"):
+            if not isinstance(event.get("args"), dict) or not isinstance(event["args"].get("name"), str):
+                return f"{place} lacks its name"
+    return None
+
+
+def comparison_finding(data):
+    rows, schedules = data["comparison"], data.get("schedules", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("algorithm"), str) for row in rows):
+        return "$.comparison is no list of rows with an algorithm each"
+    if not isinstance(schedules, list):
+        return "$.schedules is not of type array"
+    found = (finding(one, "hios-schedule") for one in schedules)
+    return next((f"$.schedules: {text}" for text in found if text), None)
+
+
+def kind_of(data, name):
+    """The kind of a file, after its format and version are found to be ours."""
+    if not isinstance(data, dict):
+        raise InputError(f"{name} is JSON, but no file of our programs. {WANTED}")
+    written = data.get("format")
+    if isinstance(written, str) and written in SHOWN:
+        if data.get("version") != 1:
+            raise InputError(f"{name} is a {written} of version {json.dumps(data.get('version'))[:40]}, and this is hios for version 1: "
+                             "make the file again with the programs that you use")
+        return SHOWN[written]
+    if isinstance(written, str) and written.startswith("hios-"):
+        raise InputError(f"{name} is a {written}, which has no picture. {WANTED}")
+    if "comparison" in data:
+        return "comparison"
+    if "traceEvents" in data:
+        return "trace"
+    raise InputError(f"{name} is JSON, but no file of our programs. {WANTED}")
+
+
+def check(data, kind, name):
+    checks = {"trace": trace_finding, "comparison": comparison_finding}
+    found = checks[kind](data) if kind in checks else finding(data, f"hios-{kind}")
+    if found:
+        raise InputError(f"{name} is no complete {kind}: {found}")
+
+
+def read(name):
+    """The file of this name; `-` is standard input."""
+    name = str(name)
+    content = read_bytes(name)
+    shown = "standard input" if name == "-" else name
+    if len(content) > LARGEST:
+        raise InputError(f"{shown} has more than {LARGEST >> 20} MiB, the most that is read")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{shown} is no UTF-8 text, so no JSON file. {WANTED}") from None
+    data = parse(text, shown)
+    kind = kind_of(data, shown)
+    check(data, kind, shown)
+    return File(shown, kind, data, None if name == "-" else Path(name).resolve().parent)
+
+
+def near_summary(summary, known):
+    """The reports, schedules and traces in the summary's folder, but those that are known."""
+    if summary.folder is None:
+        return []
+    names = [path for kind in ("report", "schedule", "trace") for path in sorted(summary.folder.glob(f"{kind}-*.json"))]
+    return [read(path) for path in names if path.resolve() not in known]
+
+
+def read_all(names):
+    """All files, each once, with those in the folders of summaries."""
+    names = [str(name) for name in names]
+    if names.count("-") > 1:
+        raise InputError("standard input (-) is given twice, and can be read once")
+    files = [read(name) for name in dict.fromkeys(names)]
+    known = {Path(name).resolve() for name in names if name != "-"}
+    for file in list(files):
+        if file.kind == "summary":
+            files += near_summary(file, known)
+    return files
