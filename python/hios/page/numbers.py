@@ -27,6 +27,12 @@ def ms(value, digits=None):
     return plain(value, digits_for(value) if digits is None else digits)
 
 
+def seconds(value):
+    """A duration in the unit that leaves figures before the point."""
+    unit, scale = next(((unit, scale) for unit, scale in (("s", 1), ("ms", 1e3)) if value * scale >= 0.9995), ("µs", 1e6))
+    return f"{plain(value * scale, min(2, digits_for(value * scale)))} {unit}"
+
+
 def percent(share, digits=1, sign=False):
     return ("+" if sign and round(100 * share, digits) > 0 else "") + plain(100 * share, digits) + " %"
 

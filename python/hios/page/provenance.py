@@ -21,8 +21,13 @@ def cores_text(rank):
     return f"core{'s' if len(cores) > 1 else ''} {', '.join(map(str, cores))}" if cores else "not pinned"
 
 
+def compared_text(verified):
+    number = verified["operators"]
+    return f"{number} operator{'s' if number != 1 else ''} compared with the backend {verified['reference']}"
+
+
 def verified_text(verified):
-    words = ["passed" if verified["passed"] else "FAILED", f"{verified['operators']} operators compared with {verified['reference']}"]
+    words = ["passed" if verified["passed"] else "FAILED", compared_text(verified)]
     if verified["max_abs"] is not None:
         words.append(f"largest difference {verified['max_abs']:.2g}")
     if verified["bitwise"] is not None:
@@ -62,12 +67,12 @@ def schedule_lines(schedule, with_report):
     if schedule.get("options"):
         yield "options", text(schedule["options"]), ""
     if "seconds" in schedule:
-        yield "scheduled in", f"{numbers.plain(schedule['seconds'], 4)} s ({schedule.get('outcome', 'no outcome')})", ""
+        yield "scheduled in", f"{numbers.seconds(schedule['seconds'])} ({schedule.get('outcome', 'no outcome')})", ""
 
 
 def provenance_of(run):
-    """(name, text, form) of each fact, and the files last."""
+    """(name, text, form) of each fact."""
     lines = list(report_lines(run.report)) if run.report else []
     if run.schedule:
         lines += schedule_lines(run.schedule, bool(run.report))
-    return [*lines, ("files", ", ".join(run.files), "")]
+    return lines

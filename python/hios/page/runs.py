@@ -104,7 +104,8 @@ def row_of(report, summaries):
 def run_name(report):
     ranks, threads = len(report["ranks"]), report["ranks"][0]["threads"]
     device = f"{threads} core{'s' if threads != 1 else ''}" if threads else "1 GPU"
-    return f"{ranks} rank{'s' if ranks > 1 else ''} x {device} {report['algorithm']}"
+    many = ", many in flight" if report.get("throughput") else ""
+    return f"{ranks} rank{'s' if ranks > 1 else ''} x {device} {report['algorithm']}{many}"
 
 
 def numbered(runs):
@@ -112,7 +113,7 @@ def numbered(runs):
     names = [run.name for run in runs]
     for run in runs:
         if names.count(run.name) > 1 and run.files:
-            run.name = f"{run.name} ({run.files[0]})"
+            run.name = f"{run.name} ({PurePath(run.files[0]).name})"
     return runs
 
 

@@ -38,7 +38,7 @@ def report_tiles(report):
     yield from latency_tiles(report)
     if report["predicted_ms"] is not None:
         error = report["prediction_error"]
-        note = "" if error is None else f"the run took {numbers.percent(error, sign=True)}"
+        note = "" if error is None else f"error {numbers.percent(error, sign=True)}"
         yield tile("predicted", numbers.ms(report["predicted_ms"]), "ms", note)
 
 
@@ -127,7 +127,13 @@ def section_of(run, index, limits, place):
             "messages": any(part.messages for part in parts), "bound": bound_of(run),
             "timeline": timeline_data(parts, bound_of(run)), "layers": layers_view(run, limits.layers),
             "latency": latency_of(run), "memory": memory_of(run), "uses": uses_of(run), "flight": in_flight_uses(run),
-            "provenance": provenance_of(run)}
+            "provenance": [*provenance_of(run), ("files", ", ".join(shown_names(run.files)), "")]}
+
+
+def shown_names(names):
+    """The names of files without their folders, where these are the names of one file each."""
+    last = [PurePath(name).name for name in names]
+    return [short if last.count(short) == 1 else name for short, name in zip(last, names)]
 
 
 def best_ms(run):
@@ -178,4 +184,4 @@ def view_of(files, runs, limits, title=None, difference=None):
     left_out = sum(bool(parts_of(run)) for index, run in enumerate(runs) if places[index] >= limits.timelines)
     return {"title": title or title_of(files, runs), "subtitle": subtitle_of(runs), "verdict": verdict_of(files),
             "tables": tables_of(files, runs), "difference": difference, "runs": sections, "first": order[0] if order else None,
-            "files": [file.name for file in files], "left_out": left_out, "all_kinds": kinds.NAMES, "limits": limits}
+            "files": shown_names([file.name for file in files]), "left_out": left_out, "all_kinds": kinds.NAMES, "limits": limits}

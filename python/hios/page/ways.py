@@ -9,9 +9,15 @@ class Column:
     def __init__(self, title, value, text, hint="", best=None):
         self.title, self.value, self.text, self.hint, self.best = title, value, text, hint, best
 
-    def cell(self, row):
-        value = self.value(row)
-        return (value, "" if value is None else self.text(value))
+    def cells(self, rows):
+        """(value, text, true for a number) of each row; times of a column have equal digits."""
+        values = [self.value(row) for row in rows]
+        text = self.text
+        if text is numbers.ms:
+            digits = max((numbers.digits_for(value) for value in values if value), default=2)
+            text = lambda value: numbers.ms(value, digits)  # noqa: E731
+        return [(value, "" if value is None else text(value), isinstance(value, (int, float)) and not isinstance(value, bool))
+                for value in values]
 
 
 def key(*path):
@@ -66,7 +72,7 @@ PLANNED = (
     Column("lower bound", key("lower_bound_ms"), numbers.ms, "no schedule of this graph on these devices takes less"),
     Column("bound", key("bound"), same, "the name of the lower bound's proof"),
     Column("gap", key("gap"), numbers.percent, "(latency − lower bound) / lower bound"),
-    Column("seconds", key("seconds"), lambda value: numbers.plain(value, 4), "the scheduler's own time"),
+    Column("takes", key("seconds"), numbers.seconds, "the scheduler's own time"),
     Column("devices", key("devices_used"), same, "devices with at least one operator"),
     Column("sent", key("sent_bytes"), numbers.size, "bytes between devices"),
     Column("waiting", key("waiting_share"), numbers.percent, "share of the used devices' time in which they run no stage"),
@@ -79,17 +85,16 @@ PLANNED = (
 def table(rows, columns, title, caption):
     """A table for the template: only columns in which some row has a value."""
     columns = [column for column in columns if any(column.value(row) is not None for row in rows)]
-    lines = []
-    for row in rows:
-        cells = [(*column.cell(row), isinstance(column.value(row), (int, float)) and not isinstance(column.value(row), bool))
-                 for column in columns]
-        lines.append({"name": row["name"], "run": row.get("run"), "cells": cells, "bar": row.get("bar")})
+    by_column = [column.cells(rows) for column in columns]
+    lines = [{"name": row["name"], "run": row.get("run"), "cells": [cells[at] for cells in by_column], "bar": row.get("bar")}
+             for at, row in enumerate(rows)]
     for at, column in enumerate(columns):
         known = [line["cells"][at][0] for line in lines if line["cells"][at][0] is not None]
         if column.best and known and len(lines) > 1:
             for line in lines:
                 line["best"] = line.get("best") or line["cells"][at][0] == column.best(known)
-    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "bars": any(line["bar"] for line in lines)}
+    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "bars": any(line["bar"] for line in lines),
+            "best": "fastest" if columns and columns[0] in MEASURED else "shortest"}
 
 
 def with_bars(rows):

@@ -1,5 +1,5 @@
 /* Timelines: the parts (plan, run) one above the other on one axis, drawn as SVG for the visible range only. */
-const LANE = 30, GAP = 5, PART = 26, AXIS = 26, TOP = 20, LETTER = 6.6;
+const LANE = 34, GAP = 5, PART = 26, AXIS = 26, TOP = 20, LETTER = 6.6;
 const NAME = 0, KIND = 1, START = 2, END = 3, PREDICTED = 4, MEASURED = 5, WHY = 6;
 const XML = "http://www.w3.org/2000/svg";
 
@@ -89,9 +89,9 @@ class Timeline {
       `<text class="part" x="10" y="${top + 17}">${escapeText(part.title)} <tspan class="soft" font-weight="400">${figure3(part.end)} ms</tspan></text>`);
     const lanes = this.places.lanes.map(({ lane, y }) => {
       const room = Math.floor((this.left - 16) / (LETTER * 0.88));
-      const second = lane.title && this.left > 100 ? `<text class="soft" x="10" y="${y + 25}" font-size="10">${escapeText(lane.title.slice(0, room + 2))}</text>` : "";
+      const second = lane.title && this.left > 100 ? `<text class="soft" x="10" y="${y + 28}" font-size="10">${escapeText(lane.title.slice(0, room + 2))}</text>` : "";
       return `<g><title>${escapeText(lane.title ? `${lane.label}: ${lane.title}` : lane.label)}</title><rect class="lane" x="${this.left}" y="${y}" width="${this.width - this.left - 12}" height="${LANE}" rx="2"/>
-        <text x="10" y="${y + (second ? 12 : 19)}">${escapeText(lane.label.slice(0, room))}</text>${second}</g>`;
+        <text x="10" y="${y + (second ? 14 : 21)}">${escapeText(lane.label.slice(0, room))}</text>${second}</g>`;
     });
     return parts.join("") + lanes.join("");
   }
@@ -119,7 +119,7 @@ class Timeline {
       if (wide < 1 && drawn[key] !== undefined && right - drawn[key] < 0.7) return;
       drawn[key] = right;
       const fill = slice[KIND] < 0 ? `class="wait" fill="url(#${clip}-wait)"` : `class="op kind-${slice[KIND]}"`;
-      const high = slice[KIND] < 0 ? [y + 7, LANE - 14] : [y, LANE];
+      const high = slice[KIND] < 0 ? [y + 8, LANE - 16] : [y, LANE];
       text += `<rect ${fill} data-at="${at}" x="${x.toFixed(2)}" y="${high[0]}" width="${wide.toFixed(2)}" height="${high[1]}" rx="1.5"/>`;
       const shown = [Math.max(x, this.left), Math.min(right, this.width - 12)];
       if (slice[KIND] >= 0) text += this.labelText(this.name(slice[NAME]), shown, y);
@@ -131,7 +131,7 @@ class Timeline {
   labelText(name, [left, right], y) {
     const room = Math.floor((right - left - 6) / LETTER);
     const short = name.length <= room ? name : name.includes("/") && room >= 5 ? `…${name.slice(1 - room)}` : "";
-    return short && `<text class="label" x="${((left + right) / 2).toFixed(1)}" y="${y + 19}" text-anchor="middle">${escapeText(short)}</text>`;
+    return short && `<text class="label" x="${((left + right) / 2).toFixed(1)}" y="${y + 21}" text-anchor="middle">${escapeText(short)}</text>`;
   }
 
   curve([, from, to, start, end], first) {
