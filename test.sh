@@ -60,7 +60,7 @@ run_tests() {  # PRESET
 }
 
 step='while packages are installed'
-scripts/setup.sh --package --slurm
+scripts/setup.sh --package --slurm --browser
 
 step='while it builds'
 cuda=(-DHIOS_CUDA_TESTS=OFF)

@@ -5,6 +5,7 @@
 #   --fuzz           the clang of preset fuzz
 #   --package        cpack's tools for a Debian package
 #   --slurm          the Slurm that the tests of slurm/ start
+#   --browser        the browser that tests the page of hios report
 #   --worlds         tools by which bench/worlds.sh fetches other MPIs
 #   --onnx-networks  torchvision, for bench/onnx_networks
 #   --peers          tools by which bench/peers.sh installs other runtimes
@@ -30,12 +31,13 @@ for argument in "$@"; do
     --bench) packages+=(python3-matplotlib) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: symbol names in sanitizer reports
     --package) packages+=(dpkg-dev file) ;;
+    --browser) packages+=(chromium chromium-driver python3-selenium fonts-dejavu-core) ;;
     --worlds) packages+=(python3-venv) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;
     --peers) packages+=(python3-venv) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;
     --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
-    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--worlds] [--onnx-networks] [--peers] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
+    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--browser] [--worlds] [--onnx-networks] [--peers] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

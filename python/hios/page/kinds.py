@@ -3,6 +3,7 @@ those of ONNX files are the names of their nodes (/features/3/conv/Conv).
 """
 
 import re
+from functools import lru_cache
 
 # kind: words in names, the first that is found decides
 KINDS = {
@@ -31,6 +32,7 @@ def contains(word, sign):
     return word == sign or (len(sign) > 3 and sign in word)
 
 
+@lru_cache(maxsize=100_000)
 def kind_of(name):
     """The kind of the first operator in a name; operators of a group are joined by " + "."""
     first = re.sub(r"^\d+: ", "", name).split(" + ")[0]

@@ -10,7 +10,7 @@ from hios.errors import InputError
 from hios.page.schema import finding
 
 LARGEST = 32 << 20  # bytes; the default of the programs' --max-input
-SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary"}
+SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary", "hios-comparison": "comparison"}
 WANTED = "hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries and traces"
 
 
@@ -87,12 +87,25 @@ def trace_finding(data):
     return None
 
 
+WORDS = ("algorithm", "given", "bound", "outcome", "bottleneck", "refused")  # of a comparison's row; the rest are numbers
+
+
+def row_finding(row):
+    for key, value in row.items():
+        wrong = "text" if key in WORDS and not isinstance(value, str) else "number" if key not in WORDS and not number(value) else None
+        if wrong and value is not None:
+            return f"$.comparison: {key} of {row['algorithm']} is no {wrong}"
+    return None
+
+
 def comparison_finding(data):
-    rows, schedules = data["comparison"], data.get("schedules", [])
+    rows, schedules = data.get("comparison"), data.get("schedules", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("algorithm"), str) for row in rows):
         return "$.comparison is no list of rows with an algorithm each"
     if not isinstance(schedules, list):
         return "$.schedules is not of type array"
+    if broken := next((text for row in rows if (text := row_finding(row))), None):
+        return broken
     found = (finding(one, "hios-schedule") for one in schedules)
     return next((f"$.schedules: {text}" for text in found if text), None)
 

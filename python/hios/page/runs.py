@@ -94,10 +94,18 @@ def belongs(file, candidates, flag, fits):
     return found[0] if found else None
 
 
-def row_of(report, summaries):
-    """The row of a summary whose samples are the report's."""
-    rows = [row for file in summaries for row in file.data["rows"]]
-    same = [row for row in rows if row["algorithm"] == report["algorithm"] and row["latency_ms"] == report["latency_ms"]]
+def names_report(row, summary, file):
+    """True if the row of a summary names the report's file (extra.report), in the summary's folder."""
+    extra = row.get("extra")
+    name = extra.get("report") if isinstance(extra, dict) else None
+    return isinstance(name, str) and name == PurePath(file.name).name and summary.folder == file.folder
+
+
+def row_of(file, summaries):
+    """The row of a summary that names the report, or else whose statistics are the report's."""
+    rows = [(row, summary) for summary in summaries for row in summary.data["rows"]]
+    same = [row for row, summary in rows if names_report(row, summary, file)]
+    same += [row for row, _ in rows if row["algorithm"] == file.data["algorithm"] and row["latency_ms"] == file.data["latency_ms"]]
     return same[0] if same else None
 
 
@@ -124,7 +132,7 @@ def of_reports(files, used):
         schedule = belongs(file, kinds["schedule"], "--schedule", fits_schedule)
         trace = belongs(file, kinds["trace"], "--trace", fits_trace)
         used += [one for one in (schedule, trace) if one]
-        row = row_of(file.data, kinds["summary"])
+        row = row_of(file, kinds["summary"])
         runs.append(Run(row["name"] if row else run_name(file.data), file.data, schedule and schedule.data, trace and trace.data,
                         row, tuple(one.name for one in (file, schedule, trace) if one)))
     order = [row["name"] for file in kinds["summary"] for row in file.data["rows"]]

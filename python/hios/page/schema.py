@@ -20,8 +20,9 @@ def schema_of(name):
 
 def is_of(value, kind):
     if kind in ("number", "integer"):
-        whole = isinstance(value, int) or (kind == "integer" and isinstance(value, float) and value.is_integer())
-        return not isinstance(value, bool) and (whole or (kind == "number" and isinstance(value, float)))
+        if isinstance(value, float):
+            return kind == "number" or value.is_integer()
+        return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, TYPES[kind])
 
 
@@ -52,22 +53,24 @@ class Checker:
     def own_finding(self, value, schema, path):
         kinds = schema.get("type", [])
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        if kinds and not any(is_of(value, kind) for kind in kinds):
+        if kinds and not is_of(value, kinds[0]) and not any(is_of(value, kind) for kind in kinds[1:]):
             return f"{path} is not of type {' or '.join(kinds)}"
         if "const" in schema and value != schema["const"]:
             return f"{path} is not {json.dumps(schema['const'])}"
         if "enum" in schema and value not in schema["enum"]:
             return f"{path} is none of {', '.join(map(str, schema['enum']))}"
-        if is_of(value, "number"):
-            if value < schema.get("minimum", value) or value > schema.get("maximum", value):
-                return f"{path} is out of range: {value}"
-            if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
-                return f"{path} is out of range: {value}"
-        if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
-            return f"{path} has not the form {schema['pattern']}"
+        if isinstance(value, str):
+            if "pattern" in schema and not re.search(schema["pattern"], value):
+                return f"{path} has not the form {schema['pattern']}"
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and self.out_of_range(value, schema):
+            return f"{path} is out of range: {value}"
         if isinstance(value, (str, list)) and len(value) < schema.get("minLength", schema.get("minItems", 0)):
             return f"{path} is too short"
         return None
+
+    def out_of_range(self, value, schema):
+        return (value < schema.get("minimum", value) or value > schema.get("maximum", value)
+                or ("exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]))
 
     def inner_finding(self, value, schema, path):
         if isinstance(value, list) and "items" in schema:

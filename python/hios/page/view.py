@@ -8,7 +8,7 @@ from hios.page.latency import latency_of
 from hios.page.layers import by_kind, layers_of
 from hios.page.provenance import provenance_of
 from hios.page.timeline import bound_of, parts_of
-from hios.page.ways import bound_ms, tables_of
+from hios.page.ways import bound_ms, sentences_of, tables_of
 
 
 def tile(label, value, unit="", note="", form=""):
@@ -122,7 +122,7 @@ def layers_view(run, limit):
 
 def section_of(run, index, limits, place):
     parts = parts_of(run) if place < limits.timelines else []
-    return {"id": index, "name": run.name, "tiles": tiles_of(run), "parts": parts, "kinds": used_kinds(parts),
+    return {"id": index, "name": run.name, "why": sentences_of(run.report or {}), "tiles": tiles_of(run), "parts": parts, "kinds": used_kinds(parts),
             "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
             "messages": any(part.messages for part in parts), "bound": bound_of(run),
             "timeline": timeline_data(parts, bound_of(run)), "layers": layers_view(run, limits.layers),

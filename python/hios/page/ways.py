@@ -73,7 +73,8 @@ PLANNED = (
     Column("bound", key("bound"), same, "the name of the lower bound's proof"),
     Column("gap", key("gap"), numbers.percent, "(latency − lower bound) / lower bound"),
     Column("takes", key("seconds"), numbers.seconds, "the scheduler's own time"),
-    Column("devices", key("devices_used"), same, "devices with at least one operator"),
+    Column("devices", key("devices"), same, "devices that there are"),
+    Column("used", key("devices_used"), same, "devices with at least one operator"),
     Column("sent", key("sent_bytes"), numbers.size, "bytes between devices"),
     Column("waiting", key("waiting_share"), numbers.percent, "share of the used devices' time in which they run no stage"),
     Column("estimated", key("estimated_stages"), same, "stages whose cost was not measured"),
@@ -86,14 +87,15 @@ def table(rows, columns, title, caption):
     """A table for the template: only columns in which some row has a value."""
     columns = [column for column in columns if any(column.value(row) is not None for row in rows)]
     by_column = [column.cells(rows) for column in columns]
-    lines = [{"name": row["name"], "run": row.get("run"), "cells": [cells[at] for cells in by_column], "bar": row.get("bar")}
+    lines = [{"name": row["name"], "run": row.get("run"), "cells": [cells[at] for cells in by_column], "bar": row.get("bar"),
+              "best": False}
              for at, row in enumerate(rows)]
     for at, column in enumerate(columns):
         known = [line["cells"][at][0] for line in lines if line["cells"][at][0] is not None]
         if column.best and known and len(lines) > 1:
             for line in lines:
                 line["best"] = line.get("best") or line["cells"][at][0] == column.best(known)
-    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "bars": any(line["bar"] for line in lines),
+    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "why": [], "bars": any(line["bar"] for line in lines),
             "best": "fastest" if columns and columns[0] in MEASURED else "shortest"}
 
 
@@ -152,13 +154,22 @@ def plans_table(runs):
         used = sum(any(device["stages"]) for device in run.schedule["devices"])
         rows.append({**run.schedule.get("predicted", {}), "seconds": run.schedule.get("seconds"), "devices_used": used,
                      "outcome": run.schedule.get("outcome"), "name": run.name, "run": index if run.trace else None})
-    return table(rows, PLANNED, "Plans", "") if rows else None
+    return table(rows, PLANNED, "Plans", "") if len(rows) > 1 else None
 
 
 def comparison_table(file):
-    rows = [{**row, "name": row["algorithm"]} for row in file.data["comparison"]]
+    rows = [{**row, "name": f"{row['algorithm']} ({row['given']})" if row.get("given") else row["algorithm"]}
+            for row in file.data["comparison"]]
     graph = next((one["graph"]["name"] for one in file.data.get("schedules", [])), None)
-    return table(rows, PLANNED, f"Schedulers compared{' on ' + graph if graph else ''}", file.name)
+    shown = table(rows, PLANNED, f"Schedulers compared{' on ' + graph if graph else ''}", file.name)
+    return {**shown, "why": sentences_of(file.data)}
+
+
+def sentences_of(data):
+    """The sentences of a report or a comparison that say what limits it."""
+    why = data.get("why")
+    sentences = why.get("sentences") if isinstance(why, dict) else None
+    return [line for line in sentences if isinstance(line, str)] if isinstance(sentences, list) else []
 
 
 def tables_of(files, runs):
