@@ -31,7 +31,7 @@ class FiguresTest(PageTest):
                 text, exact = table.column(heading)[cells[0][0]]
                 self.assert_figure(text, scale * value, heading)
                 self.assertEqual(float(exact), value)
-            self.assertEqual(table.column("verified")[cells[0][0]][0], "yes, bit for bit")
+            self.assertEqual(table.column("verified")[cells[0][0]][0], "yes, bitwise")
 
     def test_the_fastest_row_is_marked(self):
         table = self.page(self.file("summary.json", examples()["summary"])).table("way")

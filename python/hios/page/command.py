@@ -71,7 +71,7 @@ def compared(words):
     files = [read(word) for word in words]
     first, second = (single([file]) for file in files)
     return files, lambda limits: {**difference_of(first, second), "limit": limits.layers,
-                                  "timeline": timeline_of(first, second) if limits.timelines else None}
+                                  **(timeline_of(first, second) if limits.timelines else {"timeline": None})}
 
 
 def refuse_existing(output, force):

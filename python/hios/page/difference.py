@@ -6,7 +6,7 @@ from hios.page.kinds import kind_of
 from hios.page.layers import layers_of
 from hios.page.runs import join, stages_of
 from hios.page.timeline import parts_of
-from hios.page.view import timeline_data
+from hios.page.view import legend_of, shown_names, timeline_data
 from hios.page.ways import bound_ms
 
 FIGURES = (
@@ -77,13 +77,13 @@ def difference_of(first, second):
     rows = operators(first, second)
     differs = first.model != second.model
     total = sum(row["delta"][0] for row in rows if row["delta"])
-    return {"names": names, "files": (first.files[0], second.files[0]), "figures": figures(first, second), "operators": rows,
+    return {"names": names, "files": shown_names((first.files[0], second.files[0])), "figures": figures(first, second), "operators": rows,
             "moved": sum(row["moved"] for row in rows), "models": (first.model, second.model) if differs else None,
             "timed": any(row["delta"] for row in rows), "total": total}
 
 
 def timeline_of(first, second):
-    """Both on one axis: the runs, or the plans of files without a run."""
+    """Both on one axis with their legend: the runs, or the plans of files without a run. Without two, no timeline."""
     chosen = []
     for run, letter in ((first, "A"), (second, "B")):
         parts = {part.title: part for part in parts_of(run)}
@@ -91,4 +91,4 @@ def timeline_of(first, second):
         if part:
             part.title = f"{letter}, {part.title}"
             chosen.append(part)
-    return timeline_data(chosen, None) if len(chosen) == 2 else None
+    return {"timeline": timeline_data(chosen, None), "drawn": legend_of(chosen)} if len(chosen) == 2 else {"timeline": None}

@@ -120,12 +120,16 @@ def layers_view(run, limit):
             "alone": bool(run.report and run.report.get("operators")), "longest": layers[0].share}
 
 
+def legend_of(parts, bound=None):
+    """What the legend of a timeline explains."""
+    return {"kinds": used_kinds(parts), "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
+            "messages": any(part.messages for part in parts), "bound": bound}
+
+
 def section_of(run, index, limits, place):
     parts = parts_of(run) if place < limits.timelines else []
-    return {"id": index, "name": run.name, "why": sentences_of(run.report or {}), "tiles": tiles_of(run), "parts": parts, "kinds": used_kinds(parts),
-            "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
-            "messages": any(part.messages for part in parts), "bound": bound_of(run),
-            "timeline": timeline_data(parts, bound_of(run)), "layers": layers_view(run, limits.layers),
+    return {"id": index, "name": run.name, "why": sentences_of(run.report or {}), "tiles": tiles_of(run), "parts": parts,
+            **legend_of(parts, bound_of(run)), "timeline": timeline_data(parts, bound_of(run)), "layers": layers_view(run, limits.layers),
             "latency": latency_of(run), "memory": memory_of(run), "uses": uses_of(run), "flight": in_flight_uses(run),
             "provenance": [*provenance_of(run), ("files", ", ".join(shown_names(run.files)), "")]}
 

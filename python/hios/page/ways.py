@@ -41,7 +41,7 @@ def verified(row):
         return None
     if not row["verified"]:
         return "no"
-    return "yes, bit for bit" if row.get("bitwise_equal_to_one_rank") else "yes"
+    return "yes, bitwise" if row.get("bitwise_equal_to_one_rank") else "yes"
 
 
 def same(value):
@@ -49,7 +49,7 @@ def same(value):
 
 
 MEASURED = (
-    Column("best ¼, ms", key("latency_ms", "best_quarter"), numbers.ms, "the median of the fastest quarter of iterations", min),
+    Column("best\N{NO-BREAK SPACE}¼, ms", key("latency_ms", "best_quarter"), numbers.ms, "the median of the fastest quarter of iterations", min),
     Column("median", key("latency_ms", "median"), numbers.ms, "in ms"),
     Column("p95", key("latency_ms", "p95"), numbers.ms, "in ms: 95 % of iterations were faster"),
     Column("vs 1 core", key("speedup_over_one_core"), times, "the best row of one core, over this one"),
@@ -100,11 +100,11 @@ def table(rows, columns, title, caption):
 
 
 def with_bars(rows):
-    """Adds to each measured row the ends of its bar, as shares of the longest median."""
+    """Adds to each measured row the ends of its bar, as shares of the longest."""
     known = [row["latency_ms"] for row in rows if isinstance(row.get("latency_ms"), dict)]
     if len(known) < 2:
         return rows
-    longest = max(one["median"] for one in known)
+    longest = max(max(one["median"], one["best_quarter"]) for one in known)
     for row in rows:
         if isinstance(row.get("latency_ms"), dict) and longest > 0:
             one = row["latency_ms"]
