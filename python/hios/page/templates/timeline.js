@@ -134,21 +134,23 @@ class Timeline {
     return short && `<text class="label" x="${((left + right) / 2).toFixed(1)}" y="${y + 21}" text-anchor="middle">${escapeText(short)}</text>`;
   }
 
-  curve([, from, to, start, end], first) {
+  curve([, from, to, start, end], first, head) {
     const one = this.places.lanes[first + from], two = this.places.lanes[first + to];
     const down = two.y >= one.y;
     const [x1, x2] = [this.x(start), this.x(end)];
     const [y1, y2] = [one.y + (down ? LANE - 4 : 4), two.y + (down ? 2 : LANE - 2)];
     const bend = (y2 - y1) * 0.5;
     return { line: `M${x1.toFixed(1)} ${y1}C${x1.toFixed(1)} ${y1 + bend} ${x2.toFixed(1)} ${y2 - bend} ${x2.toFixed(1)} ${y2}`,
-      head: `M${x2.toFixed(1)} ${y2}l-3.5 ${down ? -7 : 7}h7z` };
+      head: `M${x2.toFixed(1)} ${y2}l${-head} ${down ? -2 * head : 2 * head}h${2 * head}z` };
   }
 
   messagesText() {
     let text = "";
-    this.items.forEach(({ message, first }, at) => {
-      if (!message || message[4] < this.from || message[3] > this.to) return;
-      const { line, head } = this.curve(message, first);
+    const visible = ({ message }) => message && message[4] >= this.from && message[3] <= this.to;
+    const size = this.items.filter(visible).length > this.width / 25 ? 2 : 3.5;
+    this.items.forEach((item, at) => {
+      if (!visible(item)) return;
+      const { line, head } = this.curve(item.message, item.first, size);
       text += `<path class="send" data-of="${at}" d="${line}"/><path class="head" d="${head}"/><path class="reach" data-at="${at}" d="${line}"/>`;
     });
     return text;
