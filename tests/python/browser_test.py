@@ -204,8 +204,9 @@ class BrowserTest(PageTest):
             self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 800)
             corners.append(sum(self.keep(f"800-{scheme}").getpixel((2, 2))))
         self.assertGreater(corners[0], corners[1])
-        self.emulate("setEmulatedMedia", media="print", features=[])
+        self.emulate("setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
         self.assertFalse(self.one(".controls").is_displayed())
+        self.assertEqual(self.keep("printed").getpixel((2, 2)), (255, 255, 255))
         self.emulate("setEmulatedMedia", media="", features=[])
         self.assert_quiet(output)
 

@@ -29,7 +29,7 @@ def histogram(samples, disturbed):
     typical = cut - low
     if high - low > 2 * typical > 0:  # few samples far away would squeeze all others into one bin
         high = cut
-    step = step_for(max(high - low, low * 0.01, 1e-6), min(BINS, max(8, len(samples) // 3)))
+    step = step_for(max(high - low, low * 0.01, 1e-6), min(BINS, max(10, len(samples) // 2)))
     first = math.floor(low / step + 1e-9)
     number = math.floor((high - first * step) / step + 1e-9) + 1
     bins = [[0, 0] for _ in range(number + 1)]

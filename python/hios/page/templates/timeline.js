@@ -165,9 +165,10 @@ class Timeline {
     }
     if (this.timeline.bound) {
       const [ms, name] = this.timeline.bound, x = this.x(ms);
-      const label = `lower bound ${figure3(ms)} ms${name ? ` (${name})` : ""}`;
-      const wide = label.length * LETTER * 0.92;
-      const before = x > this.left + wide + 12;
+      const before = x - this.left > this.width - x;
+      const room = (before ? x - this.left : this.width - x) - 12;
+      const labels = [`lower bound ${figure3(ms)} ms${name ? ` (${name})` : ""}`, `lower bound ${figure3(ms)} ms`, "bound"];
+      const label = labels.find((text) => text.length * LETTER * 0.92 < room) || "";
       text += `<path class="bound" d="M${x.toFixed(1)} 4V${this.places.height - AXIS}"/>
         <text x="${(before ? x - 7 : x + 7).toFixed(1)}" y="14" text-anchor="${before ? "end" : "start"}">${escapeText(label)}</text>`;
     }
