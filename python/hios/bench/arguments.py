@@ -6,7 +6,7 @@ from pathlib import Path
 from hios.errors import InputError
 
 BUDGET_S = 75
-USAGE = "hios bench MODEL|FILE.onnx [--cores C] [--ranks N] [--budget SECONDS] …"
+USAGE = "hios bench MODEL|FILE.onnx [--cores C] [--ranks N] [--budget SECONDS]"
 EXAMPLES = """
   hios bench inception_v3                     every way that this machine has
   hios bench net.onnx --cores 4 --budget 120  four cores, two minutes
@@ -15,7 +15,7 @@ Measures MODEL on one core, profiles and plans it for each number of ranks, runs
 all plans in turns, and says what is fastest here and why. hios schedule
 --list-models names the built-in networks."""
 
-THROUGHPUT_USAGE = "hios bench --throughput MODEL|FILE.onnx [--cores C] [--ranks N] [--budget SECONDS] …"
+THROUGHPUT_USAGE = "hios bench --throughput MODEL|FILE.onnx [--budget SECONDS] …"
 THROUGHPUT_EXAMPLES = """
   hios bench --throughput squeezenet               inputs per second
   hios bench --throughput net.onnx --budget 180    three minutes

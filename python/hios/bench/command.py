@@ -26,21 +26,19 @@ def say(line):
     print(folded(line, "  "), flush=True)
 
 
-def answer_first(programs, network, folder, budget, remarks):
+def answer_first(programs, network, folder, budget):
     """Runs on one core and prints the first answer. Returns the time of an inference in ms."""
     print("measuring 1 rank x 1 core ...", file=sys.stderr, flush=True)
     ms = first_answer(programs, network, folder)["latency_ms"]["best_quarter"]
     say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms; every other way follows within "
         f"{max(0, budget.left()):.0f} s")
-    for remark in remarks:
-        say(remark)
     return ms
 
 
 def measure(args, programs, network, machine, budget):
     """Measures, schedules and runs all rows, and returns the summary."""
     folder = args.output
-    one_core_ms = answer_first(programs, network, folder, budget, machine.remarks)
+    one_core_ms = answer_first(programs, network, folder, budget)
     rows = make_rows(folder, machine.cores, machine.ranks, args.all_rows)
     ways = len({row.way for row in rows})
     effort = effort_for(args.budget, one_core_ms, ways, len(rows), args.rounds, args.iterations)
@@ -94,8 +92,8 @@ def bench(args):
     summary["seconds"] = budget.spent()
     (args.output / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(page(summary))
-    print("\n" + folded(write_page(args.output, summary)))
-    print(folded(f"reports, schedules and traces are in {args.output}/ ({summary['seconds']:.0f} s)"))
+    print(f"\n{write_page(args.output, summary)}")
+    print(f"reports, schedules and traces are in {args.output}/ ({summary['seconds']:.0f} s)")
     return 0 if all(map(checked, summary["rows"])) else 1
 
 

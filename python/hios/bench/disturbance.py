@@ -1,22 +1,30 @@
 """The machine's other work: how much there was, and which rows to distrust."""
 
-from hios.bench.summary import FEWEST
-
+FEWEST = 8    # undisturbed samples that suffice, or half of all samples if these are fewer
 SHARE = 0.1   # of all runs, from which a line is printed
 VARIED = 0.1  # between a row's rounds, from which it is distrusted
 
 
+def quiet_runs(row):
+    return row["latency_ms"]["samples"] - row["latency_ms"]["disturbed"]
+
+
 def distrusted(row):
-    """True if a row varied between rounds, or has too few quiet runs for its best quarter."""
-    samples = row["latency_ms"]["samples"]
-    quiet = samples - row["latency_ms"]["disturbed"]
-    return row["extra"]["rounds_varied"] > VARIED or quiet < max(-(-samples // 4), min(FEWEST, samples // 2))
+    """True if a row varied between rounds, or was disturbed and has few other runs."""
+    return row["extra"]["rounds_varied"] > VARIED or (row["latency_ms"]["disturbed"] > 0 and quiet_runs(row) < FEWEST)
+
+
+def span(values, unit=""):
+    lowest, highest = (f"{each(values):.0f}" for each in (min, max))
+    return (lowest if lowest == highest else f"{lowest} to {highest}") + unit
 
 
 def reasons(rows):
-    lowest, highest = (100 * each(row["extra"]["rounds_varied"] for row in rows) for each in (min, max))
-    span = f"{highest:.0f}" if f"{lowest:.0f}" == f"{highest:.0f}" else f"{lowest:.0f} to {highest:.0f}"
-    return f"varied by {span} % between rounds"
+    """How the rows varied, and how few undisturbed runs they have."""
+    varied = [100 * row["extra"]["rounds_varied"] for row in rows if row["extra"]["rounds_varied"] > VARIED]
+    few = [quiet_runs(row) for row in rows if quiet_runs(row) < FEWEST]
+    found = [f"varied by {span(varied)} % between rounds"] if varied else []
+    return ", ".join([*found, *([f"{span(few)} undisturbed runs"] if few else [])])
 
 
 def disturbance_line(rows):
@@ -29,6 +37,5 @@ def disturbance_line(rows):
     line = f"the machine did something else during {disturbed} of the {runs} runs"
     if not doubtful:
         return line
-    if len(doubtful) == len(rows):
-        return f"{line}: distrust every row ({reasons(rows)})"
-    return f"{line}: distrust {', '.join(row['name'] for row in doubtful)} ({reasons(doubtful)})"
+    names = "every row" if len(doubtful) == len(rows) > 1 else ", ".join(row["name"] for row in doubtful)
+    return f"{line}: distrust {names} ({reasons(doubtful)})"

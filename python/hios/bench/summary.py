@@ -3,11 +3,11 @@
 import json
 import statistics
 
+from hios.bench.disturbance import FEWEST
 from hios.bench.verdict import verdict
 from hios.bench.ways import Way
 from hios.bench.why import limit_of
 
-FEWEST = 8  # undisturbed samples that suffice, or half of all samples if these are fewer
 
 
 def fastest_quarter(samples, disturbed=()):
@@ -106,5 +106,5 @@ def summarize(rows, model_name, repeated=(), unsettled=(), remarks=()):
         if (limit["ranks"], limit["threads"]) == (2, 1):
             summary["extra"]["two_rank_limit"] = {"bound": limit["bound"], "ms": limit["ms"],
                                                   "speedup_over_one_core": one_core / limit["ms"]}
-    summary["extra"]["verdict"] = list(verdict(summary))
+    summary["extra"]["verdict"] = verdict(summary)
     return summary

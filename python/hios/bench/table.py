@@ -3,7 +3,6 @@
 import textwrap
 
 from hios.bench.disturbance import SHARE as DISTURBED
-from hios.bench.disturbance import disturbance_line
 from hios.bench.verdict import ms_text
 
 WIDTH = 80
@@ -72,23 +71,18 @@ def notes(summary):
         yield ("a rank of one core has one stream: Alg. 2 finds nothing to group there, so hios-lp is inter-lp, "
                "and hios-mr inter-mr")
     yield from disturbance(summary)
-    yield from extra["repeated"]
-    for way in extra["unsettled"]:
-        yield (f"the profile of {way} did not settle, because the machine did something else meanwhile: "
-               "its predictions may be off")
+    yield from extra.get("repeated", [])
+    if extra.get("unsettled"):
+        yield (f"the profile of {', '.join(extra['unsettled'])} did not settle, because the machine did something else "
+               "meanwhile: predictions may be off")
     yield from extra.get("remarks", [])
 
 
 def disturbance(summary):
-    rows = summary["rows"]
-    if "limits" in summary["extra"]:
-        line = disturbance_line(rows)
-        if line:
-            yield line
-        return
-    runs = sum(row["latency_ms"]["samples"] for row in rows)
-    disturbed = sum(row["latency_ms"]["disturbed"] for row in rows)
-    if disturbed > DISTURBED * runs:
+    """The line of an older summary; the verdict of others has it."""
+    runs = sum(row["latency_ms"]["samples"] for row in summary["rows"])
+    disturbed = sum(row["latency_ms"].get("disturbed", 0) for row in summary["rows"])
+    if "verdict" not in summary["extra"] and disturbed > DISTURBED * runs:
         yield f"the machine did something else during {disturbed} of the {runs} runs"
 
 

@@ -3,6 +3,8 @@
 Two rows are equally fast within noise if the middle halves of their runs (p25 to p75) overlap: then no difference was
 measured, whatever their best quarters say."""
 
+from hios.bench.disturbance import disturbance_line
+
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 NAMED = 3  # rows that are named where there are more
 BY_PATH = "critical_path"
@@ -11,9 +13,9 @@ BY_PATH = "critical_path"
 def verdict(summary):
     """The lines of the verdict."""
     rows = summary["rows"]
-    if len(rows) < 2:
-        return [fastest_line(rows[0])]
-    return [fastest_line(fastest(rows)), *equal_lines(rows), *limit_lines(summary), *threads_or_ranks(summary)]
+    lines = [fastest_line(fastest(rows)), *equal_lines(rows), *limit_lines(summary), *threads_or_ranks(summary)]
+    disturbed = disturbance_line(rows)
+    return [*lines, disturbed] if disturbed else lines
 
 
 def best_ms(row):
@@ -86,9 +88,10 @@ def limit_line(limit, row):
     cores = f" of {limit['threads']} cores" if limit["threads"] > 1 else ""
     longest = f"the longest path is {100 * path['share']:.0f} % of the work ({named})"
     below = f"no plan without cut operators is below {ms_text(limit['ms'])} ms"
+    faster = "; this run was faster than the profile's times allow" if best_ms(row) < limit["ms"] else ""
     reason = (f"{longest}, so {below}" if limit["bound"] == BY_PATH else
               f"{longest} and takes {ms_text(path['ms'])} ms; {below} (bound: {limit['bound']})")
-    return f"{ranks}{cores}: {ms_text(best_ms(row))} ms; {reason}"
+    return f"{ranks}{cores}: {ms_text(best_ms(row))} ms; {reason}{faster}"
 
 
 def times_text(one_core, row):

@@ -161,7 +161,7 @@ def finish(args, rows, judged, budget):
     print("\n" + "\n".join(map(folded_verdict, said)))
     file = args.output / "throughput.json"
     file.write_text(json.dumps({"rows": results, "verdict": said, "seconds": budget.spent()}, indent=1) + "\n")
-    print("\n" + folded(f"{file} holds the rows ({budget.spent():.0f} s)"))
+    print(f"\n{file} holds the rows ({budget.spent():.0f} s)")
     wrong = [result["name"] for result in results if not result["verified"]]
     if wrong:
         print(f"a row did not verify: {', '.join(wrong)}", file=sys.stderr)
