@@ -25,6 +25,8 @@ class ArgumentsTest(FolderTest):
     def test_the_model_comes_by_position_or_by_flag(self):
         self.assertEqual(self.read("squeezenet").model, "squeezenet")
         self.assertEqual(self.read("--budget", "40", "--model", "squeezenet").model, "squeezenet")
+        self.assertEqual(self.read("--default-model", "a").model, "a")
+        self.assertEqual(self.read("--default-model", "a", "b").model, "b")
         self.assertEqual(self.read("nets/net.onnx").output, Path("hios-bench-net"))
         for words, message in [((), "needs a model: hios bench squeezenet"), (("a", "--model", "b"), "two models, a and b")]:
             with self.assertRaisesRegex(InputError, message):

@@ -1,13 +1,27 @@
 """python/hios/throughput: profiles, plans and runs, and the table."""
 
+import contextlib
+import io
 import json
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import FakePrograms, FolderTest, flag
-from hios.throughput import table, weights
+from hios.bench import command as bench_command
+from hios.bench.budget import Budget
+from hios.throughput import command, table, weights
 from hios.throughput.measuring import Bench, write_platform
 from hios.throughput.rows import Row, distinct, rows_of, short_rows_of
+from hios.throughput.verdict import verdict
+
+
+def once(turn, _):
+    return turn < 1
+
+
+def twice(turn, _):
+    return turn < 2
 
 
 class JsonPrograms(FakePrograms):
@@ -22,7 +36,7 @@ class JsonPrograms(FakePrograms):
         return json.loads(self.file.read_text())
 
 
-class ThroughputTest(FolderTest):
+class ProgramsTest(FolderTest):
     """Programs that write the requested files."""
 
     def setUp(self):
@@ -47,6 +61,8 @@ class ThroughputTest(FolderTest):
     def calls(self, program):
         return [call for call in self.programs.calls if call[0] == program]
 
+
+class ThroughputTest(ProgramsTest):
     def test_all_rows_of_a_network_stand_on_one_profile_and_run_in_turns(self):
         rows = rows_of("net", 4)
         profile = self.bench.profile(["--model", "net"], rows)
@@ -55,7 +71,7 @@ class ThroughputTest(FolderTest):
         self.assertEqual(["--objective" in flags for _, flags, _ in self.calls("hios-profile")], [False, False, True])
         self.bench.schedule(["--model", "net"], rows, profile)
         self.assertEqual([row.in_flight for row in rows if row.algorithm == "hios-lp"], [1, 3])
-        self.bench.turns(["--model", "net"], rows, profile, 2)
+        self.bench.turns(["--model", "net"], rows, profile, twice)
         runs = self.calls("hios-run")
         self.assertEqual(len(runs), 2 * len(rows))
         self.assertEqual([ranks for _, _, ranks in runs[:7]], [1, 1, 2, 2, 2, 2, 2])
@@ -63,6 +79,23 @@ class ThroughputTest(FolderTest):
         result = rows[2].result()
         self.assertEqual((result["ranks"], result["copies"], result["per_second"]), (2, 2, 800))
         self.assertTrue(result["verified"])
+        self.assertEqual((result["name"], result["periods_ms"]), ("2 copies, 1 core each", [5.0, 5.0]))
+
+    def test_rows_follow_from_cores_and_ranks(self):
+        self.assertEqual([row.name for row in rows_of("net", 1, 1, 1)], ["1 rank x 1 core, sequential"])
+        self.assertEqual([row.name for row in rows_of("net", 1, 2, 1)],
+                         ["1 rank x 1 core, sequential", "1 rank x 2 cores, sequential"])
+        ways = {(row.way, row.copies) for row in rows_of("net", 1, 8, 4)}
+        self.assertEqual(ways, {((1, 1), 1), ((1, 8), 1), ((8, 1), 8), ((4, 2), 1)})
+
+    def test_rounds_go_on_while_they_are_wanted(self):
+        asked = []
+
+        def more(turn, last_s):
+            asked.append(last_s >= 0)
+            return turn < 4
+        self.bench.turns(["--model", "net"], short_rows_of("net"), "p", more)
+        self.assertEqual((len(self.calls("hios-run")), asked), (8, [True] * 4))
 
     def test_a_plan_that_does_best_with_one_buffer_is_listed_once(self):
         rows = rows_of("net", 1)
@@ -74,15 +107,15 @@ class ThroughputTest(FolderTest):
     def test_a_row_that_does_not_verify_is_marked(self):
         self.bitwise = False
         rows = short_rows_of("net")
-        self.bench.turns(["--model", "net"], rows, "p", 1)
+        self.bench.turns(["--model", "net"], rows, "p", once)
         self.assertFalse(rows[0].result()["verified"])
-        self.assertIn("NO", table.page("net", rows))
+        self.assertIn(f"NOT VERIFIED: {rows[0].name}", table.page("net", rows))
 
     def test_the_table_compares_all_with_copies(self):
         rows = short_rows_of("net")
-        self.bench.turns(["--model", "net"], rows[:1], "p", 1)
+        self.bench.turns(["--model", "net"], rows[:1], "p", once)
         self.period_ms = 5
-        self.bench.turns(["--model", "net"], rows[1:], "p", 1)
+        self.bench.turns(["--model", "net"], rows[1:], "p", once)
         self.assertIn("2.00x", table.page("net", rows))
         refused = Row("net", 1, 1, 1, 2, "sequential", refused="needs 9 MB per device")
         self.assertIn("needs 9 MB", table.page("net", [refused]))
@@ -105,6 +138,90 @@ class ThroughputTest(FolderTest):
     def test_a_platform_has_the_memory_of_its_devices(self):
         devices = json.loads(write_platform(self.folder / "p.json", 2, 1, 1000).read_text())["devices"]
         self.assertEqual([device["memory_bytes"] for device in devices], [1000, 1000])
+
+
+def result(name, per_second, batch=1, copies=1, ranks=1, spread=0.0, **changes):
+    """A row's result; its rounds differ by this share."""
+    period = 1000 * batch / per_second
+    return {"name": name, "batch": batch, "copies": copies, "ranks": ranks, "per_second": per_second, "period_ms": period,
+            "periods_ms": [period, period * (1 + spread)], "latency_ms": 2 * period, "own_ms": 0.8 * period, **changes}
+
+
+class VerdictTest(unittest.TestCase):
+    COPIES = result("2 copies, 1 core each", 40, batch=4, copies=2, ranks=2)
+    PIPELINE = result("2 ranks x 1 core, best", 30, ranks=2)
+
+    def test_most_inputs_per_second(self):
+        self.assertEqual(list(verdict([result("1 rank x 1 core, sequential", 20), self.COPIES]))[0],
+                         "most inputs per second here: 2 copies, 1 core each, batch 4   40.0 inputs/s  period 100.0 ms  latency "
+                         "200.0 ms")
+
+    def test_rows_whose_rounds_overlap_are_no_different(self):
+        close = result("1 rank x 2 cores, sequential", 39, spread=0.0)
+        wide = {**self.COPIES, "periods_ms": [100, 110]}
+        self.assertIn("no difference measured between it and 1 rank x 2 cores, sequential, batch 1: the ranges of their rounds "
+                      "overlap", list(verdict([wide, close])))
+        self.assertEqual(len(list(verdict([self.COPIES, close]))), 1)
+
+    def test_copies_beat_a_pipeline_or_it_them(self):
+        self.assertIn("copies beat a pipeline: 2 ranks x 1 core, best, batch 1 has 0.75x the inputs per second of 2 copies, 1 core "
+                      "each, batch 4; its slowest rank computes for 26.67 of 33.33 ms", list(verdict([self.COPIES, self.PIPELINE])))
+        faster = result("2 ranks x 1 core, best", 60, ranks=2)
+        self.assertIn("a pipeline beats copies: 2 ranks x 1 core, best, batch 1 has 1.50x ", list(verdict([self.COPIES, faster]))[-1])
+        equal = result("2 ranks x 1 core, best", 40, ranks=2)
+        self.assertEqual(list(verdict([self.COPIES, equal]))[-1], "pipeline or copies: no difference measured (2 ranks x 1 core, "
+                                                                 "best, batch 1; 2 copies, 1 core each, batch 4)")
+
+
+class CommandTest(ProgramsTest):
+    """The whole command on two cores, with programs that take no time."""
+
+    def setUp(self):
+        super().setUp()
+        self.enterContext(mock.patch.object(command, "programs_of", lambda args: self.programs))
+        self.enterContext(mock.patch.object(command.shutil, "which", lambda name: "mpirun"))
+        self.enterContext(mock.patch("os.sched_getaffinity", return_value={0, 1}))
+        self.now = 0.0
+        self.enterContext(mock.patch.object(command, "Budget", lambda seconds: Budget(seconds, clock=self.clock)))
+        self.enterContext(mock.patch.object(command, "first_answer", lambda *_: {"latency_ms": {"best_quarter": 20.0},
+                                                                                 "model": {"batch": 1}}))
+        self.results = self.folder / "results"
+
+    def clock(self):
+        self.now += 1
+        return self.now
+
+    def run_command(self, *words):
+        self.programs.json = self.listed(self.programs.json)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.status = bench_command.main(["--throughput", "net", "--output", str(self.results), *words])
+        return out.getvalue()
+
+    @staticmethod
+    def listed(json_of):
+        return lambda program, *flags, ranks=0: ({"operators": [{}]} if "--list-operators" in flags else
+                                                 json_of(program, *flags, ranks=ranks))
+
+    def test_first_answer_tables_and_verdict(self):
+        said = self.run_command("--budget", "60")
+        self.assertEqual(self.status, 0)
+        places = [said.index(text) for text in ("first answer: 1 rank x 1 core 20.00 ms, one inference after the other: 50.0", "net, batch 1, 2 cores", "net, batch 8, 2 cores",
+                                                "most inputs per second here: 2 copies, 1 core each, batch 8")]
+        self.assertEqual(places, sorted(places))
+        self.assertTrue(all(len(line) <= 80 for line in said.splitlines() if str(self.results) not in line), said)
+        written = json.loads((self.results / "throughput.json").read_text())
+        self.assertEqual({row["batch"] for row in written["rows"]}, {1, 8})
+        self.assertIn(written["verdict"][0].split("   ")[0], said)
+
+    def test_a_small_budget_leaves_larger_batches_out_and_says_so(self):
+        said = self.run_command("--budget", "2")
+        self.assertIn("no time for larger batches (--budget ", said)
+        self.assertNotIn("batch 8", said)
+
+    def test_a_row_that_does_not_verify_is_status_1(self):
+        self.bitwise = False
+        self.assertIn("NOT VERIFIED", self.run_command("--batch", "2"))
+        self.assertEqual(self.status, 1)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ def add_network(parser):
     group = parser.add_argument_group("network")
     group.add_argument("model", nargs="?", metavar="MODEL", help="a built-in network, an ONNX file or a hios-model file")
     group.add_argument("--model", dest="model_flag", metavar="MODEL", help="the same")
+    group.add_argument("--default-model", metavar="MODEL", help=argparse.SUPPRESS)  # of demo.sh
     group.add_argument("--batch", type=count, metavar="N", help="inputs at once (the file's, otherwise 1)")
     group.add_argument("--height", type=count, metavar="PIXELS", help="of the input (the network's)")
     group.add_argument("--width", type=count, metavar="PIXELS", help="of the input (the network's)")
@@ -130,7 +131,7 @@ def settled(args):
     """The arguments with one model and a folder. Throws InputError."""
     if args.model and args.model_flag:
         raise InputError(f"two models, {args.model} and {args.model_flag}: name one (hios bench {args.model})")
-    args.model = args.model or args.model_flag
+    args.model = args.model or args.model_flag or args.default_model
     if not args.model:
         raise InputError("hios bench needs a model: hios bench squeezenet")
     args.output = args.output or Path(f"hios-bench-{Path(args.model).stem}")
