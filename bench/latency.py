@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/latency.sh, once all is built: the comparison of ./demo.sh for every network, together with oneDNN in a bare
+"""bench/latency.sh, once all is built: hios bench for every network, together with oneDNN in a bare
 loop. Writes bench/results/latency-PROCESSOR.md and .json.
 """
 

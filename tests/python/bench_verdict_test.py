@@ -100,6 +100,11 @@ class VerdictTest(unittest.TestCase):
         self.assertIn("threads or ranks: no difference measured (1 rank x 2 cores, sequential 2.00 ms, 2 ranks x 1 core, best "
                       "2.10 ms)", said(rows, [limit(1.8)]))
 
+    def test_neither_threads_nor_ranks(self):
+        rows = [ONE, row("1 rank x 2 cores sequential", 4.0), row("2 ranks x 1 core best", 4.5)]
+        self.assertIn("neither threads nor ranks beat one core: 1 rank x 2 cores, sequential is 0.90x as fast, 2 ranks x 1 core, "
+                      "best 0.80x", said(rows, [limit(2.64)]))
+
     def test_one_rank_has_nothing_to_say_of_ranks(self):
         self.assertEqual(len(said([ONE], [limit(3.6, ranks=1)])), 1)
         self.assertEqual(len(said([ONE, THREADS], [limit(3.6, ranks=1), limit(1.8, ranks=1, threads=2)])), 1)

@@ -107,7 +107,10 @@ def threads_or_ranks(summary):
     one_core = fastest([row for row in rows if row["ranks"] * row["threads"] == 1])
     thread, rank = fastest(threads), fastest(ranks)
     limit = next(each for each in summary["extra"]["limits"] if same_way(rank, each))
-    if overlap(thread, rank):
+    if best_ms(one_core) <= min(best_ms(thread), best_ms(rank)):
+        yield (f"neither threads nor ranks beat one core: {long_name(thread)} is {times_text(one_core, thread)} as fast, "
+               f"{long_name(rank)} {times_text(one_core, rank)}")
+    elif overlap(thread, rank):
         yield (f"threads or ranks: no difference measured ({long_name(thread)} {ms_text(best_ms(thread))} ms, "
                f"{long_name(rank)} {ms_text(best_ms(rank))} ms)")
     elif best_ms(thread) < best_ms(rank):
