@@ -7,7 +7,8 @@ from unittest import mock
 
 from fake_machine import EFFORT, MachineTest
 from hios.bench.running import error_of
-from hios.bench.summary import best_quarter, summarize, summarize_samples
+from hios.bench.samples import best_quarter, summarize_samples
+from hios.bench.summary import summarize
 from hios.bench.table import page
 from hios.bench.budget import Effort, effort_for
 from hios.bench.ways import Machine, Way, machine_of, make_rows, rank_counts

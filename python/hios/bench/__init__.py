@@ -9,6 +9,7 @@ what is fastest and why.
     profiling    one profile from short ones that are measured in turns
     running      schedules and rounds
     yardstick    oneDNN in a bare loop, for comparison
+    samples      statistics of latencies
     summary      the results
     why          the longest path
     verdict      the verdict in words

@@ -1,6 +1,7 @@
 """The machine's other work: how much there was, and which rows to distrust."""
 
-FEWEST = 8    # undisturbed samples that suffice, or half of all samples if these are fewer
+from hios.bench.samples import FEWEST
+
 SHARE = 0.1   # of all runs, from which a line is printed
 VARIED = 0.1  # between a row's rounds, from which it is distrusted
 

@@ -7,7 +7,7 @@ repeated once."""
 import json
 import sys
 
-from hios.bench.summary import best_quarter
+from hios.bench.samples import best_quarter
 from hios.bench.why import graph_file
 from hios.launch.programs import ProgramFailed
 

@@ -1,42 +1,11 @@
 """The results of all rounds: summary.json, and the report of each row."""
 
 import json
-import statistics
 
-from hios.bench.disturbance import FEWEST
+from hios.bench.samples import FEWEST, best_quarter, nearest_rank, summarize_samples
 from hios.bench.verdict import verdict
 from hios.bench.ways import Way
 from hios.bench.why import limit_of
-
-
-
-def fastest_quarter(samples, disturbed=()):
-    """The samples whose median is best_quarter, chosen as in hios/base/numbers/statistics.cpp: without the `disturbed`
-    indices, as long as enough others remain."""
-    indices = set(disturbed)
-    quiet = [ms for index, ms in enumerate(samples) if index not in indices]
-    quarter = -(-len(samples) // 4)
-    enough = max(quarter, min(FEWEST, len(samples) // 2))
-    return sorted(quiet if len(quiet) >= enough else samples)[:quarter]
-
-
-def summarize_samples(samples, disturbed=None):
-    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank. `disturbed`: indices of
-    the samples during which the machine did something else; None: unknown."""
-    ordered = sorted(samples)
-    count = len(ordered)
-
-    def percentile(p):
-        return ordered[max(0, -(-count * p // 100) - 1)]
-
-    summary = {"min": ordered[0], "best_quarter": best_quarter(samples, disturbed or ()),
-               "median": statistics.median(ordered), "p95": percentile(95), "p99": percentile(99),
-               "mean": statistics.fmean(ordered), "samples": count}
-    return summary if disturbed is None else {**summary, "disturbed": len(disturbed)}
-
-
-def best_quarter(samples, disturbed=()):
-    return statistics.median(fastest_quarter(samples, disturbed))
 
 
 def merge_rounds(row):
@@ -49,10 +18,6 @@ def merge_rounds(row):
     report["prediction_error"] = (best - predicted) / best
     row.report_file.write_text(json.dumps(report) + "\n")
     return report
-
-
-def nearest_rank(ordered, p):
-    return ordered[max(0, -(-len(ordered) * p // 100) - 1)]
 
 
 def rounds_varied(row):

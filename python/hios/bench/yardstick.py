@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from hios.bench.summary import summarize_samples
+from hios.bench.samples import summarize_samples
 
 
 class Yardstick:
