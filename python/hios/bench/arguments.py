@@ -102,11 +102,13 @@ def latency_parser():
     group.add_argument("--merge", metavar="WHICH", help="1x1 convolutions that read one tensor: none or siblings")
     group.add_argument("--input", action="append", metavar="FILE",
                        help="a picture, one for each of the batch, or an .npy file (random numbers from --seed)")
-    group.add_argument("--preprocess", default="imagenet", metavar="HOW", help="of pictures: imagenet, none or a file (%(default)s)")
+    group.add_argument("--preprocess", default="imagenet", metavar="HOW",
+                       help="of pictures: imagenet, none or a file (%(default)s)")
     add_machine(parser)
     group = add_measuring(parser)
     group.add_argument("--iterations", type=count, metavar="N", help="runs per row and round (by the budget, 24 at most)")
-    group.add_argument("--all-rows", action="store_true", help="inter-lp and inter-mr too, where they equal hios-lp and hios-mr")
+    group.add_argument("--all-rows", action="store_true",
+                       help="inter-lp and inter-mr too, where they equal hios-lp and hios-mr")
     group.add_argument("--bare", type=Path, metavar="PROGRAM", help="bench/raw_onednn, to run in turns with the rows")
     group.add_argument("--throughput", action="store_true",
                        help="many inferences in flight: inputs per second (hios bench --throughput --help)")

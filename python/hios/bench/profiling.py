@@ -131,7 +131,8 @@ class TurnsProfile:
 
     def _profile(self, way, file, *flags):
         self.programs.run("hios-profile", *self.model, "--backend", "auto", "--threads", way.threads,
-                          "--warmup", 3, "--settle", self.effort.settle_s, "--seed", self.seed, *flags, "--output", file, "-q", ranks=way.ranks)
+                          "--warmup", 3, "--settle", self.effort.settle_s, "--seed", self.seed, *flags, "--output", file, "-q",
+                          ranks=way.ranks)
 
     @staticmethod
     def _configuration(file):

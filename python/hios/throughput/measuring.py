@@ -24,7 +24,8 @@ class Bench:
             print(f"profiling {rows[0].model}, batch {rows[0].batch}: {ranks} x {threads} ...", file=sys.stderr, flush=True)
             objective = ["--objective", "throughput"] if ranks > 1 else []
             self.programs.run("hios-profile", *network, "--threads", threads, "--warmup", 3, "--iterations", self.sweeps,
-                              "--settle", self.settle_s, "--stages", "none", *objective, "--seed", self.seed, "--output", file, "--update", "-q",
+                              "--settle", self.settle_s, "--stages", "none", *objective, "--seed", self.seed, "--output", file,
+                              "--update", "-q",
                               ranks=ranks)
         return file
 
