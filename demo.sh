@@ -1,13 +1,25 @@
 #!/usr/bin/env bash
-# The main job from scratch: installs missing packages, builds, profiles a network, schedules it, runs
-# the schedules under mpirun and prints a table.
-#   ./demo.sh [--model inception_v3|nasnet_large|squeezenet|randwire_large] [--rounds N] …
-# With --throughput as the first argument: many inferences in flight, compared with copies of the network.
-#   ./demo.sh --throughput [--model …] [--rounds N] …
+# hios bench from scratch: installs missing packages, builds the three programs, and measures for at most three minutes.
+# All arguments are passed on; without a model it is inception_v3.
+#   ./demo.sh [MODEL|FILE.onnx] [--budget SECONDS] [--throughput] …
 set -euo pipefail
-cd "$(dirname "$0")"
+root=$(cd "$(dirname "$0")" && pwd)
 
-scripts/setup.sh
-cmake --preset release >/dev/null
-cmake --build --preset release --target hios-profile hios-schedule hios-run
-build/release/bin/hios bench --output build/demo "$@"
+for word in "$@"; do
+  case $word in
+    -h | --help) PYTHONPATH=$root/python exec python3 -B -m hios bench "$@" ;;  # before anything is installed or built
+  esac
+done
+
+(
+  cd "$root"
+  scripts/setup.sh
+  if [ -f build/release/CMakeCache.txt ]; then
+    cmake --preset release >/dev/null
+  else
+    # No tests, and the schedulers joined too: half as many steps. `cmake --preset release` undoes both.
+    cmake --preset release -DHIOS_TESTS=OFF -DHIOS_UNITY=ALL >/dev/null
+  fi
+  cmake --build --preset release --target hios-profile hios-schedule hios-run
+)
+exec "$root/build/release/bin/hios" bench --default-model inception_v3 --budget 180 --output "$root/build/demo" "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The comparison of ./demo.sh for every network, in turn with oneDNN in a bare loop. A network whose
+# hios bench for every network, in turn with oneDNN in a bare loop. A network whose
 # one-core row varied by more than 3 % between rounds is measured again, up to three times. Writes bench/results/latency-PROCESSOR.md and .json.
 #   bench/latency.sh [NETWORK…]
 set -euo pipefail

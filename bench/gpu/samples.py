@@ -5,4 +5,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from hios.bench.summary import summarize_samples as summarize  # noqa: E402,F401
+from hios.bench.samples import summarize_samples as summarize  # noqa: E402,F401

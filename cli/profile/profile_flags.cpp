@@ -39,6 +39,9 @@ po::options_description profile_flags() {
                       "largest measured transfer; the smallest has 1 KB");
   group.add_options()("time-limit", value("SECONDS")->default_value("60"),
                       "seconds for measuring stages");
+  group.add_options()("settle", value("SECONDS")->default_value("20"),
+                      "further measuring of operators until their times settle, at most; so long "
+                      "for stages, too");
   return group;
 }
 
@@ -128,10 +131,9 @@ bool read_throughput(const Flags& flags, std::size_t ranks) {
 job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precision precision,
                                  std::uint64_t seed) {
   job::ProfileOptions options;
-  const double settle_s = options.protocol.settle_s;
   options.ranks = read_rank_options(flags, ranks);
   options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
-  options.protocol.settle_s = settle_s;
+  options.protocol.settle_s = flags.number("settle", 0, 1e6);
   options.route = read_route(flags);
   options.threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
   options.precision = precision;

@@ -4,7 +4,7 @@ import unittest
 from unittest import mock
 
 from hios.launch import programs
-from hios.launch.programs import Deadline, Programs
+from hios.launch.programs import Deadline, ProgramFailed, Programs
 from support import FolderTest
 
 
@@ -25,6 +25,12 @@ class ProgramsTest(FolderTest):
     def test_a_failing_program_ends_the_study_with_its_own_words(self):
         with self.assertRaisesRegex(SystemExit, "hios-schedule --bad 1\nended with status 2: no such flag"):
             self.program('echo "no such flag" >&2; exit 2').run("hios-schedule", "--bad", 1)
+
+    def test_a_failure_is_the_program_s_line_with_a_status_of_ours(self):
+        failed = ProgramFailed(["mpirun", "x"], 1, "mpirun noise\nerror: p.json: wrong kind\n---\n")
+        self.assertEqual((failed.words(), failed.status), ("error: p.json: wrong kind", 3))
+        self.assertEqual(ProgramFailed(["x"], 2, "").status, 2)
+        self.assertEqual(ProgramFailed(["x", "y"], 139, "noise").words(), "x y\nended with status 139: noise")
 
     def test_algorithms_for_latency_come_from_the_json_file(self):
         # The last of `--list-algorithms -q --json FILE`.

@@ -1,107 +1,108 @@
-"""Measures a network, schedules it in every way that this machine can run, runs the schedules in turn and prints a table.
-All rows use one profile file; a row's samples are those of all its rounds.
+"""hios bench: measures a network, schedules it in every way that this machine can run, runs the schedules in turns, and
+prints a table and a verdict. All rows use one profile file; a row's samples are those of all its rounds.
 """
 
-import argparse
 import json
-import os
 import shutil
-import subprocess
 import sys
-import time
-from pathlib import Path
+from dataclasses import replace
 
-from hios.throughput import command as throughput
+from hios.bench import folder as folders
+from hios.bench.arguments import latency_parser, settled
+from hios.bench.budget import Budget, effort_for
+from hios.bench.network import first_answer, inputs_of, network_of, programs_of
 from hios.bench.profiling import TurnsProfile
 from hios.bench.running import Rounds
-from hios.bench.summary import summarize, summarize_samples
-from hios.bench.table import page
-from hios.bench.ways import effort_for, make_rows
-from hios.launch.programs import Programs, programs_folder
+from hios.bench.summary import summarize
+from hios.bench.table import checked, folded, page
+from hios.bench.verdict import ms_text
+from hios.bench.ways import machine_of, make_rows
+from hios.bench.yardstick import Yardstick
+from hios.launch.programs import ProgramFailed
+from hios.throughput import command as throughput
 
 
-class Yardstick:
-    """The network's layers as oneDNN calls in a bare loop: no plan, no executor, no ranks."""
-
-    def __init__(self, program, threads, folder, environment):
-        self.program, self.threads, self.environment = program, threads, environment
-        self.name = f"bare oneDNN loop, {threads} core{'s' if threads > 1 else ''}"
-        self.file = folder / "rounds" / f"bare-{threads}.json"
-        self.samples = []
-
-    def run(self, model, iterations):
-        command = [self.program, "--model", model, "--threads", self.threads, "--iterations", iterations,
-                   "--json", self.file]
-        cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:self.threads]))
-        subprocess.run(["taskset", "-c", cores, *map(str, command)], check=True, stdout=subprocess.DEVNULL,
-                       env={**self.environment, "GOMP_SPINCOUNT": "5000"})
-        self.samples += json.loads(self.file.read_text())["iterations_ms"]
-
-    def result(self):
-        return {"name": self.name, "threads": self.threads, "latency_ms": summarize_samples(self.samples)}
+def say(line):
+    print(folded(line, "  "), flush=True)
 
 
-def arguments(words):
-    parser = argparse.ArgumentParser(prog="compare", description=" ".join(__doc__.split()))
-    parser.add_argument("--model", default="inception_v3", help="a built-in network or a hios-model file (%(default)s)")
-    parser.add_argument("--batch", type=int, help="images at once (default: the network's)")
-    parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
-    parser.add_argument("--width", type=int, help="in pixels (default: the network's)")
-    parser.add_argument("--programs", type=Path, help="folder of the three programs (default: beside hios, or in PATH)")
-    parser.add_argument("--output", type=Path, required=True,
-                        help="folder for profile, schedules and reports; its content is removed")
-    parser.add_argument("--rounds", type=int, help="rounds; each runs every row once")
-    parser.add_argument("--iterations", type=int, help="measured runs per row and round")
-    parser.add_argument("--bare", type=Path, help="bench/raw_onednn, to run in turn with the rows")
-    parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
-    return parser.parse_args(words)
+def answer_first(programs, network, folder, budget):
+    """Runs on one core and prints the first answer. Returns the time of an inference in ms."""
+    print("measuring 1 rank x 1 core ...", file=sys.stderr, flush=True)
+    ms = first_answer(programs, network, folder)["latency_ms"]["best_quarter"]
+    say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms; every other way follows within "
+        f"{max(0, budget.left()):.0f} s")
+    return ms
 
 
-def measure(args, programs, folder):
+def measure(args, programs, network, machine, budget):
     """Measures, schedules and runs all rows, and returns the summary."""
-    effort = effort_for(args.model, args.rounds, args.iterations)
-    model = ["--model", args.model]
-    for flag in ("batch", "height", "width"):
-        if getattr(args, flag):
-            model += [f"--{flag}", getattr(args, flag)]
-    rows = make_rows(folder)
+    folder = args.output
+    one_core_ms = answer_first(programs, network, folder, budget)
+    rows = make_rows(folder, machine.cores, machine.ranks, args.all_rows)
+    ways = len({row.way for row in rows})
+    effort = effort_for(args.budget, one_core_ms, ways, len(rows), args.rounds, args.iterations)
     yardsticks = []
     if args.bare:
-        yardsticks = [Yardstick(args.bare, threads, folder, programs.environment) for threads in (1, 2)]
+        yardsticks = [Yardstick(args.bare, threads, folder, programs.environment)
+                      for threads in sorted({1, machine.cores})]
 
     def after_round():
         for yardstick in yardsticks:
             yardstick.run(args.model, effort.iterations)
 
-    profile = TurnsProfile(programs, rows, model, folder, effort, args.seed)
-    profile.measure()
-    rounds = Rounds(programs, profile, rows, model, effort, args.seed)
+    profile = TurnsProfile(programs, rows, network.flags, folder, effort, network.seed)
+    profile.measure(budget)
+    rounds = Rounds(programs, profile, rows, network.flags, effort, network.seed, network.inputs)
     rounds.schedule(rows)
-    rounds.run_all(after_round)
-    rounds.replace_moved(after_round)
-    rounds.repeat_off()
-    summary = summarize(rows, args.model, rounds.repeated, profile.unsettled())
+    rounds.run_all(budget, after_round)
+    remarks = list(machine.remarks)
+    if budget.left() < -0.1 * budget.seconds:
+        remarks.append(f"{budget.seconds:.0f} s are too few here: one turn of the profile and one round of every row took "
+                       f"{budget.spent():.0f} s (--budget {budget.spent():.0f})")
+    summary = summarize(rows, network.label, rounds.repeated, profile.unsettled(), remarks)
     if yardsticks:
         summary["extra"]["yardsticks"] = [yardstick.result() for yardstick in yardsticks]
     return summary
 
 
-def main(words):
-    if words[:1] == ["--throughput"]:
-        return throughput.main(words[1:])
-    args = arguments(words)
-    cores = len(os.sched_getaffinity(0))
-    if cores < 2:
-        sys.exit(f"the comparison needs 2 cores and may use {cores}")
-    started = time.monotonic()
-    folder = args.output
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "rounds").mkdir(parents=True)
-    summary = measure(args, Programs(args.programs or programs_folder()), folder)
-    summary["seconds"] = time.monotonic() - started
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
-    print(page(summary))
-    print(f"\nreports, schedules and traces are in {folder}/ ({summary['seconds']:.0f} s)")
-    if not all(row["verified"] and row["bitwise_equal_to_one_rank"] for row in summary["rows"]):
-        sys.exit("a row did not verify")
+def write_page(folder, summary):
+    """Writes the page of all rows, and returns a line about it."""
+    try:
+        from hios.page.command import write_page as write
+    except ImportError as error:
+        return f"no page: {error}"
+    files = [folder / "summary.json"]
+    for row in summary["rows"]:
+        files += [folder / row["extra"][key] for key in ("report", "schedule")]
+    write(files, folder / "report.html")
+    return f"the page: {folder / 'report.html'}"
 
+
+def bench(args):
+    """Returns the exit status."""
+    programs = programs_of(args)
+    network = network_of(args)
+    machine = machine_of(args.cores, args.ranks, shutil.which("mpirun") is not None)
+    network.operators(programs)
+    folders.prepare(args.output, args.force)
+    network = replace(network, inputs=inputs_of(args.input, args.preprocess, network, args.output))
+    budget = Budget(args.budget)
+    summary = measure(args, programs, network, machine, budget)
+    summary["seconds"] = budget.spent()
+    (args.output / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    print(page(summary))
+    print(f"\n{write_page(args.output, summary)}")
+    print(f"reports, schedules and traces are in {args.output}/ ({summary['seconds']:.0f} s)")
+    return 0 if all(map(checked, summary["rows"])) else 1
+
+
+def main(words):
+    """Without --throughput among the words, latency."""
+    try:
+        if "--throughput" in words:
+            return throughput.main([word for word in words if word != "--throughput"])
+        return bench(settled(latency_parser().parse_args(words)))
+    except ProgramFailed as failed:
+        print(failed.words(), file=sys.stderr)
+        return failed.status

@@ -12,7 +12,9 @@ algorithms that use several streams.
 import json
 import sys
 
-TURNS = 3
+from hios.bench.budget import MOST_TURNS, PROFILE_SHARE
+
+NOT_MEASURED_FOR = ("best",)  # the search estimates stages that no other planner asked for
 AGREE = 0.03
 
 
@@ -43,6 +45,7 @@ class TurnsProfile:
     def __init__(self, programs, rows, model, folder, effort, seed):
         self.programs, self.rows, self.model = programs, rows, model
         self.folder, self.effort, self.seed = folder, effort, seed
+        self.turn_s = 0.0                             # seconds of the last turn of all ways
         self.file = folder / "profile.json"
         self.ways = sorted({row.way for row in rows})
         self.turns = {way: [] for way in self.ways}   # configurations, in order
@@ -50,14 +53,21 @@ class TurnsProfile:
         self.settling = {}                            # how they settled, by way, if the profiler reports it
         (folder / "turns").mkdir(exist_ok=True)
 
-    def measure(self, turns=TURNS):
-        for turn in range(1, turns + 1):
-            print(f"profiling, turn {turn} of {turns} ...", file=sys.stderr, flush=True)
-            for way in self.ways:
-                self.turn(way)
-            for way in self.ways:
-                self.grow_stages(way)
+    def measure(self, budget):
+        """Measures a turn, and more of them while they fit into their share of the budget."""
+        for turn in range(1, MOST_TURNS + 1):
+            if turn > 1 and not budget.fits(self.turn_s, PROFILE_SHARE):
+                break
+            print(f"profiling, turn {turn} of at most {MOST_TURNS} ({budget.spent():.0f} of {budget.seconds:.0f} s) ...",
+                  file=sys.stderr, flush=True)
+            self.turn_s = budget.timed(self.turn_of_all)
         self.write()
+
+    def turn_of_all(self):
+        for way in self.ways:
+            self.turn(way)
+        for way in self.ways:
+            self.grow_stages(way)
 
     def turn(self, way):
         """Measures operators and transfers once more."""
@@ -67,7 +77,8 @@ class TurnsProfile:
 
     def grow_stages(self, way):
         """Measures more of the stages that the algorithms of this way ask for, with the operators of its first turn."""
-        wanted = [row.algorithm for row in self.rows if row.way == way and row.streams > 1]
+        wanted = [row.algorithm for row in self.rows if row.way == way and row.streams > 1
+                  and row.algorithm not in NOT_MEASURED_FOR]
         if not wanted:
             return
         file = self.folder / "turns" / f"{way.key}-stages.json"
@@ -84,7 +95,8 @@ class TurnsProfile:
         self.turn(way)
         for schedule in schedules:
             file = self.folder / "turns" / f"{way.key}-{number}-{schedule.stem}.json"
-            self._profile(way, file, "--iterations", 10, "--stages", schedule, *self._streams(way))
+            self._profile(way, file, "--iterations", 10, "--stages", schedule, *self._streams(way),
+                          "--time-limit", self.effort.stages_s)
             self._keep_stages(way, self._configuration(file), replace=True)
         self.write()
         return json.dumps(self._chosen(way)) != before
@@ -119,7 +131,8 @@ class TurnsProfile:
 
     def _profile(self, way, file, *flags):
         self.programs.run("hios-profile", *self.model, "--backend", "auto", "--threads", way.threads,
-                          "--warmup", 3, "--seed", self.seed, *flags, "--output", file, "-q", ranks=way.ranks)
+                          "--warmup", 3, "--settle", self.effort.settle_s, "--seed", self.seed, *flags, "--output", file, "-q",
+                          ranks=way.ranks)
 
     @staticmethod
     def _configuration(file):

@@ -1,92 +1,117 @@
 """Schedules and rounds: a round runs every row once, so that noise affects all rows alike.
 
-Doubtful measurements are repeated, within limits:
-  - a round in which the first row, one core, was slower than in its fastest round by more than MOVED is replaced;
-  - a way with a row whose best quarter differs from its prediction by more than OFF is profiled again, and its rows
-    are planned and run again: either the profile or the runs were disturbed. Each way is repeated once.
-"""
+Rounds go on until the budget is spent. Halfway, while there is time, a way with a row whose best quarter differs from its
+prediction by more than OFF is profiled, planned and run again: either the profile or the runs were disturbed. Each way is
+repeated once."""
 
 import json
 import sys
 
-from .summary import best_quarter
+from hios.bench.samples import best_quarter
+from hios.bench.why import graph_file
+from hios.launch.programs import ProgramFailed
 
 OFF = 0.10
-MOVED = 0.10
-MOST_ROUNDS_AGAIN = 2
-ROUNDS_OFF = 2  # at least, for a way that was planned again
+ROUNDS_OFF = 2  # for a way that was planned again, where they fit
 
 
 class Rounds:
-    def __init__(self, programs, profile, rows, model, effort, seed):
+    def __init__(self, programs, profile, rows, model, effort, seed, inputs=()):
         self.programs, self.profile, self.rows = programs, profile, rows
-        self.model, self.effort, self.seed = model, effort, seed
+        self.model, self.effort, self.seed, self.inputs = model, effort, seed, inputs
         self.last = 0       # number of the last round
+        self.round_s = 0.0  # seconds of the last one of all rows
         self.repeated = []  # repeated measurements, a line each
 
     def schedule(self, rows):
         """Plans these rows by the current profile. If that gives another schedule, the samples of the old one are
         dropped."""
+        drawn = set()
         for row in rows:
             before = stages_of(row.schedule)
+            graph = [] if row.way in drawn else ["--export-graph", graph_file(row.schedule.parent, row.way)]
+            drawn.add(row.way)
             self.programs.run("hios-schedule", *self.model, "--profile", self.profile.file,
                               "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
-                              "--algorithm", row.algorithm, "--output", row.schedule, "--force", "-q")
+                              "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
+                              "--output", row.schedule, *graph, "--force", "-q")
             row.report = None
             if stages_of(row.schedule) != before:
                 row.rounds.clear()
 
-    def run(self, rows, after_round=lambda: None):
+    def run(self, rows, after_round=lambda: None, budget=None):
         """Runs one more round of these rows. The first run of a plan is verified."""
         self.last += 1
-        print(f"round {self.last} ...", file=sys.stderr, flush=True)
+        spent = f" ({budget.spent():.0f} of {budget.seconds:.0f} s)" if budget else ""
+        print(f"round {self.last}{spent} ...", file=sys.stderr, flush=True)
         for row in rows:
-            extra = [] if row.report else ["--verify", "--trace", row.trace]
-            file = row.round_file(self.last)
-            self.programs.run("hios-run", *self.model, "--schedule", row.schedule, "--profile", self.profile.file,
-                              "--backend", "auto", "--seed", self.seed, "--warmup", 3,
-                              "--iterations", self.effort.iterations, *extra, "--json", file, "--force", "-q",
-                              ranks=row.way.ranks)
-            report = json.loads(file.read_text())
+            report = self._report(row, row.round_file(self.last))
             row.rounds[self.last] = report
             row.report = row.report or report
         after_round()
 
-    def run_all(self, after_round=lambda: None):
-        for _ in range(self.effort.rounds):
-            self.run(self.rows, after_round)
+    def _report(self, row, file):
+        extra = [] if row.report else ["--verify", "--trace", row.trace]
+        try:
+            self.programs.run("hios-run", *self.model, *self.inputs, "--schedule", row.schedule,
+                              "--profile", self.profile.file, "--backend", "auto", "--seed", self.seed, "--warmup", 3,
+                              "--iterations", self.effort.iterations, *extra, "--json", file, "--force", "-q",
+                              ranks=row.way.ranks)
+        except ProgramFailed:
+            if not wrong_results(file):
+                raise
+        return json.loads(file.read_text())
 
-    def replace_moved(self, after_round=lambda: None):
-        """Replaces rounds in which one core was slower than in its fastest round."""
-        for _ in range(MOST_ROUNDS_AGAIN):
-            times = {number: best_quarter(report["iterations_ms"], report["disturbed_iterations"])
-                     for number, report in self.rows[0].rounds.items()}
-            slowest = max(times, key=times.get)
-            moved = times[slowest] / min(times.values()) - 1
-            if moved <= MOVED:
-                return
-            self.run(self.rows, after_round)
-            for row in self.rows:
-                row.rounds.pop(slowest, None)
-            self.repeated.append(f"round {slowest} was repeated: one core was {100 * moved:.0f} % "
-                                 "slower in it than in the fastest round")
+    def more(self, budget):
+        """True if another round is wanted and fits into the budget."""
+        return (self.effort.rounds is None or self.last < self.effort.rounds) and budget.fits(self.round_s)
 
-    def repeat_off(self):
-        """Measures ways again whose rows differ from their predictions."""
+    def round_of_all(self, budget, after_round):
+        self.round_s = budget.timed(lambda: self.run(self.rows, after_round, budget))
+
+    def run_all(self, budget, after_round=lambda: None):
+        """Runs one round in any case, and more until the budget is spent."""
+        self.round_of_all(budget, after_round)
+        halfway = budget.spent() + budget.left() / 2
+        while self.more(budget) and (self.effort.rounds or budget.spent() < halfway):
+            self.round_of_all(budget, after_round)
+        self.repeat_off(budget)
+        while self.more(budget):
+            self.round_of_all(budget, after_round)
+
+    def repeat_off(self, budget):
+        """Measures ways again whose rows differ from their predictions, while there is time for it."""
         for way in self.profile.ways:
             rows = [row for row in self.rows if row.way == way]
             worst = max(rows, key=lambda row: abs(error_of(row)))
             before = error_of(worst)
-            if abs(before) <= OFF:
+            cost_s = self.profile.turn_s + self.effort.plan_s + 2 * self.round_s
+            if abs(before) <= OFF or not budget.fits(cost_s):
                 continue
             self.profile.again(way, [row.schedule for row in rows if row.streams > 1])
             self.schedule(rows)
-            missing = max(self.effort.rounds - len(row.rounds) for row in rows)
-            for _ in range(max(ROUNDS_OFF, missing)):
-                self.run(rows)
+            missing = max(ROUNDS_OFF, max(row_count(self.rows) - len(row.rounds) for row in rows))
+            self.run(rows, budget=budget)
+            while missing > 1 and budget.fits(self.round_s):
+                self.run(rows, budget=budget)
+                missing -= 1
             self.repeated.append(f"{way} was profiled, planned and run again: {worst.algorithm} was "
                                  f"{100 * before:+.1f} % off its prediction, and is "
                                  f"{100 * error_of(worst):+.1f} % off now")
+
+
+def row_count(rows):
+    """The rounds of the row that has most."""
+    return max(len(row.rounds) for row in rows)
+
+
+def wrong_results(report_file):
+    """True if a run ended, and its verification failed."""
+    try:
+        verified = json.loads(report_file.read_text())["verified"]
+        return verified is not None and not (verified["passed"] and verified["bitwise"])
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 def stages_of(schedule_file):

@@ -1,38 +1,11 @@
 """The results of all rounds: summary.json, and the report of each row."""
 
 import json
-import statistics
 
-FEWEST = 8  # undisturbed samples that suffice, or half of all samples if these are fewer
-
-
-def fastest_quarter(samples, disturbed=()):
-    """The samples whose median is best_quarter, chosen as in hios/base/numbers/statistics.cpp: without the `disturbed`
-    indices, as long as enough others remain."""
-    indices = set(disturbed)
-    quiet = [ms for index, ms in enumerate(samples) if index not in indices]
-    quarter = -(-len(samples) // 4)
-    enough = max(quarter, min(FEWEST, len(samples) // 2))
-    return sorted(quiet if len(quiet) >= enough else samples)[:quarter]
-
-
-def summarize_samples(samples, disturbed=None):
-    """The statistics of a report's latency_ms (docs/formats.md), percentiles by the nearest rank. `disturbed`: indices of
-    the samples during which the machine did something else; None: unknown."""
-    ordered = sorted(samples)
-    count = len(ordered)
-
-    def percentile(p):
-        return ordered[max(0, -(-count * p // 100) - 1)]
-
-    summary = {"min": ordered[0], "best_quarter": best_quarter(samples, disturbed or ()),
-               "median": statistics.median(ordered), "p95": percentile(95), "p99": percentile(99),
-               "mean": statistics.fmean(ordered), "samples": count}
-    return summary if disturbed is None else {**summary, "disturbed": len(disturbed)}
-
-
-def best_quarter(samples, disturbed=()):
-    return statistics.median(fastest_quarter(samples, disturbed))
+from hios.bench.samples import FEWEST, best_quarter, nearest_rank, summarize_samples
+from hios.bench.verdict import verdict
+from hios.bench.ways import Way
+from hios.bench.why import limit_of
 
 
 def merge_rounds(row):
@@ -47,37 +20,56 @@ def merge_rounds(row):
     return report
 
 
-def two_rank_limit(rows, one_core_ms):
-    """The schedulers' lower bound on the latency of two ranks x one core."""
-    row = next(row for row in rows if row.way.ranks == 2)
-    predicted = json.loads(row.schedule.read_text())["predicted"]
-    return {"bound": predicted["bound"], "ms": predicted["lower_bound_ms"],
-            "speedup_over_one_core": one_core_ms / predicted["lower_bound_ms"]}
+def rounds_varied(row):
+    """The slowest over the fastest round of a row, less 1."""
+    rounds = [best_quarter(report["iterations_ms"], report["disturbed_iterations"]) for report in row.rounds.values()]
+    return max(rounds) / min(rounds) - 1
 
 
-def summarize(rows, model_name, repeated=(), unsettled=()):
+def details(row, report):
+    """What the verdict and the page need of a row: its files, and how its runs are spread."""
+    indices = set(report["disturbed_iterations"])
+    samples = report["iterations_ms"]
+    quiet = [ms for index, ms in enumerate(samples) if index not in indices]
+    ordered = sorted(quiet if len(quiet) >= min(FEWEST, len(samples) / 2) else samples)
+    return {"batch": report["model"]["batch"], "p25_ms": nearest_rank(ordered, 25), "p75_ms": nearest_rank(ordered, 75),
+            "rounds_varied": rounds_varied(row), "rounds": len(row.rounds), "schedule": row.schedule.name,
+            "report": row.report_file.name, "trace": row.trace.name}
+
+
+def result_of(row, report, one_core, best_cores):
+    """A row of the summary."""
+    ms, verified = report["latency_ms"]["best_quarter"], report["verified"]
+    return {"name": row.name, "ranks": row.way.ranks, "threads": row.way.threads, "algorithm": row.algorithm,
+            "latency_ms": report["latency_ms"], "predicted_ms": report["predicted_ms"],
+            "prediction_error": report["prediction_error"], "verified": verified["passed"],
+            "bitwise_equal_to_one_rank": verified["bitwise"], "speedup_over_one_core": one_core / ms,
+            "ratio_to_best_two_core_row": best_cores / ms, "overhead_ms": report["overhead_ms"],
+            "extra": details(row, report)}
+
+
+def summarize(rows, model_name, repeated=(), unsettled=(), remarks=()):
+    """The summary. `ratio_to_best_two_core_row` compares with the best row on all cores, of which two are the fewest."""
     reports = [(row, merge_rounds(row)) for row in rows]
 
     def best(select):
-        return min(r["latency_ms"]["best_quarter"] for row, r in reports if select(row.way))
+        return min((r["latency_ms"]["best_quarter"] for row, r in reports if select(row.way)), default=None)
 
-    one_core = best(lambda way: way.ranks * way.threads == 1)
-    best_two_cores = best(lambda way: way.ranks * way.threads == 2)
-    result = []
-    for row, report in reports:
-        ms = report["latency_ms"]["best_quarter"]
-        verified = report["verified"]
-        result.append({
-            "name": row.name, "ranks": row.way.ranks, "threads": row.way.threads, "algorithm": row.algorithm,
-            "latency_ms": report["latency_ms"], "predicted_ms": report["predicted_ms"],
-            "prediction_error": report["prediction_error"],
-            "verified": verified["passed"], "bitwise_equal_to_one_rank": verified["bitwise"],
-            "speedup_over_one_core": one_core / ms, "ratio_to_best_two_core_row": best_two_cores / ms,
-            "overhead_ms": report["overhead_ms"],
-        })
-    rounds = [best_quarter(report["iterations_ms"], report["disturbed_iterations"]) for report in rows[0].rounds.values()]
-    return {"format": "hios-summary", "version": 1, "model": model_name, "rows": result,
-            "reference_moved": max(rounds) / min(rounds) - 1,
-            "two_cores_one_rank_ms": best(lambda way: way.ranks == 1 and way.threads == 2),
-            "extra": {"two_rank_limit": two_rank_limit(rows, one_core), "rounds": len(rounds),
-                      "repeated": list(repeated), "unsettled": [str(way) for way in unsettled]}}
+    cores = max(row.way.cores for row in rows)
+    one_core, best_cores = best(lambda way: way.cores == 1), best(lambda way: way.cores == cores)
+    results = [result_of(row, report, one_core, best_cores) for row, report in reports]
+    limits = [limit_of(way, rows) for way in sorted({row.way for row in rows})]
+    summary = {"format": "hios-summary", "version": 1, "model": model_name, "rows": results,
+               "reference_moved": rounds_varied(rows[0]),
+               "extra": {"cores": cores, "limits": limits, "rounds": max(len(row.rounds) for row in rows),
+                         "repeated": list(repeated), "unsettled": [str(way) for way in unsettled],
+                         "remarks": list(remarks)}}
+    threads = best(lambda way: way == Way(1, 2))
+    if threads is not None:
+        summary["two_cores_one_rank_ms"] = threads
+    for limit in limits:
+        if (limit["ranks"], limit["threads"]) == (2, 1):
+            summary["extra"]["two_rank_limit"] = {"bound": limit["bound"], "ms": limit["ms"],
+                                                  "speedup_over_one_core": one_core / limit["ms"]}
+    summary["extra"]["verdict"] = verdict(summary)
+    return summary

@@ -1,6 +1,16 @@
 """The rows of the comparison, and their ways of using the machine."""
 
+import os
 from dataclasses import dataclass
+
+from hios.errors import InputError
+
+MOST_CORES = 16  # a network at batch 1 rarely gains from more, and each way costs measuring time
+MOST_RANKS = 4   # unless --ranks says otherwise
+
+
+def counted(number, noun):
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, order=True)
@@ -11,12 +21,15 @@ class Way:
     threads: int
 
     def __str__(self):
-        return (f"{self.ranks} rank{'s' if self.ranks > 1 else ''} x "
-                f"{self.threads} core{'s' if self.threads > 1 else ''}")
+        return f"{counted(self.ranks, 'rank')} x {counted(self.threads, 'core')}"
 
     @property
     def key(self):
         return f"{self.ranks}x{self.threads}"
+
+    @property
+    def cores(self):
+        return self.ranks * self.threads
 
 
 class Row:
@@ -49,35 +62,61 @@ class Row:
         return indices
 
 
-# ranks, cores per rank, streams per rank, algorithm
-ROWS = [
-    (1, 1, 1, "sequential"),
-    (1, 2, 1, "sequential"),
-    (1, 2, 2, "ios"),
-    (2, 1, 1, "inter-lp"),
-    (2, 1, 1, "hios-lp"),
-    (2, 1, 1, "inter-mr"),
-    (2, 1, 1, "hios-mr"),
-]
+def rank_counts(cores, most):
+    """2, 4, 8 … up to `most` ranks and one core each; `most` itself too."""
+    counts = {most} if most > 1 else set()
+    ranks = 2
+    while ranks <= min(most, cores):
+        counts.add(ranks)
+        ranks *= 2
+    return sorted(counts)
 
 
-def make_rows(folder):
-    return [Row(Way(ranks, threads), streams, algorithm, folder) for ranks, threads, streams, algorithm in ROWS]
+def algorithms_of(streams, all_rows):
+    """The planners for several ranks. With one stream Alg. 2 has nothing to group: inter-lp is hios-lp, inter-mr hios-mr."""
+    if all_rows or streams > 1:
+        return ["inter-lp", "hios-lp", "inter-mr", "hios-mr", "best"]
+    return ["hios-lp", "hios-mr", "best"]
+
+
+def make_rows(folder, cores=2, most_ranks=2, all_rows=False):
+    """One rank on one core; one rank on all cores, with and without streams; then ranks that share the cores."""
+    rows = [Row(Way(1, 1), 1, "sequential", folder)]
+    if cores > 1:
+        rows.append(Row(Way(1, cores), 1, "sequential", folder))
+        rows.append(Row(Way(1, cores), min(cores, 4), "ios", folder))
+    for ranks in rank_counts(cores, most_ranks):
+        threads = cores // ranks
+        streams = min(threads, 4)
+        rows += [Row(Way(ranks, threads), streams, algorithm, folder) for algorithm in algorithms_of(streams, all_rows)]
+    return rows
 
 
 @dataclass(frozen=True)
-class Effort:
-    """The number of samples, chosen for a few minutes in total."""
+class Machine:
+    """The cores and ranks of the comparison, and remarks on what was left out."""
 
-    rounds: int = 5       # each runs every row once
-    iterations: int = 24  # runs per row and round
-    sweeps: int = 16      # of the profiler, in each turn
-    stages_s: int = 12    # seconds for measuring stages, in each turn
-
-
-EFFORTS = {"nasnet_large": Effort(rounds=4, iterations=8, sweeps=8)}
+    cores: int
+    ranks: int
+    remarks: tuple = ()
 
 
-def effort_for(model, rounds=None, iterations=None):
-    effort = EFFORTS.get(model, Effort())
-    return Effort(rounds or effort.rounds, iterations or effort.iterations, effort.sweeps, effort.stages_s)
+def machine_of(cores, ranks, has_mpirun, allowed=None):
+    """What --cores and --ranks (None: not given) mean on a machine with so many allowed cores. Throws InputError."""
+    allowed = allowed or len(os.sched_getaffinity(0))
+    remarks = []
+    if cores is not None and cores > allowed:
+        raise InputError(f"--cores {cores}: this process may use {counted(allowed, 'core')}: --cores {allowed}")
+    if cores is None and allowed > MOST_CORES:
+        remarks.append(f"{MOST_CORES} of {allowed} cores are used (--cores {allowed} uses all)")
+    cores = cores or min(allowed, MOST_CORES)
+    if ranks is not None and ranks > cores:
+        raise InputError(f"--ranks {ranks}: a rank needs a core of its own, and there {'is' if cores == 1 else 'are'} "
+                         f"{counted(cores, 'core')}: --ranks {cores}")
+    most = ranks or min(cores, MOST_RANKS)
+    if cores == 1:
+        remarks.append("one core: one rank only, so there is nothing to compare it with")
+    elif most > 1 and not has_mpirun:
+        remarks.append("no mpirun in PATH: one rank only (Debian: apt-get install openmpi-bin)")
+        most = 1
+    return Machine(cores, most, tuple(remarks))

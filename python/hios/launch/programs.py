@@ -28,6 +28,24 @@ def programs_folder():
                      "release), or name its folder in HIOS_PROGRAMS")
 
 
+class ProgramFailed(SystemExit):
+    """A program that ended with another status than 0; uncaught, it ends the caller with its error."""
+
+    def __init__(self, command, returncode, errors):
+        super().__init__(f"{' '.join(command)}\nended with status {returncode}: {errors}")
+        self.returncode, self.errors = returncode, errors
+
+    @property
+    def status(self):
+        """The exit status for the caller: the program's own, where the programs give it a meaning that is not a check's."""
+        return self.returncode if self.returncode == 2 else 3
+
+    def words(self):
+        """What the program said, without the launcher's lines; everything where it said nothing of its own."""
+        own = [line for line in self.errors.splitlines() if line.startswith("error:")]
+        return own[0] if own else str(self)
+
+
 class Programs:
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -40,7 +58,7 @@ class Programs:
         done = subprocess.run(command, env=self.environment, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}\nended with status {done.returncode}: {done.stderr}")
+            raise ProgramFailed(command, done.returncode, done.stderr)
         return done.stdout
 
     def json(self, program, *flags, ranks=0):

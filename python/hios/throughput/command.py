@@ -1,63 +1,86 @@
-"""Measures the inputs per second of a network on two cores: on one rank, as copies of the network, and as a pipeline over
-two ranks with many inferences in flight; then of networks that consist of weights, and of one that no device can hold alone.
-Rows of a network use one profile and run in turn. Writes throughput.json.
+"""hios bench --throughput: measures the inputs per second of a network on one rank, as copies of the network, and as a
+pipeline over ranks with many inferences in flight; then with larger batches. With --all-rows also networks that consist of
+weights, and one that no device can hold alone. Rows of a network use one profile and run in turns. Writes throughput.json.
 """
 
-import argparse
 import json
-import os
 import shutil
 import sys
-import time
-from pathlib import Path
 
-from hios.launch.programs import Programs, programs_folder
+from hios.bench import folder as folders
+from hios.bench.arguments import settled, throughput_parser
+from hios.bench.budget import Budget, clamp
+from hios.bench.network import first_answer, network_of, programs_of
+from hios.bench.table import folded, folded_verdict
+from hios.bench.verdict import ms_text, rate_text
+from hios.bench.ways import machine_of
 from hios.throughput import table, weights
 from hios.throughput.measuring import Bench, write_platform
 from hios.throughput.rows import Row, distinct, rows_of, short_rows_of
+from hios.throughput.verdict import verdict
 
 BATCHES = (2, 4, 8)
+FIRST_SHARE = 0.45  # of the budget for batch 1, the rest is for larger batches
 
 
-def arguments(words):
-    parser = argparse.ArgumentParser(prog="throughput", description=" ".join(__doc__.split()))
-    parser.add_argument("--model", default="inception_v3", help="a built-in network or a file (%(default)s)")
-    parser.add_argument("--height", type=int, help="in pixels (default: the network's)")
-    parser.add_argument("--programs", type=Path, help="folder of the three programs (default: beside hios, or in PATH)")
-    parser.add_argument("--output", type=Path, required=True, help="folder for throughput.json and its sources")
-    parser.add_argument("--rounds", type=int, default=2, help="rounds; each runs every row once (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=2, help="measured seconds per row and round (%(default)s)")
-    parser.add_argument("--sweeps", type=int, default=16, help="sweeps of the profiler (%(default)s)")
-    parser.add_argument("--time-limit", type=float, default=5, metavar="SECONDS", help="time limit of best (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (%(default)s)")
-    return parser.parse_args(words)
+def flags_of(network, batch):
+    """The network's flags with another batch."""
+    flags = list(network.flags)
+    if "--batch" in flags:
+        at = flags.index("--batch")
+        del flags[at:at + 2]
+    return [*flags, "--batch", batch]
 
 
-def flags_of(args, batch):
-    size = ["--height", args.height] if args.height else []
-    return ["--model", args.model, "--batch", batch, *size]
+class Sections:
+    """The measured tables of one network."""
+
+    def __init__(self, args, network, machine, bench, budget):
+        self.args, self.network, self.machine = args, network, machine
+        self.bench, self.budget = bench, budget
+
+    def best_batch(self):
+        """The batch with the most inputs per second, from short runs of copies: a batch that helps there helps in all
+        rows."""
+        copies = self.machine.cores if self.machine.ranks > 1 else 1
+        several = ["--copies", copies] if copies > 1 else []
+
+        def per_second(batch):
+            row = Row(self.network.label, batch, 1, 1, copies, "sequential")
+            row.reports.append(self.bench.programs.json("hios-run", *flags_of(self.network, batch), *several, "--inferences",
+                                                        10, ranks=copies))
+            return row.result()["per_second"]
+        return max(BATCHES, key=per_second)
+
+    def of_batch(self, batch, share):
+        flags = flags_of(self.network, batch)
+        rows = rows_of(self.network.label, batch, self.machine.cores, self.machine.ranks)
+        profile = self.bench.profile(flags, rows)
+        self.bench.schedule(flags, rows, profile)
+        rows = distinct(rows)
+        limit = self.args.rounds
+        self.bench.turns(flags, rows, profile,
+                         lambda turn, last_s: (limit is None or turn < limit) and self.budget.fits(last_s, share))
+        heading = f"{self.network.label}, batch {batch}, {self.machine.cores} cores; times in ms"
+        print(table.page(heading, rows), flush=True)
+        return rows
+
+    def measure(self):
+        """All rows of the network: batch 1 in any case, a larger one if time is left for it."""
+        batch = self.args.batch or 1
+        if self.args.batch:
+            return self.of_batch(batch, 1.0)
+        first = []
+        first_s = self.budget.timed(lambda: first.extend(self.of_batch(batch, FIRST_SHARE)))
+        if not self.budget.fits(first_s):
+            print(folded(f"no time for larger batches (--budget {2 * self.budget.spent() + first_s:.0f})"))
+            return first
+        return [*first, *self.of_batch(self.best_batch(), 1.0)]
 
 
-def best_batch(args, bench):
-    """The batch with the most inputs per second, from short runs of copies: a batch that helps there helps in all rows."""
-    def per_second(batch):
-        row = Row(Path(args.model).stem, batch, 1, 1, 2, "sequential")
-        bench.programs.run("hios-run", *flags_of(args, batch), "--copies", 2, "--inferences", 10, "-q", "--json",
-                           bench.folder / "batch.json", "--force", ranks=2)
-        row.reports.append(json.loads((bench.folder / "batch.json").read_text()))
-        return row.result()["per_second"]
-    return max(BATCHES, key=per_second)
-
-
-def network_rows(args, bench, batch):
-    rows = rows_of(Path(args.model).stem, batch)
-    flags = flags_of(args, batch)
-    profile = bench.profile(flags, rows)
-    bench.schedule(flags, rows, profile)
-    rows = distinct(rows)
-    bench.turns(flags, rows, profile, args.rounds)
-    print(table.page(f"{args.model}, batch {batch}, 2 cores", rows), flush=True)
-    return rows
+def rounds_of(args):
+    """Rounds of the sections that are beside the budget."""
+    return lambda turn, _: turn < (args.rounds or 2)
 
 
 def weights_rows(args, bench):
@@ -70,48 +93,76 @@ def weights_rows(args, bench):
         flags = ["--model", file]
         profile = bench.profile(flags, rows)
         bench.schedule(flags, rows, profile)
-        bench.turns(flags, rows, profile, args.rounds)
+        bench.turns(flags, rows, profile, rounds_of(args))
         every += rows
         copies = table.copies_of(rows)
         lines += [[rows[0].model, *table.cells(row, copies)] for row in rows]
-    print(f"\n1x1 convolutions whose weights are a multiple of a core's share of the caches ({cache / 2**20:.1f} MiB)\n")
-    print(table.text(["network", *table.COLUMNS], lines), flush=True)
+    print("\n" + folded(f"1x1 convolutions whose weights are a multiple of a core's share of the caches "
+                        f"({cache / 2**20:.1f} MiB)") + "\n")
+    print(table.text(["network", *table.COLUMNS], lines, table.DROPPED), flush=True)
     return every
 
 
-def memory_rows(args, bench, rows):
+def memory_rows(args, network, bench, rows):
     """Rows for two devices that each hold three quarters of the network's memory."""
     batch = rows[0].batch
     held = max(rank["held_bytes"] for row in rows if row.copies > 1 for rank in row.reports[0]["ranks"])
     limit = held * 3 // 4
-    flags = flags_of(args, batch)
+    flags = flags_of(network, batch)
     profile = bench.stem(rows[0]).with_suffix(".profile.json")
     copies, pipeline = short_rows_of(f"{rows[0].model}, {limit / 1e6:.0f} MB per device", batch)
     copies.refused = f"needs {held / 1e6:.0f} MB per device"
     platform = write_platform(bench.folder / "small-platform.json", 2, 1, limit)
     bench.schedule(flags, [pipeline], profile, platform)
-    bench.turns(flags, [pipeline], profile, args.rounds)
-    print(table.page(f"{args.model}, batch {batch}, two devices of {limit / 1e6:.0f} MB each", [copies, pipeline]), flush=True)
+    bench.turns(flags, [pipeline], profile, rounds_of(args))
+    print(table.page(f"{network.label}, batch {batch}, two devices of {limit / 1e6:.0f} MB each", [copies, pipeline]),
+          flush=True)
     return [pipeline]
 
 
-def main(words):
-    args = arguments(words)
-    if len(os.sched_getaffinity(0)) < 2:
-        sys.exit(f"the comparison needs 2 cores and may use {len(os.sched_getaffinity(0))}")
-    started = time.monotonic()
-    folder = args.output / "throughput"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    bench = Bench(Programs(args.programs or programs_folder()), folder, args.seconds, args.sweeps, args.time_limit, args.seed)
-    rows = network_rows(args, bench, 1)
-    limited = memory_rows(args, bench, rows)
-    batched = network_rows(args, bench, best_batch(args, bench))
-    everything = rows + batched + weights_rows(args, bench) + limited
-    results = [row.result() for row in everything if row.result()]
-    file = args.output / "throughput.json"
-    file.write_text(json.dumps({"rows": results, "seconds": time.monotonic() - started}, indent=1) + "\n")
-    print(f"\n{file} holds the rows ({time.monotonic() - started:.0f} s)")
-    if not all(row["verified"] for row in results):
-        sys.exit("a row did not verify")
+def prepare(args):
+    """Returns the folder of the sources."""
+    folders.prepare(args.output, args.force, folders=("throughput",))
+    return args.output / "throughput"
 
+
+def main(words):
+    """Returns the exit status."""
+    args = settled(throughput_parser().parse_args(words))
+    programs = programs_of(args)
+    network = network_of(args)
+    machine = machine_of(args.cores, args.ranks, shutil.which("mpirun") is not None)
+    network.operators(programs)
+    folder = prepare(args)
+    budget = Budget(args.budget)
+    print("measuring 1 rank x 1 core ...", file=sys.stderr, flush=True)
+    report = first_answer(programs, network, args.output)
+    one_core_ms = report["latency_ms"]["best_quarter"]
+    print(folded(f"first answer: 1 rank x 1 core {ms_text(one_core_ms)} ms, one inference after the other: "
+                 f"{rate_text(1000 * report['model']['batch'] / one_core_ms)}", "  "), flush=True)
+    for remark in machine.remarks:
+        print(folded(remark, "  "))
+    bench = Bench(programs, folder, clamp(0.015 * args.budget, 0.3, 2),
+                  args.sweeps or round(clamp(0.02 * args.budget / (one_core_ms / 1000), 4, 16)),
+                  clamp(0.03 * args.budget, 1, 5), network.seed, clamp(0.01 * args.budget, 0.5, 20))
+    rows = Sections(args, network, machine, bench, budget).measure()
+    judged = [row.result() for row in rows if row.result()]
+    if args.all_rows and machine.ranks > 1 and machine.cores > 1:
+        batch = rows[0].batch
+        rows += memory_rows(args, network, bench, [row for row in rows if row.batch == batch])
+        rows += weights_rows(args, bench)
+    return finish(args, rows, judged, budget)
+
+
+def finish(args, rows, judged, budget):
+    """Prints the verdict and writes throughput.json. Returns the exit status."""
+    results = [row.result() for row in rows if row.result()]
+    said = list(verdict(judged))
+    print("\n" + "\n".join(map(folded_verdict, said)))
+    file = args.output / "throughput.json"
+    file.write_text(json.dumps({"rows": results, "verdict": said, "seconds": budget.spent()}, indent=1) + "\n")
+    print(f"\n{file} holds the rows ({budget.spent():.0f} s)")
+    wrong = [result["name"] for result in results if not result["verified"]]
+    if wrong:
+        print(f"a row did not verify: {', '.join(wrong)}", file=sys.stderr)
+    return 1 if wrong else 0

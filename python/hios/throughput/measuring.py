@@ -2,14 +2,16 @@
 
 import json
 import sys
+import time
 
 
 class Bench:
-    """The programs, and a folder for their files. `seconds`: measured time of a run."""
+    """The programs, and a folder for their files. `seconds`: measured time of a run;
+    `settle_s`: further time of the profiler until times settle."""
 
-    def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0):
+    def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0, settle_s=20):
         self.programs, self.folder, self.seed = programs, folder, seed
-        self.seconds, self.sweeps, self.limit_s = seconds, sweeps, limit_s
+        self.seconds, self.sweeps, self.limit_s, self.settle_s = seconds, sweeps, limit_s, settle_s
 
     def stem(self, row):
         return self.folder / f"{row.model}-{row.batch}"
@@ -17,11 +19,13 @@ class Bench:
     def profile(self, network, rows):
         """Returns a profile for all rows. `network`: the flags that select it."""
         file = self.stem(rows[0]).with_suffix(".profile.json")
+        file.unlink(missing_ok=True)
         for ranks, threads in sorted({row.way for row in rows}):
             print(f"profiling {rows[0].model}, batch {rows[0].batch}: {ranks} x {threads} ...", file=sys.stderr, flush=True)
             objective = ["--objective", "throughput"] if ranks > 1 else []
             self.programs.run("hios-profile", *network, "--threads", threads, "--warmup", 3, "--iterations", self.sweeps,
-                              "--stages", "none", *objective, "--seed", self.seed, "--output", file, "--update", "-q",
+                              "--settle", self.settle_s, "--stages", "none", *objective, "--seed", self.seed, "--output", file,
+                              "--update", "-q",
                               ranks=ranks)
         return file
 
@@ -52,11 +56,15 @@ class Bench:
             "hios-run", *network, *plan, *in_flight, *copies, "--profile", profile, "--seed", self.seed, "--inferences", 40,
             "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
 
-    def turns(self, network, rows, profile, rounds):
-        for turn in range(rounds):
-            print(f"{rows[0].model}, batch {rows[0].batch}: round {turn + 1} of {rounds} ...", file=sys.stderr, flush=True)
+    def turns(self, network, rows, profile, more):
+        """Runs all rows once, and again while `more(turns, seconds of the last)` is true."""
+        turn, round_s = 0, 0.0
+        while turn == 0 or more(turn, round_s):
+            print(f"{rows[0].model}, batch {rows[0].batch}: round {turn + 1} ...", file=sys.stderr, flush=True)
+            before = time.monotonic()
             for row in rows:
                 self.run(network, row, profile, verify=turn == 0)
+            turn, round_s = turn + 1, time.monotonic() - before
 
 
 def write_platform(file, devices, threads, memory_bytes):

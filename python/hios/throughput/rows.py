@@ -34,6 +34,10 @@ class Row:
     def way(self):
         return self.jobs_ranks, self.threads
 
+    def periods_ms(self):
+        """The mean period of each round."""
+        return [report["throughput"]["period_ms"]["mean"] for report in self.reports]
+
     def result(self):
         """The result of the round with the shortest mean period."""
         if self.refused or not self.reports:
@@ -42,21 +46,26 @@ class Row:
         many = best["throughput"]
         period = many["period_ms"]["mean"]
         verified = [report["verified"] for report in self.reports if report["verified"]]
-        return {"model": self.model, "batch": self.batch, "ranks": self.jobs_ranks, "threads": self.threads,
+        return {"name": self.name, "model": self.model, "batch": self.batch, "ranks": self.jobs_ranks, "threads": self.threads,
                 "copies": self.copies, "algorithm": self.algorithm, "in_flight": many["in_flight"],
-                "per_second": 1000 * self.batch / period, "period_ms": period,
+                "per_second": 1000 * self.batch / period, "period_ms": period, "periods_ms": self.periods_ms(),
                 "predicted_period_ms": many["predicted_period_ms"], "prediction_error": many["prediction_error"],
                 "latency_ms": best["latency_ms"]["median"], "own_ms": max(rank["own_ms"] for rank in many["ranks"]),
                 "bottleneck": many["bottleneck"], "predicted_bottleneck": many["predicted_bottleneck"],
                 "verified": bool(verified) and all(each["passed"] and each["bitwise"] is not False for each in verified)}
 
 
-def rows_of(model, batch, algorithms=("slice-graph", "best")):
-    """Rows for one core, two cores on one rank, two copies, and two ranks by several plans."""
-    return [Row(model, batch, 1, 1, 1, "sequential"), Row(model, batch, 1, 2, 1, "sequential"),
-            Row(model, batch, 1, 1, 2, "sequential"),
-            *[Row(model, batch, 2, 1, 1, algorithm) for algorithm in algorithms],
-            Row(model, batch, 2, 1, 1, "hios-lp", 1), Row(model, batch, 2, 1, 1, "hios-lp")]
+def rows_of(model, batch, cores=2, ranks=2, algorithms=("slice-graph", "best")):
+    """Rows for one core, all cores on one rank, a copy for each core, and several ranks by several plans."""
+    rows = [Row(model, batch, 1, 1, 1, "sequential")]
+    if cores > 1:
+        rows.append(Row(model, batch, 1, cores, 1, "sequential"))
+    if ranks > 1:
+        threads = cores // ranks
+        rows += [Row(model, batch, 1, 1, cores, "sequential"),
+                 *[Row(model, batch, ranks, threads, 1, algorithm) for algorithm in algorithms],
+                 Row(model, batch, ranks, threads, 1, "hios-lp", 1), Row(model, batch, ranks, threads, 1, "hios-lp")]
+    return rows
 
 
 def distinct(rows):

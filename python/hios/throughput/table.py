@@ -1,26 +1,25 @@
-"""The printed table."""
+"""The printed table: 80 columns."""
 
-COLUMNS = ["", "inputs/s", "period ms", "predicted", "error", "latency ms", "over copies", "verified"]
+from hios.bench.table import fitted, folded
+from hios.bench.verdict import ms_text
+
+COLUMNS = ["", "inputs/s", "period", "predicted", "error", "latency", "over copies"]
+DROPPED = ["error", "predicted", "latency"]
 
 
-def text(columns, lines):
-    rows = [columns, *lines]
-    widths = [max(len(row[c]) for row in rows) for c in range(len(columns))]
-    rows.insert(1, ["-" * width for width in widths])
-    return "\n".join("  ".join(cell.ljust(widths[c]) if c == 0 else cell.rjust(widths[c])
-                               for c, cell in enumerate(row)).rstrip() for row in rows)
+def text(columns, lines, dropped=()):
+    return "\n".join(fitted([columns, *lines], dropped))
 
 
 def cells(row, copies):
     result = row.result()
     if result is None:
-        return [row.name, "-", "-", "-", "-", "-", "-", row.refused or "-"]
+        return [row.name, "-", "-", "-", "-", "-", "-"]
     predicted = result["predicted_period_ms"]
-    return [row.name, f"{result['per_second']:.1f}", f"{result['period_ms']:.3f}",
-            f"{predicted:.3f}" if predicted is not None else "-",
-            f"{100 * result['prediction_error']:+.1f} %" if predicted is not None else "-",
-            f"{result['latency_ms']:.2f}", f"{result['per_second'] / copies:.2f}x" if copies else "-",
-            "yes, bitwise" if result["verified"] else "NO"]
+    return [row.name, f"{result['per_second']:.1f}", ms_text(result["period_ms"]),
+            ms_text(predicted) if predicted is not None else "-",
+            f"{100 * result['prediction_error']:+.0f} %" if predicted is not None else "-",
+            ms_text(result["latency_ms"]), f"{result['per_second'] / copies:.2f}x" if copies else "-"]
 
 
 def copies_of(rows):
@@ -31,6 +30,16 @@ def copies_of(rows):
     return 0
 
 
+def remarks(rows):
+    """Rows that cannot run, and those that did not verify."""
+    for row in rows:
+        if row.refused:
+            yield f"{row.name}: {row.refused}"
+        elif row.reports and not row.result()["verified"]:
+            yield f"NOT VERIFIED: {row.name}"
+
+
 def page(heading, rows):
     copies = copies_of(rows)
-    return f"\n{heading}\n\n" + text(COLUMNS, [cells(row, copies) for row in rows])
+    lines = [folded(heading), "", text(COLUMNS, [cells(row, copies) for row in rows], DROPPED), *map(folded, remarks(rows))]
+    return "\n" + "\n".join(lines)

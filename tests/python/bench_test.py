@@ -3,116 +3,39 @@
 import json
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from hios.bench.profiling import TurnsProfile
-from hios.bench.running import Rounds, error_of
-from hios.bench.summary import best_quarter, summarize, summarize_samples
+from fake_machine import EFFORT, MachineTest
+from hios.bench.running import error_of
+from hios.bench.samples import best_quarter, summarize_samples
+from hios.bench.summary import summarize
 from hios.bench.table import page
-from hios.bench.ways import Effort, Way, effort_for, make_rows
-from support import FakePrograms, FolderTest, flag
+from hios.bench.budget import Effort, effort_for
+from hios.bench.ways import Machine, Way, machine_of, make_rows, rank_counts
+from hios.errors import InputError
+from hios.launch.programs import ProgramFailed
+from support import flag
 
 ONE, TWO_CORES, TWO_RANKS = Way(1, 1), Way(1, 2), Way(2, 1)
-EFFORT = Effort(rounds=3, iterations=4, sweeps=8, stages_s=15)
 
 
-class CompareTest(FolderTest):
-    """Programs that write the next values of two lists: operators' times by way, latencies by way."""
-
-    def setUp(self):
-        super().setUp()
-        (self.folder / "rounds").mkdir()
-        self.programs = FakePrograms(answer=self.answer)
-        self.rows = make_rows(self.folder)
-        self.profile = TurnsProfile(self.programs, self.rows, ["--model", "net"], self.folder, EFFORT, 7)
-        self.rounds = Rounds(self.programs, self.profile, self.rows, ["--model", "net"], EFFORT, 7)
-        self.operator_ms = {}  # by way: the time of each turn, the last one for all that follow
-        self.latency_ms = {}   # by way: the same for runs
-        self.plan = "a"        # the content of schedules
-        self.stage_ms = 5.0
-        self.settled, self.stages_settled = {}, None
-        self.disturbed = []    # indices of a report's runs
-        self.disturbed_ms = 0.0  # by how much these took longer
-
-    @staticmethod
-    def next_of(times, default):
-        return default if not times else times.pop(0) if len(times) > 1 else times[0]
-
-    def answer(self, program, flags, ranks):
-        return {"hios-profile": self.write_profile, "hios-schedule": self.write_schedule,
-                "hios-run": self.write_report}[program](flags, ranks)
-
-    def write_profile(self, flags, ranks):
-        file, way = Path(flag(flags, "--output")), Way(ranks, int(flag(flags, "--threads")))
-        if "--update" in flags:
-            configuration = json.loads(file.read_text())["configurations"][0]
-        else:
-            self.assertFalse(file.exists())
-            ms = self.next_of(self.operator_ms.get(way), 10.0)
-            configuration = {"ranks": ranks, "threads": way.threads, "operators": {"conv": {"ms": ms}},
-                             "transfers": [{"from": 0, "to": 1, "points": [[1024, ms / 100]]}], "protocol": {}}
-            if way in self.settled:
-                configuration["protocol"]["settling"] = {"operators": {"sweeps": 8, "settled": self.settled[way]}}
-        if flag(flags, "--stages") != "none":
-            configuration["stages"] = [{"groups": [["conv"], ["conv"]], "ms": self.stage_ms}]
-            if self.stages_settled is not None:
-                settling = configuration["protocol"].setdefault("settling", {})
-                settling["stages"] = {"sweeps": 10, "settled": self.stages_settled}
-        file.write_text(json.dumps({"configurations": [configuration]}))
-
-    def write_schedule(self, flags, _):
-        configurations = json.loads(Path(flag(flags, "--profile")).read_text())["configurations"]
-        way = int(flag(flags, "--devices")), int(flag(flags, "--threads"))
-        ms = next(c["operators"]["conv"]["ms"] for c in configurations if (c["ranks"], c["threads"]) == way)
-        Path(flag(flags, "--output")).write_text(json.dumps(
-            {"devices": [{"stages": [[[self.plan]]]}],
-             "predicted": {"latency_ms": ms, "lower_bound_ms": ms / 2, "bound": "work"}}))
-
-    def write_report(self, flags, ranks):
-        schedule = Path(flag(flags, "--schedule"))
-        threads = int(schedule.stem.removeprefix("schedule-")[2])
-        ms = self.next_of(self.latency_ms.get(Way(ranks, threads)), 10.0)
-        verified = {"passed": True, "bitwise": True} if "--verify" in flags else None
-        iterations_ms = [ms + (index in self.disturbed) * self.disturbed_ms
-                         for index in range(int(flag(flags, "--iterations")))]
-        Path(flag(flags, "--json")).write_text(json.dumps(
-            {"iterations_ms": iterations_ms, "disturbed_iterations": self.disturbed, "verified": verified,
-             "overhead_ms": 0.1,
-             "predicted_ms": json.loads(schedule.read_text())["predicted"]["latency_ms"]}))
-
-    def chosen_ms(self, way):
-        configurations = json.loads(self.profile.file.read_text())["configurations"]
-        return next(c["operators"]["conv"]["ms"] for c in configurations if (c["ranks"], c["threads"]) ==
-                    (way.ranks, way.threads))
-
-    def measure(self):
-        self.profile.measure()
-        self.rounds.schedule(self.rows)
-        self.rounds.run_all()
-        self.rounds.replace_moved()
-        self.rounds.repeat_off()
-        return summarize(self.rows, "net", self.rounds.repeated, self.profile.unsettled())
-
-    def row(self, name):
-        return next(row for row in self.rows if row.name == name)
-
-
-class ProfilingTest(CompareTest):
+class ProfilingTest(MachineTest):
     def test_ways_are_profiled_in_turns(self):
-        self.profile.measure(turns=2)
+        self.profile.measure(self.budget(seconds=4 / 0.4 * 2))
         asked = [(ranks, flag(flags, "--threads"), flag(flags, "--stages")) for _, flags, ranks in self.programs.calls]
         turn = [(1, "1", "none"), (1, "2", "none"), (2, "1", "none"), (1, "2", "ios")]
         self.assertEqual(asked, turn * 2)
 
     def test_the_middle_of_the_turns_that_agree_with_the_fastest_counts_as_a_whole(self):
         self.operator_ms = {ONE: [14.0, 10.0, 11.0], TWO_CORES: [5.1, 5.0, 5.05], TWO_RANKS: [9.0, 23.0, 9.2]}
-        self.profile.measure()
+        self.profile.measure(self.budget())
         self.assertEqual([self.chosen_ms(way) for way in (ONE, TWO_CORES, TWO_RANKS)], [10.0, 5.05, 9.0])
         chosen = json.loads(self.profile.file.read_text())["configurations"][0]
         self.assertEqual(chosen["transfers"][0]["points"], [[1024, 0.1]])
 
     def test_stages_grow_in_a_file_of_their_own_and_join_the_turn_that_counts(self):
         self.operator_ms = {TWO_CORES: [14.0, 10.0, 11.0]}
-        self.profile.measure()
+        self.profile.measure(self.budget())
         growing = [flags for flags in self.programs.asked("hios-profile") if flag(flags, "--stages") == "ios"]
         file = str(self.folder / "turns" / "1x2-stages.json")
         self.assertEqual({flag(flags, "--output") for flags in growing}, {file})
@@ -123,7 +46,7 @@ class ProfilingTest(CompareTest):
         self.assertEqual(ways[1, 2]["operators"]["conv"]["ms"], 10.0)
 
     def test_a_further_turn_replaces_stages_and_returns_whether_times_changed(self):
-        self.profile.measure(turns=1)
+        self.profile.measure(self.budget(seconds=1))
         self.assertFalse(self.profile.again(ONE, []))
         self.stage_ms = 4.0
         schedule = self.folder / "schedule-1x2-ios.json"
@@ -132,19 +55,19 @@ class ProfilingTest(CompareTest):
 
     def test_a_way_that_did_not_settle_is_known(self):
         self.settled = {TWO_RANKS: False, ONE: True}
-        self.profile.measure(turns=1)
+        self.profile.measure(self.budget(seconds=1))
         self.assertEqual(self.profile.unsettled(), [TWO_RANKS])
 
     def test_stages_that_did_not_settle_mark_their_way_too(self):
         self.settled, self.stages_settled = {TWO_CORES: True}, False
-        self.profile.measure(turns=1)
+        self.profile.measure(self.budget(seconds=1))
         self.assertEqual(self.profile.unsettled(), [TWO_CORES])
         configuration = json.loads(self.profile.file.read_text())["configurations"][1]
         self.assertEqual({what: part["settled"] for what, part in configuration["protocol"]["settling"].items()},
                          {"operators": True, "stages": False})
 
 
-class RunningTest(CompareTest):
+class RunningTest(MachineTest):
     def test_rows_run_in_turns_and_the_first_run_is_verified(self):
         self.measure()
         runs = self.programs.asked("hios-run")
@@ -154,19 +77,50 @@ class RunningTest(CompareTest):
         self.assertEqual(["--verify" in flags for flags in runs], [True] * 7 + [False] * 14)
         self.assertEqual(self.rounds.repeated, [])
 
-    def test_a_round_in_which_one_core_was_slow_is_replaced(self):
-        self.latency_ms = {ONE: [10.0, 15.0, 10.2, 10.1]}
-        summary = self.measure()
-        self.assertEqual(sorted(self.rows[0].rounds), [1, 3, 4])
-        self.assertEqual(sorted(self.rows[3].rounds), [1, 3, 4])
-        self.assertAlmostEqual(summary["reference_moved"], 0.02)
-        self.assertEqual(len(self.rounds.repeated), 1)
-        self.assertIn("round 2 was repeated: one core was 50 % slower", page(summary))
+    def test_rounds_go_on_until_the_budget_is_spent(self):
+        self.rounds.effort = Effort(iterations=4)
+        self.profile.measure(self.budget(1))
+        self.rounds.schedule(self.rows)
+        before = self.now
+        self.rounds.run_all(self.budget(5 * len(self.rows) + 3))
+        self.assertEqual(self.rounds.last, 5)
+        self.assertLessEqual(self.now - before, 5 * len(self.rows) + 3)
 
-    def test_rounds_are_not_replaced_for_ever(self):
-        self.latency_ms = {ONE: [10.0, 15.0, 15.0, 15.0, 15.0, 10.0]}
-        self.measure()
-        self.assertEqual(len([line for line in self.rounds.repeated if "repeated" in line]), 2)
+    def test_one_round_runs_however_small_the_budget(self):
+        self.latency_ms = {TWO_RANKS: [20.0]}  # far from its prediction, and there is no time to repeat it
+        self.profile.measure(self.budget(0))
+        self.assertEqual([len(turns) for turns in self.profile.turns.values()], [1, 1, 1])
+        self.rounds.schedule(self.rows)
+        self.rounds.run_all(self.budget(0))
+        self.assertEqual((self.rounds.last, self.rounds.repeated), (1, []))
+        self.assertTrue(all(row.report["verified"]["passed"] for row in self.rows))
+
+    def test_a_slow_round_ends_nothing_and_repeats_nothing(self):
+        self.latency_ms = {ONE: [10.0, 15.0, 10.2]}
+        summary = self.measure()
+        self.assertEqual(sorted(self.rows[0].rounds), [1, 2, 3])
+        self.assertAlmostEqual(summary["reference_moved"], 0.5)
+        self.assertIn("distrust 1 rank x 1 core sequential (varied by 50 %", " ".join(page(summary).split()))
+
+    def test_a_failed_verification_is_a_row_of_the_table(self):
+        self.passed = False
+        answer = self.programs.answer
+
+        def failing(program, flags, ranks):
+            answer(program, flags, ranks)
+            if program == "hios-run" and "--verify" in flags:
+                raise ProgramFailed(["hios-run"], 1, "error: wrong")
+        self.programs.answer = failing
+        summary = self.measure()
+        self.assertEqual({row["verified"] for row in summary["rows"]}, {False})
+        self.assertIn("NOT VERIFIED: 1 rank x 1 core sequential, 1 rank", page(summary))
+
+    def test_a_run_that_fails_otherwise_ends_the_comparison(self):
+        self.profile.measure(self.budget(1))
+        self.rounds.schedule(self.rows)
+        self.programs.answer = mock.Mock(side_effect=ProgramFailed(["hios-run"], 3, "error: out of memory"))
+        with self.assertRaisesRegex(SystemExit, "out of memory"):
+            self.rounds.run_all(self.budget())
 
     def test_a_way_whose_profile_was_disturbed_is_profiled_planned_and_run_again(self):
         self.operator_ms = {TWO_RANKS: [23.4, 23.5, 23.6, 10.0]}
@@ -176,7 +130,7 @@ class RunningTest(CompareTest):
         self.assertEqual(len(self.programs.asked("hios-schedule")), 7 + 4)
         self.assertEqual([row["prediction_error"] for row in summary["rows"]], [0.0] * 7)
         self.assertIn("2 ranks x 1 core was profiled, planned and run again: inter-lp was -135.0 % off its prediction, "
-                      "and is +0.0 % off now", page(summary))
+                      "and is +0.0 % off now", " ".join(page(summary).split()))
         # The same schedule: its samples stay, two rounds are added, and it is verified again.
         self.assertEqual(sorted(self.row("2 ranks x 1 core hios-mr").rounds), [1, 2, 3, 4, 5])
         self.assertEqual(sorted(self.row("1 rank x 1 core sequential").rounds), [1, 2, 3])
@@ -184,9 +138,9 @@ class RunningTest(CompareTest):
         self.assertEqual(verified[-8:], [True] * 4 + [False] * 4)
 
     def test_another_schedule_drops_the_samples_of_the_one_before(self):
-        self.profile.measure()
+        self.profile.measure(self.budget())
         self.rounds.schedule(self.rows)
-        self.rounds.run_all()
+        self.rounds.run_all(self.budget())
         self.latency_ms = {TWO_CORES: [20.0]}
         self.rounds.run(self.rows)
         self.latency_ms[TWO_CORES] = [30.0]
@@ -194,9 +148,9 @@ class RunningTest(CompareTest):
         for row in self.rows:
             if row.way == TWO_CORES:
                 row.rounds = {1: {"iterations_ms": [30.0], "disturbed_iterations": []}}
-        self.rounds.repeat_off()
+        self.rounds.repeat_off(self.budget())
         self.assertEqual(set(self.row("1 rank x 2 cores ios").samples()), {30.0})
-        self.assertEqual(len(self.row("1 rank x 2 cores ios").rounds), EFFORT.rounds)
+        self.assertEqual(len(self.row("1 rank x 2 cores ios").rounds), EFFORT.rounds + 1)  # as many as the others have
         stages = [flag(flags, "--stages") for flags in self.programs.asked("hios-profile")]
         self.assertEqual(stages[-1], str(self.row("1 rank x 2 cores ios").schedule))
 
@@ -207,7 +161,7 @@ class RunningTest(CompareTest):
         self.assertAlmostEqual(error_of(self.rows[3]), 2 / 12)
 
 
-class SummaryTest(CompareTest):
+class SummaryTest(MachineTest):
     def test_statistics_are_those_of_a_report(self):
         self.assertEqual(summarize_samples([5, 1, 2, 3, 4, 6, 7, 8]),
                          {"min": 1, "best_quarter": 1.5, "median": 4.5, "p95": 8, "p99": 8, "mean": 4.5, "samples": 8})
@@ -246,10 +200,10 @@ class SummaryTest(CompareTest):
         summary = self.measure()
         self.assertIn("the profile of 2 ranks x 1 core did not settle", page(summary))
         self.assertIn("net, latency in ms (maximum over ranks), 12 runs per row in 3 rounds", page(summary))
-        self.assertEqual(page(summary).count("yes, bitwise"), 7)
+        self.assertIn("every row is verified", page(summary))
         summary["rows"][0]["bitwise_equal_to_one_rank"] = False
-        self.assertEqual(page(summary).count("yes, bitwise"), 6)
-        self.assertRegex(page(summary), r"1 rank x 1 core sequential .* NO\n")
+        self.assertNotIn("every row is verified", page(summary))
+        self.assertIn("NOT VERIFIED: 1 rank x 1 core sequential\n", page(summary))
 
     def test_disturbed_runs_are_counted_over_all_rounds(self):
         self.disturbed = [0, 2]
@@ -272,9 +226,72 @@ class SummaryTest(CompareTest):
         self.assertEqual(summary["rows"][0]["latency_ms"]["disturbed"], 0)
         self.assertNotIn("something else", page(summary))
 
-    def test_effort_by_network_and_by_flag(self):
-        self.assertEqual(effort_for("nasnet_large").iterations, 8)
-        self.assertEqual(effort_for("squeezenet", rounds=9), Effort(rounds=9))
+    def test_rows_name_their_files_for_the_page(self):
+        summary = self.measure()
+        for row in summary["rows"]:
+            for key in ("schedule", "report", "trace"):
+                self.assertTrue(row["extra"][key].startswith(f"{key}-{row['ranks']}x{row['threads']}-"))
+            self.assertTrue((self.folder / row["extra"]["report"]).exists())
+
+
+class WaysTest(unittest.TestCase):
+    FOLDER = Path("unused")
+
+    def names(self, *machine, **flags):
+        return [row.name for row in make_rows(self.FOLDER, *machine, **flags)]
+
+    def test_one_core_has_one_row(self):
+        self.assertEqual(self.names(1, 1), ["1 rank x 1 core sequential"])
+
+    def test_schedules_that_are_the_same_on_one_stream_run_once(self):
+        self.assertEqual(self.names(2, 2), ["1 rank x 1 core sequential", "1 rank x 2 cores sequential",
+                                            "1 rank x 2 cores ios", "2 ranks x 1 core hios-lp",
+                                            "2 ranks x 1 core hios-mr", "2 ranks x 1 core best"])
+        self.assertEqual(len(self.names(2, 2, all_rows=True)), 8)
+
+    def test_ranks_share_the_cores_and_have_streams_where_they_have_several(self):
+        rows = make_rows(self.FOLDER, 8, 4)
+        self.assertEqual(sorted({(row.way.key, row.streams) for row in rows if row.algorithm != "sequential"}),
+                         [("1x8", 4), ("2x4", 4), ("4x2", 2)])
+        self.assertEqual([row.algorithm for row in rows if row.way == Way(4, 2)],
+                         ["inter-lp", "hios-lp", "inter-mr", "hios-mr", "best"])
+
+    def test_ranks_are_powers_of_two_and_the_wanted_number(self):
+        self.assertEqual([rank_counts(8, most) for most in (1, 2, 3, 6, 8)],
+                         [[], [2], [2, 3], [2, 4, 6], [2, 4, 8]])
+
+    def test_the_machine_says_what_it_leaves_out(self):
+        self.assertEqual(machine_of(None, None, True, allowed=2), Machine(2, 2))
+        self.assertEqual(machine_of(None, None, True, allowed=8), Machine(8, 4))
+        self.assertEqual(machine_of(4, 3, True, allowed=8), Machine(4, 3))
+        many = machine_of(None, None, True, allowed=64)
+        self.assertEqual((many.cores, many.ranks), (16, 4))
+        self.assertIn("16 of 64 cores are used (--cores 64 uses all)", many.remarks)
+        alone = machine_of(None, None, True, allowed=1)
+        self.assertEqual((alone.cores, alone.ranks), (1, 1))
+        self.assertIn("one core: one rank only", alone.remarks[0])
+        without = machine_of(None, None, False, allowed=2)
+        self.assertEqual((without.cores, without.ranks), (2, 1))
+        self.assertIn("no mpirun in PATH: one rank only", without.remarks[0])
+
+    def test_more_than_there_is_is_refused_with_what_fits(self):
+        with self.assertRaisesRegex(InputError, "--cores 4: this process may use 2 cores: --cores 2"):
+            machine_of(4, None, True, allowed=2)
+        with self.assertRaisesRegex(InputError, "--ranks 4: .* there are 2 cores: --ranks 2"):
+            machine_of(None, 4, True, allowed=2)
+
+
+class EffortTest(unittest.TestCase):
+    def test_a_slow_network_runs_less_often(self):
+        fast, slow = (effort_for(75, ms, ways=3, rows=6) for ms in (2, 700))
+        self.assertEqual((fast.iterations, fast.sweeps), (24, 16))
+        self.assertEqual((slow.iterations, slow.sweeps), (3, 4))
+        self.assertEqual(effort_for(75, 2, 3, 6, rounds=9, iterations=5).iterations, 5)
+
+    def test_a_large_budget_has_the_full_effort(self):
+        effort = effort_for(1000, 66, 3, 6)
+        self.assertEqual((effort.rounds, effort.iterations, effort.sweeps, effort.stages_s, effort.plan_s, effort.settle_s),
+                         (None, 24, 16, 12, 10, 20))
 
 
 if __name__ == "__main__":
