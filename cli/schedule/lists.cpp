@@ -144,7 +144,10 @@ int list_operators(const Common& common, const Network& network) {
   show(table.text());
   if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
   if (common.json) {
-    write_json(*common.json, {{"model", model.name()}, {"operators", list}}, common.existing);
+    write_json(
+        *common.json,
+        {{"model", model.name()}, {"digest", network.coarse.graph.digest()}, {"operators", list}},
+        common.existing);
   }
   return 0;
 }
