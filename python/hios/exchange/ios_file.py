@@ -5,7 +5,7 @@ A file is a graph with a schedule. It has blocks, one after the other; a block h
 a value is [node, first channel, last channel + 1]. A convolution that IOS merged stands for several: its `hint_name`
 lists theirs, and its consumers read their channels. Here they are apart again (`Graph.merged` says which are one)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hios.errors import InputError
 from hios.exchange.files import read_json
@@ -163,7 +163,7 @@ def members(node, ranges):
     """The nodes that a merged convolution replaces, by the channels that are read of it."""
     hints = node.hint.split()
     ranges = sorted(ranges)
-    if len(ranges) < 2 and (len(hints) < 2 or len(ranges) == 1):
+    if ranges in ([], [(0, node.shape[0])]):
         return {}
     if [0, *[end for _, end in ranges]] != [*[begin for begin, _ in ranges], node.shape[0]]:
         node.fail(f"has {node.shape[0]} channels, and its consumers read "
@@ -173,12 +173,8 @@ def members(node, ranges):
     conv, *activation = node.layers
     if not isinstance(conv, Window) or conv.kind != "Conv" or conv.groups != 1:
         node.fail(f"({' + '.join(map(str, node.layers))}) is read in parts, and only convolutions are merged")
-    return {(begin, end): Node(hint, [Window("Conv", end - begin, *shape_of(conv)), *activation], (end - begin, *node.shape[1:]))
+    return {(begin, end): Node(hint, [replace(conv, channels=end - begin), *activation], (end - begin, *node.shape[1:]))
             for hint, (begin, end) in zip(hints, ranges)}
-
-
-def shape_of(conv):
-    return conv.kernel, conv.stride, conv.padding
 
 
 def read_blocks(root):
