@@ -83,19 +83,27 @@ def operators_of_nodes(nodes, graph, sources):
         for name in [layer] if layer in labels else split_merged(layer, labels):
             operators[labels[name]] = operator.name
     network = Network(nodes, sources)
-    for i, node in enumerate(nodes):  # forward: scales follow their producers
-        if operators[i] is None and (producer := network.scaled(i)) is not None:
-            operators[i] = operators[producer]
-    for i in reversed(range(len(nodes))):
-        if operators[i] is None:
-            consumers = [operators[each] for each in network.consumers[i] if operators[each]]
-            if consumers and (len(set(consumers)) == 1 or not network.computed[i]):
-                operators[i] = consumers[0]
-    for i in range(len(nodes)):
-        if operators[i] is None:
-            producers = [operators[each] for each in network.producers[i] if operators[each]]
-            consumers = [operators[each] for each in network.consumers[i] if operators[each]]
-            operators[i] = next(iter(producers + consumers), None)
+
+    def neighbours(edges, i):
+        return [operators[each] for each in edges[i] if operators[each]]
+
+    def give(i, found):
+        if operators[i] is None and found:
+            operators[i] = found[0]
+
+    forward, backward = range(len(nodes)), range(len(nodes) - 1, -1, -1)
+    for i in forward:
+        producer = network.scaled(i)
+        give(i, [] if producer is None else [operators[producer]])
+    for i in backward:
+        consumers = neighbours(network.consumers, i)
+        give(i, consumers if len(set(consumers)) == 1 and network.computed[i] else [])
+    for i in forward:
+        give(i, neighbours(network.producers, i) if network.computed[i] else [])
+    for i in backward:
+        give(i, neighbours(network.consumers, i))
+    for i in forward:
+        give(i, neighbours(network.producers, i))
     return operators
 
 
