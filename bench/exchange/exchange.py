@@ -28,7 +28,8 @@ HEAD = ["network", "plan", "nodes", "nodes on each device", "streams", "checker"
 def arguments():
     parser = argparse.ArgumentParser(prog="bench/exchange.sh", description=" ".join(__doc__.split(": ", 1)[1].split()))
     parser.add_argument("--network", action="append", metavar="NAME", help="built-in, repeatable (squeezenet and inception_v3)")
-    parser.add_argument("--ios", action="append", default=[], metavar="FILE.json", help="a schedule that IOS published, repeatable")
+    parser.add_argument("--ios", action="append", default=[], metavar="FILE.json",
+                        help="a schedule that IOS published, repeatable")
     parser.add_argument("--ios-model", default="inception_v3", metavar="NAME", help="their network (inception_v3)")
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     parser.add_argument("--keep", action="store_true", help="write bench/results/exchange.json and .md")
@@ -99,9 +100,10 @@ def table(results):
 
 
 def page(results):
-    text = (f"# Exported and imported schedules\n\nMade by `bench/exchange.sh`, with onnx {results['onnx']} and ONNX Runtime "
-            f"{results['onnxruntime']}. A session with the partition file and one that reads the file with devices give the bits of "
-            "a session without; the partition file without its last node is refused, so it is read.\n\n" + table(results) + "\n")
+    text = ("# Exported and imported schedules\n\n"
+            f"Made by `bench/exchange.sh`, with onnx {results['onnx']} and ONNX Runtime {results['onnxruntime']}. A session with the "
+            "partition file and one that reads the file\nwith devices give the bits of a session without; the partition file without "
+            "its last node is refused, so it is read.\n\n" + table(results) + "\n")
     if results["published"]:
         text += (f"\nSchedules that IOS published and ours, predicted for one rank of {results['cores']} cores with "
                  f"{published.STREAMS} streams ({results['cpu']}):\n\n" + published.table(results["published"]) + "\n")
@@ -119,7 +121,8 @@ def main():
             results["read_back"].append({"network": network, "plan": plan, **answer})
             results |= {name: answer[name] for name in ("onnx", "onnxruntime") if name in answer}
     if options.ios:
-        results["published"] = published.compare(programs, lambda *words: hios(programs, *words), options.ios_model, options.ios)
+        results["published"] = published.compare(programs, lambda *words: hios(programs, *words), options.ios_model,
+                                                 options.ios)
     print(page(results))
     if options.keep:
         (ROOT / "bench/results/exchange.json").write_text(json.dumps(results, indent=1) + "\n")

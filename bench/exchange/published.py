@@ -30,12 +30,13 @@ def compare(programs, hios, model, files, iterations=8):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         profile, device = folder / "profile.json", ["--threads", CORES, "--streams", STREAMS]
-        measuring = ["--model", model, *device, "--warmup", 2, "--iterations", iterations, "--output", profile, "--update", "-q"]
+        measuring = ["--model", model, *device, "--warmup", 2, "--iterations", iterations, "--output", profile,
+                     "--update", "-q"]
         programs.run("hios-profile", *measuring, "--stages", "ios")
         for algorithm in OURS:
             file = folder / f"{algorithm}.json"
-            programs.run("hios-schedule", "--model", model, "--profile", profile, "--devices", 1, *device, "--algorithm", algorithm,
-                         "--output", file, "-q")
+            programs.run("hios-schedule", "--model", model, "--profile", profile, "--devices", 1, *device, "--algorithm",
+                         algorithm, "--output", file, "-q")
             rows.append(schedule_row(f"ours, `{algorithm}`", file, json.loads(file.read_text())["predicted"]))
         for source in files:
             for merge in ("as-published", "none"):
@@ -50,7 +51,8 @@ def compare(programs, hios, model, files, iterations=8):
 
 def table(rows):
     base = rows[0]["predicted_ms"]
-    lines = [HEAD, ["---"] * len(HEAD),
-             *([row["schedule"], str(row["merged"]), str(row["stages"]), str(row["estimated_stages"]), f"{row['predicted_ms']:.2f}",
-                f"{base / row['predicted_ms']:.3f}x"] for row in rows)]
+    lines = [HEAD, ["---"] * len(HEAD)]
+    for row in rows:
+        lines.append([row["schedule"], str(row["merged"]), str(row["stages"]), str(row["estimated_stages"]),
+                      f"{row['predicted_ms']:.2f}", f"{base / row['predicted_ms']:.3f}x"])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -19,7 +19,8 @@ def small_ios(merged=True):
             "stride": [1, 1], "padding": [1, 1], "output_shape": [16, *size]}
     first = [conv("2", [("1", 0, 16)], 16, 1, size, "2 3")] if merged else [
         conv("2", [("1", 0, 16)], 8, 1, size), conv("3", [("1", 0, 16)], 8, 1, size)]
-    inner = [*first, conv("4", [("2", 8, 16) if merged else ("3", 0, 8)], 8, 3, size), pool, conv("6", [("5", 0, 16)], 4, 1, size)]
+    four = conv("4", [("2", 8, 16) if merged else ("3", 0, 8)], 8, 3, size)
+    inner = [*first, four, pool, conv("6", [("5", 0, 16)], 4, 1, size)]
     join = {"type": "identity", "name": "7", "hint_name": "7", "inputs": [[["2", 0, 8]], [["4", 0, 8]], [["6", 0, 4]]],
             "output_shape": [20, *size]}
     head = {"type": "pool", "name": "8", "hint_name": "8", "inputs": [[["7", 0, 20]]], "pool_type": "global_avg",

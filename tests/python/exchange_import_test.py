@@ -216,7 +216,7 @@ class Command(InFolder):
     def test_writes_a_schedule(self):
         status, said = self.run_import("--threads", "2")
         self.assertEqual(status, 0, said)
-        self.assertIn("8 operators in 5 stages, at most 2 groups at once, 1 merged convolutions", said)
+        self.assertIn("8 operators in 5 stages, at most 2 groups at once, 1 merged convolution\n", said)
         self.assertIn("hios check", said)
         self.assertIn("--model small.json --batch 1 --height 16 --width 16 --merge siblings", said)
         schedule = self.written()

@@ -33,7 +33,8 @@ class Imported(Programs):
         schedule = self.imported([], small_ios())
         self.assertEqual(schedule["graph"]["merge"], "siblings")
         self.assertEqual(schedule["devices"][0]["stages"],
-                         [[["conv_1"]], [["conv_2"]], [["move_3", "conv_4"], ["pool_5", "conv_6"]], [["concat_7"]], [["pool_8"]]])
+                         [[["conv_1"]], [["conv_2"]], [["move_3", "conv_4"], ["pool_5", "conv_6"]], [["concat_7"]],
+                          [["pool_8"]]])
 
     def test_a_schedule_runs_with_its_convolutions_apart(self):
         apart = self.imported([], small_ios(merged=False))
@@ -65,8 +66,8 @@ class Imported(Programs):
     def test_a_node_of_another_network_is_refused_by_name(self):
         content = small_ios()
         content["blocks"][1]["inner_nodes"][1]["stride"] = [2, 2]
-        said = self.hios("import", write(self.folder, "bad.json", content), "--model", self.model, "-o", self.file("bad-s.json"),
-                         status=2)
+        bad = write(self.folder, "bad.json", content)
+        said = self.hios("import", bad, "--model", self.model, "-o", self.file("bad-s.json"), status=2)
         self.assertEqual(said.count("\n"), 1, said)
         self.assertIn("node '4': cannot be mapped to the model small: the model has no operator like it", said)
         said = self.hios("import", self.file("ios-absent.json"), "--model", self.model, "-o", self.file("bad-s.json"), status=2)

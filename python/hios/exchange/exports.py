@@ -1,4 +1,4 @@
-"""hios export: a schedule for another system, as a file beside the ONNX file that it plans.
+"""hios export: a schedule for another system, as a file for the ONNX file that it plans.
 
 --to onnxruntime writes ONNX Runtime's partition file: the nodes of each stream by name, a stream for each stream of each
 device. --to onnx writes a copy of the ONNX file with a device configuration (IR 11): the device of each node.
@@ -51,15 +51,15 @@ def model_graph(args, schedule):
         for device in schedule["devices"]:
             device["name"], device["kind"], device["stages"]
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{args.schedule}: {error} is missing or wrong: list all findings with hios check {args.schedule}") \
-            from error
+        raise InputError(f"{args.schedule}: {error} is missing or wrong: list all findings with hios check "
+                         f"{args.schedule}") from error
     dims = [word for dim in args.dim for word in ("--dim", dim)]
     fusion = ["--fusion", args.fusion] if args.fusion else []
     programs = Schedules(["--model", args.model or args.file, *size, *dims, *fusion])
     graph = programs.graph(args.schedule if merged else "none")
     if graph.digest != digest:
-        raise InputError(f"{args.schedule}: made for another graph than that of {args.model or args.file}: give the --model and "
-                         "--fusion that it was made for")
+        raise InputError(f"{args.schedule}: made for another graph than that of {args.model or args.file}: give the --model "
+                         "and --fusion that it was made for")
     return graph
 
 
@@ -81,9 +81,12 @@ def main(words):
         print(partition.hint(args.output, planned))
         return 0
     if onnx.external and Path(args.output).resolve().parent != Path(args.file).resolve().parent:
-        raise InputError(f"{args.output}: weights of {args.file} lie in files beside it: write the copy into the same folder")
-    stages = devices.pipeline_stages(planned, onnx.nodes, args.schedule) if schedule.get("objective") == "throughput" else None
+        raise InputError(f"{args.output}: weights of {args.file} lie in files of its folder: write the copy into the same "
+                         "folder")
+    stages = None
+    if schedule.get("objective") == "throughput":
+        stages = devices.pipeline_stages(planned, onnx.nodes, args.schedule)
     files.write_bytes(args.output, devices.with_devices(planned, onnx, args.configuration, stages), args.force)
-    print(f"{len(onnx.nodes)} nodes on {len({each.device for each in planned.placements})} devices, as the device configuration "
-          f"{args.configuration!r}")
+    used = len({each.device for each in planned.placements})
+    print(f"{len(onnx.nodes)} nodes on {used} devices, as the device configuration {args.configuration!r}")
     return 0

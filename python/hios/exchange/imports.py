@@ -85,10 +85,12 @@ def schedule(args, file_graph, graph, merge, stages):
 
 
 def summary(file_graph, merge, stages, unfolded):
-    merged = f"{len(file_graph.merged)} merged convolutions" + (", taken apart" if file_graph.merged and merge == "none" else "")
+    merged = f"{len(file_graph.merged)} merged convolution" + ("" if len(file_graph.merged) == 1 else "s")
+    if file_graph.merged and merge == "none":
+        merged += ", taken apart"
     folded = sum(a != b for a, b in zip(stages, unfolded))
-    return (f"{len(file_graph.nodes)} operators in {len(stages)} stages, at most {max(map(len, unfolded))} groups at once, "
-            f"{merged}" + (f"; {folded} stages have more groups than streams" if folded else ""))
+    most = max(map(len, unfolded))
+    return (f"{len(file_graph.nodes)} operators in {len(stages)} stages, at most {most} groups at once, {merged}" + (f"; {folded} stages have more groups than streams" if folded else ""))
 
 
 def main(words):

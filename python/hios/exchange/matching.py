@@ -1,11 +1,12 @@
 """Operators of two graphs that correspond to each other: same layers, same output, and corresponding inputs and consumers.
 
-Each operator has a class: first its layers and its output's shape, then again and again its class with those of its inputs
-and consumers, until no class splits (colour refinement). Where classes still hold several operators of a graph, the first of
-each graph are paired, and classes are refined again. Operators that stay in one class are alike, so that any pairing is
-right; it is the one in the order of the graphs. The result is checked edge by edge.
+Each operator has a class: first its layers and its output's shape, then repeatedly its class with those of its inputs and
+consumers, until no class splits (colour refinement). Where classes still hold several operators of a graph, those with
+the very same inputs and consumers are paired in order, else the first of each graph, and classes are refined again.
+Operators that stay in one class are alike, so that any pairing is right; it is the one in the order of the graphs. The
+result is checked edge by edge.
 
-Names take no part. O(pairs that are alike * edges * rounds). Test: tests/python/exchange_matching_test.py."""
+Names take no part. O(pairs that are alike * edges * rounds). Test: tests/python/exchange_import_test.py."""
 
 from collections import Counter
 
@@ -21,7 +22,7 @@ class NoMatch(Exception):
 
 
 def feature(node, any_kernel):
-    """What an operator computes; `any_kernel` ignores kernels and padding, which a merge may have changed."""
+    """The computation of an operator; `any_kernel` ignores kernels and padding, which a merge may have changed."""
     layers = tuple((each.kind, each.channels, each.stride, each.groups) if any_kernel and isinstance(each, Window) else each
                    for each in node.layers)
     return layers, node.shape
@@ -70,10 +71,15 @@ class Classes:
                 return name, len(mine), len(theirs)
         return None
 
-    def separate(self, pair):
-        """Gives two operators a class of their own."""
-        for side, name in enumerate(pair):
-            self.of[side, name] = -1
+    def separate(self, pairs):
+        """Gives each pair of operators a class of its own."""
+        for i, pair in enumerate(pairs):
+            for side, name in enumerate(pair):
+                self.of[side, name] = -1 - i
+
+    def are_twins(self, side, names):
+        """True if these operators have the very same inputs and consumers."""
+        return len({(tuple(sorted(self.inputs[side, name])), tuple(sorted(self.consumers[side, name]))) for name in names}) == 1
 
 
 def match(first, second, any_kernel=False):
@@ -92,7 +98,8 @@ def match(first, second, any_kernel=False):
         alike = [pair for pair in classes.members().values() if len(pair[0]) > 1]
         if not alike:
             break
-        classes.separate((alike[0][0][0], alike[0][1][0]))
+        twins = [pair for pair in alike if all(classes.are_twins(side, names) for side, names in enumerate(pair))]
+        classes.separate([each for pair in twins for each in zip(*pair)] or [(alike[0][0][0], alike[0][1][0])])
     pairs = {mine[0]: theirs[0] for mine, theirs in classes.members().values()}
     for name, node in first.nodes.items():
         if Counter(pairs[each] for each in node.inputs) != Counter(second.nodes[pairs[name]].inputs):
