@@ -101,9 +101,9 @@ def table(results):
 
 def page(results):
     text = ("# Exported and imported schedules\n\n"
-            f"Made by `bench/exchange.sh`, with onnx {results['onnx']} and ONNX Runtime {results['onnxruntime']}. A session with the "
-            "partition file and one that reads the file\nwith devices give the bits of a session without; the partition file without "
-            "its last node is refused, so it is read.\n\n" + table(results) + "\n")
+            f"Made by `bench/exchange.sh`, with onnx {results['onnx']} and ONNX Runtime {results['onnxruntime']}. A session with "
+            "the partition file and one that reads the\nfile with devices give the bits of a session without; the partition "
+            "file without its last node is refused, so it is read.\n\n" + table(results) + "\n")
     if results["published"]:
         text += (f"\nSchedules that IOS published and ours, predicted for one rank of {results['cores']} cores with "
                  f"{published.STREAMS} streams ({results['cpu']}):\n\n" + published.table(results["published"]) + "\n")

@@ -90,7 +90,8 @@ def summary(file_graph, merge, stages, unfolded):
         merged += ", taken apart"
     folded = sum(a != b for a, b in zip(stages, unfolded))
     most = max(map(len, unfolded))
-    return (f"{len(file_graph.nodes)} operators in {len(stages)} stages, at most {most} groups at once, {merged}" + (f"; {folded} stages have more groups than streams" if folded else ""))
+    more = f"; {folded} stages have more groups than streams" if folded else ""
+    return f"{len(file_graph.nodes)} operators in {len(stages)} stages, at most {most} groups at once, {merged}{more}"
 
 
 def main(words):
