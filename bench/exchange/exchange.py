@@ -17,12 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 import published  # noqa: E402
+from exchange_tables import page  # noqa: E402
 from hios.launch.programs import Programs  # noqa: E402
 
 PACKAGES = ("numpy==2.4.6", "onnx==1.23.2", "onnxruntime==1.32.0")
 PLANS = {"2 devices": ["--devices", 2, "--algorithm", "hios-lp"],
          "1 device, 2 streams": ["--devices", 1, "--threads", 2, "--streams", 2, "--algorithm", "ios"]}
-HEAD = ["network", "plan", "nodes", "nodes on each device", "streams", "checker", "same bits"]
 
 
 def arguments():
@@ -85,29 +85,6 @@ def read_back(python, files):
         lines = done.stderr.strip().splitlines()
         return {"error": lines[-1] if lines else f"ended with status {done.returncode}"}
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def row(result):
-    if "error" in result:
-        return [result["network"], result["plan"], *[""] * 3, result["error"], "no"]
-    return [result["network"], result["plan"], str(result["nodes"]), ", ".join(map(str, result["nodes_of_devices"])),
-            str(result["streams"]), "passed", "yes" if result["same_bits"] else "no"]
-
-
-def table(results):
-    lines = [HEAD, ["---"] * len(HEAD), *map(row, results["read_back"])]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def page(results):
-    text = ("# Exported and imported schedules\n\n"
-            f"Made by `bench/exchange.sh`, with onnx {results['onnx']} and ONNX Runtime {results['onnxruntime']}. A session with "
-            "the partition file and one that reads the\nfile with devices give the bits of a session without; the partition "
-            "file without its last node is refused, so it is read.\n\n" + table(results) + "\n")
-    if results["published"]:
-        text += (f"\nSchedules that IOS published and ours, predicted for one rank of {results['cores']} cores with "
-                 f"{published.STREAMS} streams ({results['cpu']}):\n\n" + published.table(results["published"]) + "\n")
-    return text
 
 
 def main():

@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 CORES = STREAMS = 2
-HEAD = ["schedule", "merged sets", "stages", "stages estimated", "predicted ms", "next to sequential"]
 OURS = ("sequential", "ios")
 
 
@@ -47,12 +46,3 @@ def compare(programs, hios, model, files, iterations=8):
                 found = programs.json("hios-schedule", "--model", model, *flags, "--profile", profile, "--check", file)
                 rows.append(schedule_row(f"{Path(source).stem}, {'merged' if merge != 'none' else 'apart'}", file, found))
     return rows
-
-
-def table(rows):
-    base = rows[0]["predicted_ms"]
-    lines = [HEAD, ["---"] * len(HEAD)]
-    for row in rows:
-        lines.append([row["schedule"], str(row["merged"]), str(row["stages"]), str(row["estimated_stages"]),
-                      f"{row['predicted_ms']:.2f}", f"{base / row['predicted_ms']:.3f}x"])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
