@@ -240,6 +240,15 @@ class Command(InFolder):
         self.assertIn("s.json: exists; choose another name or replace it with --force", said)
         self.assertEqual(self.run_import("--force")[0], 0)
 
+    def test_words_that_are_wrong_are_one_line(self):
+        for words, message in ((["--streams", "0"], "argument --streams: '0': a whole number is wanted, at least 1"),
+                               (["--merg", "none"], "unrecognized arguments: --merg none"),
+                               (["--merge", "all"], "argument --merge: invalid choice: 'all'")):
+            status, said = self.run_import(*words)
+            self.assertEqual((status, said.count("\n")), (2, 1), said)
+            self.assertIn(message, said)
+            self.assertIn("see hios import --help", said)
+
     def test_names_the_node_that_cannot_be_mapped(self):
         content = small_ios()
         content["blocks"][1]["inner_nodes"][3]["out_channels"] = 5

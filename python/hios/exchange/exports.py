@@ -6,22 +6,20 @@ device. --to onnx writes a copy of the ONNX file with a device configuration (IR
 The ONNX file is the model of the schedule (--model FILE.onnx), or what hios-run --export-onnx wrote of it: then give --model.
 An operator's ONNX nodes all go where the schedule has the operator; docs/exchange.md says which nodes those are."""
 
-import argparse
 from pathlib import Path
 
 from hios.errors import InputError
 from hios.exchange import devices, files, onnx_wire, partition
 from hios.exchange.model import Schedules
+from hios.exchange.parser import Parser
 from hios.exchange.plan import plan
 
-EXAMPLES = """examples:
-  hios export net.onnx --schedule schedule.json --to onnxruntime -o partition.cfg
-  hios export inception_v3.onnx --model inception_v3 --schedule schedule.json --to onnx -o with-devices.onnx"""
+EXAMPLES = ("hios export net.onnx --schedule schedule.json --to onnxruntime -o partition.cfg",
+            "hios export net.onnx --schedule schedule.json --to onnx -o with-devices.onnx")
 
 
 def arguments(words):
-    parser = argparse.ArgumentParser(prog="hios export", description=__doc__, epilog=EXAMPLES,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = Parser("hios export", __doc__, EXAMPLES)
     parser.add_argument("file", metavar="FILE.onnx", help="the network")
     parser.add_argument("--to", choices=("onnxruntime", "onnx"), required=True, help="the system")
     parser.add_argument("--schedule", required=True, metavar="FILE", help="a hios-schedule")

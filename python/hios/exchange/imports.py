@@ -3,7 +3,6 @@
 IOS's published schedules (its JSON) are known: nodes are mapped to the model's operators by what they compute and how they
 are connected, names take no part. A node that has no operator here is refused by its name, with the reason."""
 
-import argparse
 import json
 import shlex
 import sys
@@ -13,15 +12,14 @@ from pathlib import Path
 from hios.errors import InputError
 from hios.exchange import files, ios_file, translate
 from hios.exchange.model import Schedules
+from hios.exchange.parser import Parser, number
 
-EXAMPLES = """examples:
-  hios import ios.json --model inception_v3 -o schedule.json
-  hios import ios.json --model inception_v3 --streams 2 --threads 2 --profile profile.json -o schedule.json"""
+EXAMPLES = ("hios import ios.json --model inception_v3 -o schedule.json",
+            "hios import ios.json --model inception_v3 --threads 2 --streams 2 -o schedule.json")
 
 
 def arguments(words):
-    parser = argparse.ArgumentParser(prog="hios import", description=__doc__, epilog=EXAMPLES,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = Parser("hios import", __doc__, EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="the schedule, as IOS exports it (JSON)")
     parser.add_argument("--from", choices=("ios",), default="ios", dest="source", help="the system that made it (ios)")
     parser.add_argument("--model", required=True, metavar="NAME|FILE", help="the network: built in, or a file")
@@ -39,12 +37,6 @@ def arguments(words):
     parser.add_argument("--profile", metavar="FILE", help="measured costs: the schedule is checked and simulated with them")
     parser.add_argument("--force", action="store_true", help="replace the output file if it exists")
     return parser.parse_args(words)
-
-
-def number(text):
-    if not text.isdecimal() or not 0 < int(text) < 1 << 20:
-        raise argparse.ArgumentTypeError(f"{text!r}: a whole number is wanted, at least 1")
-    return int(text)
 
 
 def model_flags(args, file_graph):
