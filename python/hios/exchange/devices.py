@@ -38,7 +38,7 @@ def pipeline_stages(plan, nodes, file):
     while len(stages) < len(before):
         ready = [device for device in before if device not in stages and before[device] <= stages.keys()]
         if not ready:
-            raise InputError(f"{file}: the blocks of its devices form a cycle: list all findings with hios check {file}")
+            raise InputError(f"{file}: the blocks of its devices form a cycle; hios schedule --objective throughput makes others")
         stages[min(ready)] = len(stages)
     return stages
 

@@ -49,8 +49,8 @@ def model_graph(args, schedule):
         for device in schedule["devices"]:
             device["name"], device["kind"], device["stages"]
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{args.schedule}: {error} is missing or wrong: list all findings with hios check "
-                         f"{args.schedule}") from error
+        raise InputError(f"{args.schedule}: {error} is missing or wrong; docs/formats.md has a schedule's "
+                         "keys") from error
     dims = [word for dim in args.dim for word in ("--dim", dim)]
     fusion = ["--fusion", args.fusion] if args.fusion else []
     programs = Schedules(["--model", args.model or args.file, *size, *dims, *fusion])

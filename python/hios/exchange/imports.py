@@ -15,7 +15,7 @@ from hios.exchange.model import Schedules
 from hios.exchange.parser import Parser, number
 
 EXAMPLES = ("hios import ios.json --model inception_v3 -o schedule.json",
-            "hios import ios.json --model inception_v3 --threads 2 --streams 2 -o schedule.json")
+            "hios import ios.json --model inception_v3 --streams 2 -o schedule.json")
 
 
 def arguments(words):
@@ -100,9 +100,11 @@ def main(words):
     files.write_bytes(args.output, (json.dumps(written, indent=1) + "\n").encode(), args.force)
     print(summary(file_graph, merge, stages, unfolded))
     flag = {"none": "", "siblings": " --merge siblings"}.get(str(merge), f" --merge {shlex.quote(args.output)}")
-    words = f"{shlex.join(map(str, programs.flags))}{flag}"
     if args.profile:
         print(programs.run(*shlex.split(flag), "--profile", args.profile, "--check", args.output), end="")
     else:
-        print(f"check it: hios check {shlex.quote(args.output)} {words} --profile PROFILE.json", file=sys.stderr)
+        words, file = f"{shlex.join(map(str, programs.flags))}{flag}", shlex.quote(args.output)
+        device = written["devices"][0]
+        print(f"measure and check it:\n  hios profile {words} --threads {device['threads']} --streams {device['streams']} --stages "
+              f"{file} --output profile.json\n  hios check {file} {words} --profile profile.json", file=sys.stderr)
     return 0

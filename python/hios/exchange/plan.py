@@ -55,11 +55,11 @@ def placements(schedule, file, known):
                         raise InputError(f"{where}: the model has no operator {operator!r}: give the --model and --fusion that "
                                          "the schedule was made for")
                     if operator in result:
-                        raise InputError(f"{where}: {operator!r} is there twice: list all findings with hios check {file}")
+                        raise InputError(f"{where}: {operator!r} is there twice; a schedule has every operator once")
                     result[operator] = Placement(d, g)
     if missing := [name for name in known if name not in result]:
-        raise InputError(f"{file}: {missing[0]!r} is on no device (and {len(missing) - 1} more): list all findings with "
-                         f"hios check {file}")
+        raise InputError(f"{file}: {missing[0]!r} is on no device (and {len(missing) - 1} more); a schedule has every "
+                         "operator once")
     return result
 
 
