@@ -137,7 +137,8 @@ class Plans(unittest.TestCase):
                      "s.json: $.devices[0].stages[0][0]: 'conv_2' is divided")
         self.refused(lambda stages: stages[0][0].append("conv_9"), "the model has no operator 'conv_9'")
         self.refused(lambda stages: stages[0][0].append("conv_2"), "'conv_2' is there twice")
-        self.refused(lambda stages: stages[0][0].clear(), "'conv_1' is on no device (and 0 more); a schedule has every operator once")
+        self.refused(lambda stages: stages[0][0].clear(),
+                     "'conv_1' is on no device (and 0 more); a schedule has every operator once")
 
 
 class Files(InFolder):

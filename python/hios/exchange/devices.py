@@ -38,7 +38,8 @@ def pipeline_stages(plan, nodes, file):
     while len(stages) < len(before):
         ready = [device for device in before if device not in stages and before[device] <= stages.keys()]
         if not ready:
-            raise InputError(f"{file}: the blocks of its devices form a cycle; hios schedule --objective throughput makes others")
+            raise InputError(f"{file}: the blocks of its devices form a cycle; hios schedule --objective throughput makes "
+                             "others")
         stages[min(ready)] = len(stages)
     return stages
 

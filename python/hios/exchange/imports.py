@@ -86,6 +86,18 @@ def summary(file_graph, merge, stages, unfolded):
     return f"{len(file_graph.nodes)} operators in {len(stages)} stages, at most {most} groups at once, {merged}{more}"
 
 
+def merge_flag(args, merge):
+    return {"none": "", "siblings": "--merge siblings"}.get(str(merge), f"--merge {shlex.quote(args.output)}")
+
+
+def next_steps(args, programs, merge, device):
+    """The commands that measure and check the schedule."""
+    words, file = f"{shlex.join(programs.flags)} {merge_flag(args, merge)}".strip(), shlex.quote(args.output)
+    threads = f"--threads {device['threads']}" if device["threads"] else "--backend cuda"
+    return (f"measure and check it:\n  hios profile {words} {threads} --streams {device['streams']} --stages {file} "
+            f"--output profile.json\n  hios check {file} {words} --profile profile.json")
+
+
 def main(words):
     args = arguments(words)
     files.check_writable(args.output, args.force)
@@ -99,12 +111,8 @@ def main(words):
     written = schedule(args, file_graph, graph, merge, stages)
     files.write_bytes(args.output, (json.dumps(written, indent=1) + "\n").encode(), args.force)
     print(summary(file_graph, merge, stages, unfolded))
-    flag = {"none": "", "siblings": " --merge siblings"}.get(str(merge), f" --merge {shlex.quote(args.output)}")
     if args.profile:
-        print(programs.run(*shlex.split(flag), "--profile", args.profile, "--check", args.output), end="")
+        print(programs.run(*shlex.split(merge_flag(args, merge)), "--profile", args.profile, "--check", args.output), end="")
     else:
-        words, file = f"{shlex.join(map(str, programs.flags))}{flag}", shlex.quote(args.output)
-        device = written["devices"][0]
-        print(f"measure and check it:\n  hios profile {words} --threads {device['threads']} --streams {device['streams']} --stages "
-              f"{file} --output profile.json\n  hios check {file} {words} --profile profile.json", file=sys.stderr)
+        print(next_steps(args, programs, merge, written["devices"][0]), file=sys.stderr)
     return 0
