@@ -2,7 +2,6 @@
 
 import json
 
-import exchange_tables
 import fuzz
 import milp
 import mixed
@@ -61,14 +60,6 @@ def peers(name, by_ios=()):
     return lines
 
 
-def exchanged():
-    return rows_in(exchange_tables.table(results("exchange")))
-
-
-def published():
-    return rows_in(exchange_tables.published_table(results("exchange")["published"]))
-
-
 def fuzzing():
     return rows_in(fuzz.table(results("fuzz")["targets"]))
 
@@ -99,7 +90,5 @@ RECOMPUTED = {
     ("bench/results/milp.md", "devices | problems | s each"): [optima],
     ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
-    ("bench/results/exchange.md", "network | plan | nodes"): [exchanged],
-    ("bench/results/exchange.md", "schedule | merged sets | stages"): [published],
     ("bench/results/soak.md", " | "): [lambda part=part: soak_part(part) for part in ("steady", "record", "kills")],
 }
