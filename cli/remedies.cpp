@@ -166,9 +166,10 @@ struct Remedy {
     return ": give --backend one name for all, or one a rank";
   }
 
-  std::string operator()(need::SameMerge need) const {
-    return need.siblings ? ": give --merge siblings, or schedule again without"
-                         : ": leave --merge out, or schedule again with it";
+  std::string operator()(const need::SameMerge& need) const {
+    if (need.merge == "none") return ": leave --merge out, or schedule again with it";
+    return ": give --merge " + need.merge +
+           (need.merge == "siblings" ? ", or schedule again without" : ", or schedule again");
   }
 
   std::string operator()(need::MpiInBuild) const {

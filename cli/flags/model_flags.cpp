@@ -46,15 +46,17 @@ po::options_description model_flags() {
       "fusion", input_file("default|none|FILE", has_dot_or_slash),
       "layers that form one operator: by the built-in rules; none; or by the rules of a "
       "hios-fusion file. The same for profile, schedule and run");
-  group.add_options()("merge", value("none|siblings"),
-                      "1x1 convolutions that read the same tensor: separate (none), or as one wide "
-                      "convolution (siblings). The same for profile, schedule and run");
+  group.add_options()(
+      "merge", input_file("none|siblings|FILE", has_dot_or_slash),
+      "1x1 convolutions that read the same tensor: separate (none), or as one wide convolution "
+      "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
+      "run");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
-  fusion.merge = merge_of(flags.optional_text("merge").value_or("none"));
+  fusion.merge = load_merge(flags.optional_text("merge").value_or("none"), limits);
   return fusion;
 }
 

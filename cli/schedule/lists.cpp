@@ -144,7 +144,13 @@ int list_operators(const Common& common, const Network& network) {
   show(table.text());
   if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
   if (common.json) {
-    write_json(*common.json, {{"model", model.name()}, {"operators", list}}, common.existing);
+    const Shape& input = model.tensor(model.input()).shape;
+    write_json(*common.json,
+               {{"model", model.name()},
+                {"digest", network.coarse.graph.digest()},
+                {"input", {input.n, input.c, input.h, input.w}},
+                {"operators", list}},
+               common.existing);
   }
   return 0;
 }

@@ -42,10 +42,10 @@ struct OnnxWriter {
   bool operator==(const OnnxWriter&) const = default;
 };
 
-/// The model with sibling convolutions merged, or not, as the schedule was made with.
+/// The model with its sibling convolutions merged as the schedule was made with.
 struct SameMerge {
-  bool siblings = false;  ///< true: the schedule's are merged
-  static auto fields(auto& self) { return std::tie(self.siblings); }
+  std::string merge;  ///< "none", "siblings", or the schedule's file, which lists sets
+  static auto fields(auto& self) { return std::tie(self.merge); }
   bool operator==(const SameMerge&) const = default;
 };
 

@@ -13,8 +13,8 @@ namespace hios {
 
 namespace {
 
-Model merged(Model model, Merge merge) {
-  return merge == Merge::kSiblings ? merge_siblings(model) : std::move(model);
+Model merged(Model model, const Merge& merge) {
+  return merge.none() ? std::move(model) : merge_siblings(model, merge);
 }
 
 std::string built_in_names() {

@@ -22,7 +22,7 @@ struct Network {
                    const FusionRules& fusion = {});
   /// Takes given operators. REQUIRES: they consist of the model's layers.
   Network(Model the_model, CoarseGraph the_coarse, Merge the_merge = Merge::kNone)
-      : model(std::move(the_model)), coarse(std::move(the_coarse)), merge(the_merge) {}
+      : model(std::move(the_model)), coarse(std::move(the_coarse)), merge(std::move(the_merge)) {}
 
   Model model;
   CoarseGraph coarse;

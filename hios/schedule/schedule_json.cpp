@@ -65,13 +65,7 @@ GraphHead read_graph(const JsonView& view) {
   head.batch = extent("batch");
   head.height = extent("height");
   head.width = extent("width");
-  if (const auto merge = reader.optional("merge")) {
-    try {
-      head.merge = merge_of(merge->string());
-    } catch (const InputError&) {
-      merge->fail("must be \"none\" or \"siblings\", not " + quote(merge->string()));
-    }
-  }
+  if (const auto merge = reader.optional("merge")) head.merge = merge_from_json(*merge);
   reader.finish();
   return head;
 }
@@ -214,7 +208,7 @@ Json graph_json(const ScheduleFile& file) {
     json["height"] = file.height;
     json["width"] = file.width;
   }
-  if (file.merge != Merge::kNone) json["merge"] = to_string(file.merge);
+  if (!file.merge.none()) json["merge"] = to_json(file.merge);
   return json;
 }
 
@@ -348,16 +342,21 @@ ScheduleHead schedule_head(const JsonView& root) {
   return head;
 }
 
-void check_merge(const JsonView& root, const Graph& graph, Merge merge) {
+void check_merge(const JsonView& root, const Graph& graph, const Merge& merge) {
   ObjectReader reader = open_format(root, "hios-schedule");
   const JsonView view = reader.required("graph");
   const GraphHead head = read_graph(view);
   if (head.merge == merge || head.digest == graph.digest()) return;
-  const bool merged = head.merge == Merge::kSiblings;
-  throw InputError(
-      view.where() + ": the schedule was made with sibling convolutions " +
-          (merged ? "merged, and this model's are not" : "apart, and this model's are merged"),
-      need::SameMerge{merged});
+  const auto words = [](const Merge& made) {
+    if (made.none()) return std::string("apart");
+    return made.all ? "merged" : "merged in " + to_string(made);
+  };
+  const bool both = !head.merge.none() && !merge.none();
+  throw InputError(view.where() + ": the schedule was made with sibling convolutions " +
+                       words(head.merge) + ", and this model's are " +
+                       (both ? (merge.all ? "all merged" : "merged by other sets")
+                             : (merge.none() ? "not" : "merged")),
+                   need::SameMerge{head.merge.sets.empty() ? to_string(head.merge) : root.file()});
 }
 
 }  // namespace hios

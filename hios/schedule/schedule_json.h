@@ -35,9 +35,9 @@ struct ScheduleHead {
 };
 ScheduleHead schedule_head(const JsonView& root);
 
-/// Throws InputError with a need::SameMerge where a schedule file was made with the model's
-/// siblings merged and this graph is not, or the other way round. A file with this graph's digest
-/// fits, whatever its "merge" says.
-void check_merge(const JsonView& root, const Graph& graph, Merge merge);
+/// Throws InputError with a need::SameMerge where a schedule file was made with other siblings of
+/// the model merged than this graph. A file with this graph's digest fits, whatever its "merge"
+/// says.
+void check_merge(const JsonView& root, const Graph& graph, const Merge& merge);
 
 }  // namespace hios

@@ -5,5 +5,6 @@ nothing in C++ knows it. Standard library, and Jinja2 for the page.
     launch      the programs: where they are, and how ranks are started
     bench       hios bench: every way that this machine has, measured in turns
     throughput  hios bench --throughput: many inferences in flight
+    exchange    hios import and hios export: schedules from other systems and for them
     page        hios report: one file that shows reports, schedules and comparisons
 """

@@ -16,6 +16,8 @@ COMMANDS = {
     "profile": ("hios.launch.profile", "measures a network's operators on --ranks N ranks (hios-profile)"),
     "schedule": ("hios.launch.schedule", "plans which device runs what and when (hios-schedule)"),
     "check": ("hios.launch.check", "lists every rule that a schedule breaks, and simulates it"),
+    "import": ("hios.exchange.imports", "makes a schedule here of one that IOS published"),
+    "export": ("hios.exchange.exports", "gives a schedule to ONNX Runtime, or writes it into an ONNX file"),
     "explain": ("hios.launch.explain", "says from flight records what stopped a job"),
 }
 

@@ -57,9 +57,10 @@ TEST(Remedies, NameTheFlagsOfJobs) {
   const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
   EXPECT_EQ(line(need::Ranks{2}), "no: start it with mpirun -np 2");
   EXPECT_EQ(line(need::AllFindings{}), "no; hios-schedule --check lists them");
-  EXPECT_EQ(line(need::HostMemory{.several_ranks = true}),
-            "no: take a smaller input (--batch, --height, --width, --dim), fewer ranks on this host, "
-            "or more hosts");
+  EXPECT_EQ(
+      line(need::HostMemory{.several_ranks = true}),
+      "no: take a smaller input (--batch, --height, --width, --dim), fewer ranks on this host, "
+      "or more hosts");
   EXPECT_EQ(line(need::HostMemory{.many_inferences = true, .own_limit = true}),
             "no: take a smaller input (--batch, --height, --width, --dim), fewer --in-flight, "
             "--distinct-inputs or --copies, or raise the limit");
@@ -124,11 +125,12 @@ TEST(Remedies, NameTheFlagsOfTheEngine) {
   EXPECT_EQ(error_line(InputError("too few", need::Cores{})),
             "too few: use fewer ranks or --threads, give mpirun --bind-to none, or accept shared "
             "cores with --oversubscribe");
-  const auto made = [](bool siblings) {
-    return error_line(InputError("made otherwise", need::SameMerge{siblings}));
+  const auto made = [](const std::string& merge) {
+    return error_line(InputError("made otherwise", need::SameMerge{merge}));
   };
-  EXPECT_EQ(made(true), "made otherwise: give --merge siblings, or schedule again without");
-  EXPECT_EQ(made(false), "made otherwise: leave --merge out, or schedule again with it");
+  EXPECT_EQ(made("siblings"), "made otherwise: give --merge siblings, or schedule again without");
+  EXPECT_EQ(made("none"), "made otherwise: leave --merge out, or schedule again with it");
+  EXPECT_EQ(made("s.json"), "made otherwise: give --merge s.json, or schedule again");
   EXPECT_EQ(error_line(RunError("one of these", need::FailedOperator{})),
             "one of these: --blocking says which of these failed");
 }

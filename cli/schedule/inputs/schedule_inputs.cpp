@@ -107,7 +107,7 @@ void require_one_source(const Flags& flags) {
   if (flags.given("merge") && !flags.given("model")) {
     throw InputError("--merge joins convolutions of a --model; a graph has operators already");
   }
-  if (flags.given("export-model") && flags.optional_text("merge") == "siblings") {
+  if (flags.given("export-model") && flags.optional_text("merge").value_or("none") != "none") {
     throw InputError("--export-model writes the model without merging: leave --merge out");
   }
   for (const char* flag : {"batch", "height", "width", "dim"}) {

@@ -27,6 +27,7 @@ class JsonView {
 
   const Json& json() const { return *value_; }
   std::string where() const;  ///< "profile.json: $.configurations[0]"
+  const std::string& file() const { return *file_; }
   [[noreturn]] void fail(const std::string& message) const;
 
   bool is_object() const;

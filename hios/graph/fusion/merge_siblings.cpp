@@ -88,6 +88,34 @@ class Siblings {
   std::vector<std::vector<Sibling>> sets_;  // by the first of each
 };
 
+/// Returns the chosen sets, each in the model's order. Throws InputError where a chosen set is not
+/// part of one of the model's.
+std::vector<std::vector<Sibling>> chosen_sets(const Model& model, const Merge& merge) {
+  const Siblings siblings(model);
+  if (merge.all) return siblings.sets();
+  std::map<std::string, std::pair<std::size_t, Sibling>> by_name;
+  for (std::size_t i = 0; i < siblings.sets().size(); ++i) {
+    for (const Sibling& each : siblings.sets()[i]) by_name[model.layer(each.conv).name] = {i, each};
+  }
+  std::vector<std::vector<Sibling>> chosen;
+  for (const std::vector<std::string>& names : merge.sets) {
+    std::vector<Sibling>& set = chosen.emplace_back();
+    for (const std::string& name : names) {
+      const auto found = by_name.find(name);
+      const auto first = by_name.find(names.front());
+      if (found == by_name.end() || found->second.first != first->second.first) {
+        throw InputError("model " + printable(model.name(), 200) + ": " + quote(name) +
+                         " is no sibling of " +
+                         quote(name == names.front() ? names[1] : names.front()) +
+                         ", so they cannot be merged (docs/fusion.md)");
+      }
+      set.push_back(found->second.second);
+    }
+    std::ranges::sort(set, {}, [](const Sibling& each) { return each.conv; });
+  }
+  return chosen;
+}
+
 class Rewriter {
  public:
   explicit Rewriter(const Model& model)
@@ -97,9 +125,9 @@ class Rewriter {
     tensors_[model.input().index()] = builder_.input();
   }
 
-  Model merged() {
-    const Siblings siblings(model_);
-    for (const auto& set : siblings.sets()) {
+  Model merged(const Merge& merge) {
+    const std::vector<std::vector<Sibling>> sets = chosen_sets(model_, merge);
+    for (const auto& set : sets) {
       set_of_[set.front().conv] = &set;
       for (const Sibling& sibling : set) {
         left_out_.insert(sibling.conv);
@@ -195,15 +223,6 @@ class Rewriter {
 
 }  // namespace
 
-std::string_view to_string(Merge merge) { return merge == Merge::kNone ? "none" : "siblings"; }
-
-Merge merge_of(std::string_view word) {
-  for (const Merge merge : {Merge::kNone, Merge::kSiblings}) {
-    if (word == to_string(merge)) return merge;
-  }
-  throw InputError("merge " + printable(std::string(word), 200) + ": neither none nor siblings");
-}
-
 std::vector<std::vector<LayerId>> sibling_sets(const Model& model) {
   std::vector<std::vector<LayerId>> sets;
   const Siblings siblings(model);
@@ -214,6 +233,8 @@ std::vector<std::vector<LayerId>> sibling_sets(const Model& model) {
   return sets;
 }
 
-Model merge_siblings(const Model& model) { return Rewriter(model).merged(); }
+Model merge_siblings(const Model& model, const Merge& merge) {
+  return Rewriter(model).merged(merge);
+}
 
 }  // namespace hios

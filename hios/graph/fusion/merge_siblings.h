@@ -1,21 +1,13 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "hios/graph/fusion/merge.h"
 #include "hios/model/model.h"
 
 /// Convolutions that read the same tensor, computed as one: operator merge in IOS (Ding et al.,
 /// "IOS: Inter-Operator Scheduler for CNN Acceleration", section 3).
 namespace hios {
-
-enum class Merge {
-  kNone,     ///< each convolution by itself
-  kSiblings  ///< merge_siblings()
-};
-std::string_view to_string(Merge merge);
-/// Reads "none" or "siblings". Throws InputError, which names both, for any other word.
-Merge merge_of(std::string_view word);
 
 /// Returns the sets of convolutions, two or more each, in the model's order, that one wide
 /// convolution can replace. They are 1x1, without groups, of equal stride and padding, read one
@@ -26,8 +18,9 @@ Merge merge_of(std::string_view word);
 std::vector<std::vector<LayerId>> sibling_sets(const Model& model);
 
 /// Returns the same model with a wide convolution (Layer::merged), and its activation, for each
-/// set. A channel_slice() with the name of the former producer replaces each member's output,
-/// directly before its first consumer. Outputs, weights and the names of all other layers stay.
-Model merge_siblings(const Model& model);
+/// set that is chosen. Throws InputError if chosen convolutions are not siblings. A channel_slice()
+/// with the name of the former producer replaces each member's output, directly before its first
+/// consumer. Outputs, weights and the names of all other layers stay.
+Model merge_siblings(const Model& model, const Merge& merge = Merge::kSiblings);
 
 }  // namespace hios

@@ -207,7 +207,9 @@ TEST_F(ScheduleJson, RecordsMergedSiblings) {
   EXPECT_EQ(written["graph"]["merge"], "siblings");
   EXPECT_EQ(read(written).merge, Merge::kSiblings);
 
-  const auto check = [&](Merge merge) { check_merge(JsonView(written, "s.json"), graph_, merge); };
+  const auto check = [&](const Merge& merge) {
+    check_merge(JsonView(written, "s.json"), graph_, merge);
+  };
   EXPECT_NO_THROW(check(Merge::kNone)) << "it is this very graph";
   written["graph"]["digest"] = "of another graph";
   EXPECT_NO_THROW(check(Merge::kSiblings));
@@ -215,17 +217,47 @@ TEST_F(ScheduleJson, RecordsMergedSiblings) {
     check(Merge::kNone);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(error.need(), Need(need::SameMerge{true}));
+    EXPECT_EQ(error.need(), Need(need::SameMerge{"siblings"}));
   }
   expect_error([&] { check(Merge::kNone); },
                {"s.json: $.graph: the schedule was made with sibling convolutions merged, and this "
                 "model's are not"});
+  const Merge sets{.sets = {{"a", "b"}}};
+  expect_error([&] { check(sets); }, {"made with sibling convolutions merged, and this model's are "
+                                      "merged by other sets"});
   written["graph"].erase("merge");
   expect_error([&] { check(Merge::kSiblings); },
                {"with sibling convolutions apart, and this model's are merged"});
   written["graph"]["merge"] = "all";
   expect_error([&] { read(written); },
                {"$.graph.merge: must be \"none\" or \"siblings\", not \"all\""});
+}
+
+TEST_F(ScheduleJson, RecordsSetsOfMergedSiblings) {
+  ScheduleFile file = sample_schedule(graph_);
+  file.merge = {.sets = {{"a", "b"}, {"c", "d", "e"}}};
+  Json written = to_json(file, graph_);
+  test::expect_meets_schema(written);
+  EXPECT_EQ(written["graph"]["merge"], Json::parse(R"([["a", "b"], ["c", "d", "e"]])"));
+  EXPECT_EQ(read(written).merge, file.merge);
+
+  written["graph"]["digest"] = "of another graph";
+  try {
+    check_merge(JsonView(written, "s.json"), graph_, Merge::kSiblings);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.need(), Need(need::SameMerge{"s.json"}));
+    EXPECT_STREQ(error.what(),
+                 "s.json: $.graph: the schedule was made with sibling convolutions merged in 2 "
+                 "sets, and this model's are all merged");
+  }
+  const auto refused = [&](const char* sets, const std::string& message) {
+    written["graph"]["merge"] = Json::parse(sets);
+    expect_error([&] { read(written); }, {message});
+  };
+  refused(R"([["a"]])", "$.graph.merge[0]: merges nothing: a set has two convolutions or more");
+  refused(R"([["a", "b"], ["c", "b"]])", "$.graph.merge[1][1]: \"b\" is there twice");
+  refused("[[\"a\", 1]]", "$.graph.merge[0][1]: must be a string");
 }
 
 TEST_F(ScheduleJson, LeavesTheRulesToValidate) {

@@ -92,6 +92,26 @@ TEST_F(Merge, ASchedulesChoiceIsItsRuns) {
   expect_refused_with(hios_schedule(siblings() + checked), without);
 }
 
+TEST_F(Merge, AScheduleNamesTheSetsThatAreMerged) {
+  const std::string sets = R"([["fire2/squeeze1x1/conv", "fire2/bypass/conv"]])";
+  folder_.write("sets.json",
+                R"({"format": "hios-schedule", "version": 1, "graph": {"merge": )" + sets + "}}");
+  const Words some = model({"--merge", file("sets.json")});
+  const Json report = run(some, 1, "o");
+  EXPECT_TRUE(report["verified"]["passed"]);
+  EXPECT_EQ(read(file("s.json"))["graph"]["merge"], Json::parse(sets));
+  // The schedule itself names them, too.
+  const Words scheduled{"--schedule", file("s.json"), "--profile", file("p.json"), "--dry-run"};
+  EXPECT_EQ(hios_run(1, model({"--merge", file("s.json")}) + scheduled).exit_status, 0);
+  expect_refused_with(
+      hios_run(1, apart() + scheduled),
+      {"merged in 1 set, and this model's are not", "give --merge " + file("s.json")});
+  expect_refused_with(hios_run(1, siblings() + scheduled), {"this model's are all merged"});
+  expect_refused_with(
+      hios_schedule({"--model", "nasnet_large", "--merge", file("sets.json"), "--list-operators"}),
+      {"model nasnet_large: \"fire2/squeeze1x1/conv\" is no sibling of"});
+}
+
 TEST_F(Merge, AProfileLacksWhatWasNotMergedAndMayHoldBoth) {
   profile(siblings(), 1);
   const auto missing = schedule(apart(), 1);

@@ -189,15 +189,59 @@ INSTANTIATE_TEST_SUITE_P(Each, MergedNetworks,
                                          Counted{"nasnet_large", 374, 374, 0}),
                          [](const auto& counted) { return counted.param.network; });
 
+/// Four convolutions of one tensor, "a" to "d".
+Model four() {
+  ModelBuilder net("net", {2, 8, 6, 6});
+  const TensorId x = net.relu("x", net.input());
+  for (const std::string name : {"a", "b", "c", "d"})
+    net.global_average_pool("p" + name, net.conv(name, x, pointwise_conv(4)));
+  return std::move(net).build();
+}
+
+LayerNames merged_by(const std::vector<std::vector<std::string>>& sets) {
+  LayerNames names;
+  for (const std::string& name : layers_of(merge_siblings(four(), {.sets = sets}))) {
+    if (!name.starts_with("p") && name != "x") names.push_back(name);
+  }
+  return names;
+}
+
+TEST(MergeSiblings, MergesChosenSets) {
+  EXPECT_EQ(merged_by({}), (LayerNames{"a", "b", "c", "d"}));
+  EXPECT_EQ(merged_by({{"b", "d"}}), (LayerNames{"a", "b+d", "b", "c", "d"}));
+  EXPECT_EQ(merged_by({{"d", "b"}}), merged_by({{"b", "d"}})) << "they are in the model's order";
+  EXPECT_EQ(merged_by({{"c", "d"}, {"a", "b"}}), (LayerNames{"a+b", "a", "b", "c+d", "c", "d"}));
+  const Network chosen(four(), 4, {.merge = {.sets = {{"b", "d"}}}});
+  EXPECT_EQ(chosen.merge, (Merge{.sets = {{"b", "d"}}}));
+  EXPECT_NE(chosen.coarse.graph.digest(), Network(four()).coarse.graph.digest());
+}
+
+TEST(MergeSiblings, RefusesChosenConvolutionsThatAreNoSiblings) {
+  const auto refused = [](const std::vector<std::string>& set, const std::string& message) {
+    try {
+      merge_siblings(Pair{.block_b = "other"}.model(), {.sets = {set}});
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), message);
+    }
+  };
+  const std::string end = ", so they cannot be merged (docs/fusion.md)";
+  refused({"a", "b"}, "model net: \"a\" is no sibling of \"b\"" + end);
+  refused({"a", "e"}, "model net: \"a\" is no sibling of \"e\"" + end);
+  EXPECT_THROW(merge_siblings(four(), {.sets = {{"a", "e"}}}), InputError);
+}
+
 TEST(Merge, IsGivenByName) {
-  for (const Merge merge : {Merge::kNone, Merge::kSiblings}) {
-    EXPECT_EQ(merge_of(to_string(merge)), merge);
+  for (const Merge& merge : {Merge::kNone, Merge::kSiblings}) {
+    EXPECT_EQ(load_merge(to_string(merge)), merge);
   }
   try {
-    merge_of("all");
+    load_merge("all");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "merge all: neither none nor siblings");
+    EXPECT_STREQ(error.what(),
+                 "merge all: neither none nor siblings, and no file (a file's name has a '.' or a "
+                 "'/')");
   }
 }
 
