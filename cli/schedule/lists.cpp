@@ -144,7 +144,16 @@ int list_operators(const Common& common, const Network& network) {
   show(table.text());
   if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
   if (common.json) {
-    write_json(*common.json, {{"model", model.name()}, {"operators", list}}, common.existing);
+    Json outputs = Json::array();
+    for (const NamedOutput& output : model.named_outputs())
+      outputs.push_back({{"name", output.name}, {"dims", output.dims}});
+    const NamedInput& input = model.named_input();
+    write_json(*common.json,
+               {{"model", model.name()},
+                {"input", {{"name", input.name}, {"dims", input.dims}}},
+                {"outputs", outputs},
+                {"operators", list}},
+               common.existing);
   }
   return 0;
 }

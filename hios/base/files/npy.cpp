@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -19,6 +20,14 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
   throw InputError(name + ": " + message);
+}
+
+/// Returns true for the first bytes of JPEG, PNG, GIF, BMP, TIFF and WebP files.
+bool is_picture(std::string_view bytes) {
+  const auto begins = [&](std::string_view magic) { return bytes.starts_with(magic); };
+  return begins("\xff\xd8\xff") || begins("\x89PNG\r\n") || begins("GIF8") || begins("BM") ||
+         begins(std::string_view("II*\0", 4)) || begins(std::string_view("MM\0*", 4)) ||
+         (begins("RIFF") && bytes.substr(0, 12).ends_with("WEBP"));
 }
 
 /// Throws InputError unless the version is one of NumPy's: 1.0, 2.0 or 3.0.
@@ -130,6 +139,8 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   require_memory_for(file, name, limits);
   const std::string text = read_text(file, {.max_bytes = limits.max_weights_bytes});
   const std::string_view bytes(text);
+  if (is_picture(bytes))
+    throw InputError(name + ": is a picture, no .npy file", need::PictureAsArray{file.string()});
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(name, "is no .npy file");
   check_version(name, bytes);
   const bool first = bytes[6] == 1;

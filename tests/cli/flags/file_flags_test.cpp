@@ -65,7 +65,7 @@ TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
       for (std::size_t j = i + 1; j < declared.size(); ++j) {
         const std::string first = "--" + declared[i].flag, second = "--" + declared[j].flag;
         SCOPED_TRACE(std::string(program.name) + " " + first + " " + second);
-        const FileValue &a = *declared[i].declared, &b = *declared[j].declared;
+        const DeclaredFile &a = *declared[i].declared, &b = *declared[j].declared;
         const bool two_folders =
             a.role() == FileRole::kOutputFolder && b.role() == FileRole::kOutputFolder;
         const bool clash = (a.is_written() || b.is_written()) && !two_folders;
@@ -160,7 +160,7 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
     const fs::path at = fs::path(name).parent_path();
     return std::vector<fs::path>{at / "data/weights.bin", at / "0.npy"};
   });
-  const auto message = [&](const FileValue* declared, const std::string& name) -> std::string {
+  const auto message = [&](const DeclaredFile* declared, const std::string& name) -> std::string {
     const std::vector<NamedFile> files = {{"model", file("net"), model.get()},
                                           {"to", name, declared}};
     try {
