@@ -191,6 +191,28 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
   check_distinct_files(files);
 }
 
+TEST_F(FileFlags, ANameMayStandBeforeAFile) {
+  const std::string array = written("a.npy"), colons = written("b:c.npy");
+  const auto split = [](const std::string& text) {
+    const FileForName found = split_name(text);
+    return std::pair(found.name, found.file);
+  };
+  using Split = std::pair<std::string, std::string>;
+  EXPECT_EQ(split(array), Split("", array));
+  EXPECT_EQ(split(colons), Split("", colons));
+  EXPECT_EQ(split("x:" + array), Split("x", array));
+  EXPECT_EQ(split("x:0:" + array), Split("x:0", array));
+  EXPECT_EQ(split("x:" + colons), Split("x", colons));
+  EXPECT_EQ(split("x:0:" + file("nowhere")), Split("x:0", file("nowhere")));
+  EXPECT_EQ(split(file("nowhere")), Split("", file("nowhere")));
+  const std::string named = "--reference and --json name the same file, " + array;
+  EXPECT_EQ(message_of_run({"--reference", "y:" + array, "--json", array, "--force"}), named);
+  EXPECT_EQ(message_of_run({"--reference", "z:" + colons, "--reference", "y:" + array, "--json",
+                            array, "--force"}),
+            named);
+  EXPECT_EQ(message_of_run({"--reference", array, "--reference", array, "--input", array}), "");
+}
+
 TEST_F(FileFlags, WordsNameNoFile) {
   EXPECT_EQ(message_of_run({"--model", "squeezenet", "--json", "squeezenet"}), "");
   EXPECT_EQ(message_of_run({"--fusion", "none", "--json", "none"}), "");
