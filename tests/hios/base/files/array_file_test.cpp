@@ -53,7 +53,7 @@ TEST_F(ArrayFile, AnotherSizeIsRefusedWithTheWantedBytes) {
       [&] {
         read("x.bin", {2, 2});
       },
-      "x.bin: holds 12 bytes where the model takes 2x2 (float32, 16 bytes)");
+      {"x.bin: holds 12 bytes where the model takes 2x2 (float32, 16 bytes)"});
   test::expect_error([&] { read("x.bin", {}); }, {"takes a single value (float32, 4 bytes)"});
   test::expect_need([&] { read("x.bin", {2, 2}); }, need::ArrayOf{16});
   folder_.put("cut.bin", "123");
