@@ -3,13 +3,9 @@
 from pathlib import Path
 
 from hios.errors import InputError
+from hios.words import printable
 
 LARGEST_FILE = 64 << 20
-
-
-def printable(text):
-    """The text with invisible characters escaped, so that it stays on its line."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def read(file):

@@ -19,15 +19,21 @@ from hios.launch import mpirun
 from hios.launch.programs import programs_folder
 from hios.launch.start import take, take_all
 
-HELP = """hios run: hios-run (below) on as many ranks as the schedule has devices, and
+HELP = """hios run: hios-run on as many ranks as the schedule has devices. Its own flags:
 
-  --ranks N                       so many ranks (default: the schedule's devices, or 1)
-  --input photo.jpg               a picture, repeatable: several are a batch
-  --preprocess imagenet|none|FILE how it becomes the input: imagenet (the default) resizes the shorter side to 256/224 of the
-                                  model's, crops the centre, and subtracts ImageNet's mean; none takes the bytes as they are;
-                                  FILE is JSON with any of resize, crop, mean, std, scale, layout
-  --top K                         print the K largest values of the output, with their probabilities
-  --labels FILE                   the names of the classes, one per line
+  --ranks N           so many ranks (default: the schedule's devices, or 1)
+  --input photo.jpg   a picture, repeatable: several are a batch
+  --preprocess imagenet|none|FILE
+                      how a picture becomes the input. imagenet (the default):
+                      the shorter side is resized to 256/224 of the model's, the
+                      centre cropped, ImageNet's mean subtracted; none: the bytes
+                      as they are; FILE: JSON with any of resize, crop, mean,
+                      std, scale, layout
+  --top K             print the K largest values of the output, with their
+                      probabilities
+  --labels FILE       the names of the classes, one per line
+
+The others are hios-run's:
 """
 SIZES = ("--batch", "--height", "--width")
 WITHOUT_OUTPUT = ("--dry-run", "--export-onnx", "--list-devices", "--explain")

@@ -11,6 +11,7 @@ from hios.answers.arrays import MAGIC, write_npy
 from hios.answers.network import Network, network, text_of
 from hios.answers.preprocessing import preprocessing
 from hios.errors import InputError
+from hios.words import printable
 
 
 def is_array(file):
@@ -41,7 +42,7 @@ def tensor_for(model, files, preprocess="imagenet", folder=None, say=print):
     if form.batch != len(files):
         given = "one picture is" if len(files) == 1 else f"{len(files)} pictures are"
         raise InputError(f"the model's input {model.input.text()} has a batch of {form.batch}, and {given} given: give as many, or "
-                         f"--batch {len(files)}")
+                         f"--batch {len(files)} (to hios schedule, too, if there is a schedule)")
     how = preprocessing(preprocess, form.height, form.width, form.channels)
     layout = how.layout or form.layout
     if Form.dims_of(layout, form) != tuple(model.input.dims):
@@ -52,7 +53,8 @@ def tensor_for(model, files, preprocess="imagenet", folder=None, say=print):
         picture = pictures.read(file, form.channels)
         image = resized(picture, how, form, picture.notes)
         values.extend(planes(image, how, layout))
-        say(f"{file} {picture.size[0]}x{picture.size[1]} {picture.kind}: {', '.join([*picture.notes, how.numbers_text()])}")
+        done = ", ".join([*picture.notes, how.numbers_text()])
+        say(printable(f"{file} {picture.size[0]}x{picture.size[1]} {picture.kind}: {done}"))
     if folder is None:
         folder = tempfile.mkdtemp(prefix="hios-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

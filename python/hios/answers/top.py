@@ -3,8 +3,8 @@
 import math
 from heapq import nsmallest
 
-from hios.answers.labels import printable
 from hios.errors import InputError
+from hios.words import printable
 
 
 def vector_length(network, wanted):
