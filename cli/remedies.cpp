@@ -46,21 +46,6 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
 
 std::string or_instead(const std::string& backend) { return ", or use --backend " + backend; }
 
-/// Returns a word as a shell reads it back: in quotes, unless it has only harmless characters.
-/// Invisible characters are escaped as bash reads them, in $'…'.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kHarmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string::npos) return word;
-  std::string plain, escaped;
-  for (const char c : word) {
-    plain += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
-  }
-  const std::string visible = printable(escaped, escaped.size());
-  return visible == escaped ? "'" + plain + "'" : "$'" + visible + "'";
-}
-
 /// The words that follow the text of an error with such a need. A kind of need without words here
 /// does not compile.
 struct Remedy {
@@ -153,17 +138,6 @@ struct Remedy {
 
   std::string operator()(const need::Gpu& need) const {
     return "; use --backend " + need.instead + " on machines without a GPU";
-  }
-
-  /// Returns the command that makes an input of this size.
-  std::string operator()(const need::ArrayOf& need) const {
-    return "; hios run --input converts pictures, and this makes an input of zeros: head -c " +
-           std::to_string(need.bytes) + " /dev/zero > zeros.bin";
-  }
-
-  std::string operator()(const need::PictureAsArray& need) const {
-    return "; this converts it: hios run " + (model_flags.empty() ? "" : model_flags + " ") +
-           "--input " + shell_word(need.file);
   }
 
   std::string operator()(need::OnnxReader) const {

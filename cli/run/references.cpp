@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <variant>
 
 #include "cli/flags/model_flags.h"
-#include "cli/remedies.h"
 #include "hios/base/error.h"
-#include "hios/base/files/array_file.h"
-#include "hios/base/need.h"
+#include "hios/base/files/npy.h"
 
 namespace hios::cli {
 namespace {
@@ -23,6 +20,21 @@ std::string names_text(const std::vector<std::string>& names) {
             ("'" + printable(names[i]) + "'");
   }
   return text;
+}
+
+/// Returns a word as a shell reads it back: in quotes, unless it has only harmless characters.
+/// Invisible characters are escaped as bash reads them, in $'…'.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kHarmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string::npos) return word;
+  std::string plain, escaped;
+  for (const char c : word) {
+    plain += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
+  }
+  const std::string visible = printable(escaped, escaped.size());
+  return visible == escaped ? "'" + plain + "'" : "$'" + visible + "'";
 }
 
 std::vector<std::string> output_names(const Model& model) {
@@ -49,8 +61,7 @@ std::vector<float> read_reference(const std::string& file, const NamedOutput& ou
                                   const ReadLimits& limits) {
   try {
     return read_array(file, output.dims, "output '" + printable(output.name) + "' has", limits);
-  } catch (const InputError& error) {
-    if (!std::holds_alternative<need::ArrayOf>(error.need())) throw;
+  } catch (const ArraySizeError& error) {
     throw InputError(std::string(error.what()) + "; --outputs FOLDER writes files of this size");
   }
 }
@@ -72,8 +83,18 @@ std::vector<float> read_given_input(const Flags& flags, const Network& network,
     throw InputError("--input " + printable(words.front(), 200) + ": " + only + ", not '" +
                      printable(given.name) + "'");
   }
-  return with_remedies(model_words(flags, network.model, network.coarse.graph),
-                       [&] { return job::read_input(given.file, network.model, limits); });
+  try {
+    return job::read_input(given.file, network.model, limits);
+  } catch (const PictureError& error) {
+    throw InputError(std::string(error.what()) + "; this converts it: hios run " +
+                     model_words(flags, network.model, network.coarse.graph) + " --input " +
+                     shell_word(given.file));
+  } catch (const ArraySizeError& error) {
+    throw InputError(std::string(error.what()) +
+                     "; hios run --input converts pictures, and this makes an input of zeros: "
+                     "head -c " +
+                     std::to_string(error.bytes) + " /dev/zero > zeros.bin");
+  }
 }
 
 std::vector<Reference> read_references(const Flags& flags, const Model& model,

@@ -5,7 +5,7 @@
 
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
-#include "hios/base/files/array_file.h"
+#include "hios/base/files/npy.h"
 #include "hios/base/need.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"

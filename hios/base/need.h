@@ -6,8 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "hios/base/ids.h"
-
 /// The means that would help against an error, as facts. Libraries know no flags and no commands;
 /// a program words each need with its own (cli/remedies.cpp, one overload a struct). A struct lists
 /// its members once, so that ranks can exchange it (mpi/exchange.h).
@@ -23,20 +21,6 @@ struct LargerInput {
 struct Replacement {
   static auto fields(auto&) { return std::tie(); }
   bool operator==(const Replacement&) const = default;
-};
-
-/// An array file of another size.
-struct ArrayOf {
-  Bytes bytes = 0;  ///< of its fp32 values
-  static auto fields(auto& self) { return std::tie(self.bytes); }
-  bool operator==(const ArrayOf&) const = default;
-};
-
-/// An array made of the picture that is in this file.
-struct PictureAsArray {
-  std::string file;
-  static auto fields(auto& self) { return std::tie(self.file); }
-  bool operator==(const PictureAsArray&) const = default;
 };
 
 /// Extents of an ONNX file's inputs that the file leaves open.
@@ -270,16 +254,15 @@ struct FailedOperator {
 namespace hios {
 
 using AnyNeed =
-    std::variant<std::monostate, need::LargerInput, need::Replacement, need::ArrayOf,
-                 need::PictureAsArray, need::OpenDimensions, need::OnnxReader, need::OnnxWriter,
-                 need::SameMerge, need::AllFindings, need::Measurement, need::DeviceIdentity,
-                 need::OtherBackend, need::BackendInBuild, need::GpuArchitectureInBuild, need::Gpu,
-                 need::DevicesPerNode, need::SameGpu, need::IdentifiedDevices, need::AlikeHosts,
-                 need::DeviceMemory, need::HostMemory, need::DeviceKind, need::ScheduledPrecision,
-                 need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,
-                 need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor, need::SingleCopy,
-                 need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher, need::MpiInBuild,
-                 need::FailedOperator>;
+    std::variant<std::monostate, need::LargerInput, need::Replacement, need::OpenDimensions,
+                 need::OnnxReader, need::OnnxWriter, need::SameMerge, need::AllFindings,
+                 need::Measurement, need::DeviceIdentity, need::OtherBackend, need::BackendInBuild,
+                 need::GpuArchitectureInBuild, need::Gpu, need::DevicesPerNode, need::SameGpu,
+                 need::IdentifiedDevices, need::AlikeHosts, need::DeviceMemory, need::HostMemory,
+                 need::DeviceKind, need::ScheduledPrecision, need::ChosenPrecision,
+                 need::BackendPerRank, need::Ranks, need::Cores, need::UnsharedCores,
+                 need::CoreQuota, need::PerformanceGovernor, need::SingleCopy, need::CudaAwareMpi,
+                 need::OtherRoute, need::MatchingLauncher, need::MpiInBuild, need::FailedOperator>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.
