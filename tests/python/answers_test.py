@@ -43,7 +43,8 @@ class Top(Refusing):
         for dims, batch in (((1, 10), 1), ((1, 10, 1, 1), 1), ((10,), 1), ((4, 10), 4), ((4, 1, 1, 10), 4)):
             self.assertEqual(vector_length(network(dims, batch=batch), 10), 10, dims)
         for dims, batch in (((1, 10, 2, 2), 1), ((1, 1), 1), ((), 1), ((10,), 4), ((8, 10), 4)):
-            self.refused("--top is for an output that is a vector, and this is 'y0'", vector_length, network(dims, batch=batch), 1)
+            net = network(dims, batch=batch)
+            self.refused("--top is for an output that is a vector, and this is 'y0'", vector_length, net, 1)
         self.refused("the model has 2: 'y0' 1x10, 'y1' 1x5", vector_length, network((1, 10), (1, 5)), 1)
         self.refused("has 10 values: take at most --top 10", vector_length, network((1, 10)), 11)
 
@@ -63,8 +64,8 @@ class Top(Refusing):
 
     def test_values_that_are_no_numbers_are_named_and_last(self):
         lines = answer_lines("t", [math.nan, 1, math.inf], 3)
-        self.assertEqual(lines, ["t: 2 of 3 values are no finite numbers, so there are no probabilities", "  2  inf", "  1    1",
-                                 "  0  nan"])
+        self.assertEqual(lines, ["t: 2 of 3 values are no finite numbers, so there are no probabilities",
+                                 "  2  inf", "  1    1", "  0  nan"])
 
 
 class Labels(Refusing):
@@ -143,7 +144,8 @@ class Children(unittest.TestCase):
                  "print('ready', flush=True)\n"
                  "while not got: time.sleep(0.01)\n"
                  "time.sleep(0.3); sys.exit(10 * len(got) + got[0])")
-        program = "import sys; from hios.answers.running import run_child; sys.exit(run_child([sys.executable, '-c', sys.argv[1]]))"
+        program = ("import sys; from hios.answers.running import run_child\n"
+                   "sys.exit(run_child([sys.executable, '-c', sys.argv[1]]))")
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             parent = subprocess.Popen([sys.executable, "-c", program, child], stdout=subprocess.PIPE, text=True)
             self.assertEqual(parent.stdout.readline(), "ready\n")

@@ -95,7 +95,8 @@ class HiosRun(unittest.TestCase):
 
     def test_two_ranks_give_the_same_answers(self):
         self.hios("profile", "--ranks", 2, *NETWORK, *QUICK, "--stages", "none", "--output", "profile.json")
-        self.hios("schedule", *NETWORK, "--profile", "profile.json", "--devices", 2, "--algorithm", "inter-mr", "--output", "s.json")
+        self.hios("schedule", *NETWORK, "--profile", "profile.json", "--devices", 2, "--algorithm", "inter-mr",
+                  "--output", "s.json")
         words = ["run", "--model", "squeezenet", *QUICK, "--input", self.photo(), "--top", 4]
         two = self.hios(*words, "--schedule", "s.json", "--json", "two.json")
         self.assertEqual(len(json.loads((self.folder / "two.json").read_text())["ranks"]), 2)

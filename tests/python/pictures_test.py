@@ -250,11 +250,12 @@ class BadInput(InAFolder):
         self.refused("crop is 20x20, and the model takes 8x8", (1, 3, 8, 8), file, preprocess=how)
 
     def test_missing_pillow(self):
-        program = ("import sys; sys.modules['PIL'] = None; from hios.answers import pictures; from hios.errors import InputError\n"
+        program = ("import sys; sys.modules['PIL'] = None\n"
+                   "from hios.answers import pictures; from hios.errors import InputError\n"
                    "try: pictures.read(sys.argv[1], 3)\nexcept InputError as error: print(error)")
         done = subprocess.run([sys.executable, "-c", program, self.picture("p.png")], capture_output=True, text=True)
-        self.assertRegex(done.stdout, "^pictures need Pillow, which .* does not have: (apt-get install -y python3-pil|.* -m pip "
-                                      "install pillow)\n$")
+        self.assertRegex(done.stdout, "^pictures need Pillow, which .* does not have: "
+                                      "(apt-get install -y python3-pil|.* -m pip install pillow)\n$")
 
 
 if __name__ == "__main__":

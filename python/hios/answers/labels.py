@@ -28,5 +28,6 @@ def labels_for(file, count):
     """The labels of an output with so many values."""
     found = read(file)
     if len(found) != count:
-        raise InputError(f"{file}: has {len(found)} labels, and the output {count} values: give one per line, in the output's order")
+        raise InputError(f"{file}: has {len(found)} labels, and the output {count} values: give one per line, in the output's "
+                         "order")
     return found

@@ -48,8 +48,8 @@ def read(file, channels):
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise InputError(too_large(file, error, Image.MAX_IMAGE_PIXELS)) from None
         except Image.UnidentifiedImageError:
-            raise InputError(f"{file}: is no picture that Pillow reads (JPEG, PNG, GIF, BMP, TIFF, WebP …), nor an .npy or .bin "
-                             "file") from None
+            raise InputError(f"{file}: is no picture that Pillow reads (JPEG, PNG, GIF, BMP, TIFF, WebP …), nor an .npy or "
+                             ".bin file") from None
         except OSError as error:
             raise InputError(f"{file}: {error.strerror or f'is a broken picture: {error}'}") from None
         except Exception as error:  # broken files end Pillow's decoders in many ways
@@ -66,8 +66,8 @@ def too_large(file, error, limit):
     reduced = math.ceil(math.sqrt(pixels / limit)) + 1
     command = (f"from PIL import Image; Image.MAX_IMAGE_PIXELS = None; "
                f"Image.open({file!r}).convert('RGB').reduce({reduced}).save('smaller.png')")
-    return (f"{file}: has {pixels} pixels, more than the {limit} that Pillow takes from files that may be bombs; if you trust it, "
-            f"this makes it smaller: {shlex.quote(sys.executable)} -c {shlex.quote(command)}")
+    return (f"{file}: has {pixels} pixels, more than the {limit} that Pillow takes from files that may be bombs; "
+            f"if you trust it, this makes it smaller: {shlex.quote(sys.executable)} -c {shlex.quote(command)}")
 
 
 def converted(file, image, channels, Image, ImageOps):
@@ -103,8 +103,8 @@ def converted(file, image, channels, Image, ImageOps):
 def eight_bits(file, image):
     """Scales grey of 16 bits; other pictures stay."""
     if image.mode == "F":
-        raise InputError(f"{file}: has floating-point pixels, whose range nobody knows: save it with 8 bits, or give the model's "
-                         "input as an .npy file")
+        raise InputError(f"{file}: has floating-point pixels, whose range nobody knows: save it with 8 bits, or give the "
+                         "model's input as an .npy file")
     if not image.mode.startswith("I"):
         return image
     image = image.convert("I")

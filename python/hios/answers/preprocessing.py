@@ -67,7 +67,8 @@ def preprocessing(word, height, width, channels):
     for key in ("mean", "std"):
         count = len(getattr(found, key))
         if count not in (1, channels):
-            remedy = "take --preprocess none, or a FILE with a mean and a std" if word == "imagenet" else f"give {channels}, or one"
+            other = "take --preprocess none, or a FILE with a mean and a std"
+            remedy = other if word == "imagenet" else f"give {channels}, or one"
             raise InputError(f"--preprocess {word}: {key} has {count} numbers, and the model takes "
                              f"{'one channel' if channels == 1 else f'{channels} channels'}: {remedy}")
     if found.crop not in (None, (height, width)):

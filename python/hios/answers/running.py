@@ -84,8 +84,8 @@ def check(answers, words):
     if answers.labels and not answers.top:
         raise InputError(f"--labels {answers.labels} names the answers of --top: add --top 5")
     if answers.preprocess and not pictures:
-        raise InputError(f"--preprocess {answers.preprocess} is for pictures, and --input names none: add --input photo.jpg, or "
-                         "leave it out")
+        raise InputError(f"--preprocess {answers.preprocess} is for pictures, and --input names none: add --input photo.jpg, "
+                         "or leave it out")
     if pictures and len(pictures) < len(answers.inputs):
         array = next(each for each in answers.inputs if each not in pictures)
         raise InputError(f"--input {array} is a whole input, and {pictures[0]} a picture: leave one of them out")

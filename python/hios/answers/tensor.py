@@ -41,8 +41,8 @@ def tensor_for(model, files, preprocess="imagenet", folder=None, say=print):
     form = Form(model)
     if form.batch != len(files):
         given = "one picture is" if len(files) == 1 else f"{len(files)} pictures are"
-        raise InputError(f"the model's input {model.input.text()} has a batch of {form.batch}, and {given} given: give as many, or "
-                         f"--batch {len(files)} (to hios schedule, too, if there is a schedule)")
+        raise InputError(f"the model's input {model.input.text()} has a batch of {form.batch}, and {given} given: give as "
+                         f"many, or --batch {len(files)} (to hios schedule, too, if there is a schedule)")
     how = preprocessing(preprocess, form.height, form.width, form.channels)
     layout = how.layout or form.layout
     if Form.dims_of(layout, form) != tuple(model.input.dims):
@@ -73,8 +73,8 @@ class Form:
         elif len(dims) == 4 and dims[3] in (1, 3):
             self.layout, (self.batch, self.height, self.width, self.channels) = "NHWC", dims
         else:
-            raise InputError(f"the model's input {model.input.text()} is for no pictures, which have three channels, or one: give "
-                             "it as an .npy file")
+            raise InputError(f"the model's input {model.input.text()} is for no pictures, which have three channels, or one: "
+                             "give it as an .npy file")
 
     @staticmethod
     def dims_of(layout, form):
@@ -89,21 +89,22 @@ def resized(picture, how, form, notes):
     image = picture.image
     width, height = how.resized(*image.size)
     if width * height > Image.MAX_IMAGE_PIXELS:
-        raise InputError(f"{picture.file}: {image.width}x{image.height} would become {width}x{height}: cut it to a square first")
+        raise InputError(f"{picture.file}: {image.width}x{image.height} would become {width}x{height}: "
+                         "cut it to a square first")
     if (width, height) != image.size:
         notes.append(f"resized to {width}x{height}")
         image = image.resize((width, height), Image.Resampling.BILINEAR)
-    wanted = form.width, form.height
+    wanted, size = (form.width, form.height), f"{form.width}x{form.height}"
     if how.crop and image.size != wanted:
         if image.width < form.width or image.height < form.height:
-            raise InputError(f"{picture.file}: is {image.width}x{image.height} before it is cropped to {form.width}x{form.height}: "
-                             f"resize it in {how.name}, such as \"resize\": {max(wanted)}")
+            raise InputError(f"{picture.file}: is {image.width}x{image.height} before it is cropped to {size}: resize it in "
+                             f"{how.name}, such as \"resize\": {max(wanted)}")
         left, top = round((image.width - form.width) / 2), round((image.height - form.height) / 2)
         image = image.crop((left, top, left + form.width, top + form.height))
-        notes.append(f"cropped to {form.width}x{form.height}")
+        notes.append(f"cropped to {size}")
     if image.size != wanted:
         raise InputError(f"{picture.file}: is {image.width}x{image.height} by --preprocess {how.name}, and the model takes "
-                         f"{form.width}x{form.height}: --preprocess imagenet resizes and crops, as does a FILE with resize and crop")
+                         f"{size}: --preprocess imagenet resizes and crops, as does a FILE with resize and crop")
     return image
 
 
