@@ -119,7 +119,7 @@ def read_size(file, key, value):
 
 
 def read_resize(file, key, value):
-    """Of N, the length of the shorter side; of [HEIGHT, WIDTH], the size."""
+    """Returns the length of the shorter side for N, the size for [HEIGHT, WIDTH]."""
     return {"cover" if is_extent(value) else "resize": read_size(file, key, value)}
 
 
