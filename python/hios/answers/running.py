@@ -41,7 +41,7 @@ WITHOUT_OUTPUT = ("--dry-run", "--export-onnx", "--list-devices", "--explain")
 
 @dataclass
 class Answers:
-    """What is to be done before and after hios-run."""
+    """The work before and after hios-run."""
     inputs: list               # of --input
     preprocess: str | None
     top: int | None
