@@ -43,7 +43,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 
 /// Returns true if the folder's flag writes this file.
 bool writes_in_folder(const ResolvedFile& folder, const ResolvedFile& file) {
-  const FileValue& declared = *folder.named->declared;
+  const DeclaredFile& declared = *folder.named->declared;
   if (declared.role() != FileRole::kOutputFolder) return false;
   if (same_file(folder.path, file.path.parent_path()) &&
       declared.writes(file.path.filename().string()))
@@ -111,6 +111,19 @@ void check_also_read(const ResolvedFile& input, std::span<const ResolvedFile> ou
 
 FileValue* input_file(const char* name, FileValue::Test names_file) {
   return new FileValue(FileRole::kInput, name, names_file, nullptr);
+}
+
+NamedFileValues* named_input_files(const char* name) { return new NamedFileValues(name); }
+
+FileForName split_name(const std::string& text) {
+  std::error_code unknown;
+  if (fs::exists(text, unknown)) return {"", text};
+  std::size_t colon = text.find(':');
+  while (colon != std::string::npos && !fs::exists(text.substr(colon + 1), unknown))
+    colon = text.find(':', colon + 1);
+  if (colon == std::string::npos) colon = text.rfind(':');
+  if (colon == std::string::npos) return {"", text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
 FileValue* output_file(const char* name) {

@@ -17,16 +17,15 @@ enum class FileRole {
   kOutputFolder  ///< files in the folder are written
 };
 
-/// The declared value of a flag that names a file.
-class FileValue : public boost::program_options::typed_value<std::string> {
+/// The role of the files that a flag names.
+class DeclaredFile {
  public:
   using Test = bool (*)(const std::string&);
   using Files = std::vector<std::filesystem::path> (*)(const std::string&);
 
-  FileValue(FileRole the_role, const char* shown_name, Test file_test, Test write_test)
-      : typed_value(nullptr), role_(the_role), names_file_(file_test), writes_(write_test) {
-    value_name(shown_name);
-  }
+  DeclaredFile(FileRole the_role, Test file_test, Test write_test)
+      : role_(the_role), names_file_(file_test), writes_(write_test) {}
+  virtual ~DeclaredFile() = default;
 
   FileRole role() const { return role_; }
   bool is_written() const { return role_ != FileRole::kInput; }
@@ -35,24 +34,57 @@ class FileValue : public boost::program_options::typed_value<std::string> {
   /// Returns true if a file of this name in the output folder may be written.
   bool writes(const std::string& file_name) const { return writes_ && writes_(file_name); }
 
+  std::vector<std::filesystem::path> also_read(const std::string& value) const {
+    return reads_also_ ? reads_also_(value) : std::vector<std::filesystem::path>{};
+  }
+
+ protected:
+  Files reads_also_ = nullptr;
+
+ private:
+  FileRole role_;
+  Test names_file_, writes_;
+};
+
+/// The declared value of a flag that names a file.
+class FileValue : public boost::program_options::typed_value<std::string>, public DeclaredFile {
+ public:
+  FileValue(FileRole the_role, const char* shown_name, Test file_test, Test write_test)
+      : typed_value(nullptr), DeclaredFile(the_role, file_test, write_test) {
+    value_name(shown_name);
+  }
   /// Declares a function that returns the other files which are read with the file of this name.
   FileValue* reads_also(Files files) {
     reads_also_ = files;
     return this;
   }
-  std::vector<std::filesystem::path> also_read(const std::string& value) const {
-    return reads_also_ ? reads_also_(value) : std::vector<std::filesystem::path>{};
-  }
-
- private:
-  FileRole role_;
-  Test names_file_, writes_;
-  Files reads_also_ = nullptr;
 };
+
+/// The declared values of a repeatable flag, each of them "FILE" or "NAME:FILE" (split_name).
+class NamedFileValues : public boost::program_options::typed_value<std::vector<std::string>>,
+                        public DeclaredFile {
+ public:
+  explicit NamedFileValues(const char* shown_name)
+      : typed_value(nullptr), DeclaredFile(FileRole::kInput, nullptr, nullptr) {
+    value_name(shown_name);
+  }
+};
+
+/// A file that is given for something of this name; empty: it is given without a name.
+struct FileForName {
+  std::string name, file;
+};
+
+/// Splits "NAME:FILE" at the first colon with a file that exists after it, else at the last colon.
+/// A text without a colon, or the whole name of a file that exists, has no NAME.
+FileForName split_name(const std::string& text);
 
 /// Declares a file that is read; `name` is the value's in --help. `names_file` is true
 /// for file names, where the flag also takes words.
 FileValue* input_file(const char* name, FileValue::Test names_file = nullptr);
+
+/// Declares files that are read, each perhaps for something with a name.
+NamedFileValues* named_input_files(const char* name);
 
 /// Declares a file that is written.
 FileValue* output_file(const char* name);
@@ -68,7 +100,7 @@ bool has_dot_or_slash(const std::string& value);
 struct NamedFile {
   std::string flag;
   std::string name;
-  const FileValue* declared = nullptr;
+  const DeclaredFile* declared = nullptr;
   bool by_default = false;  ///< the user did not write the flag
 };
 

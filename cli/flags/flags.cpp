@@ -49,7 +49,7 @@ void Flags::parse(int argc, const char* const* argv) {
 std::vector<NamedFile> Flags::file_flags() const {
   std::vector<NamedFile> declared;
   for (const auto& option : description_.options()) {
-    if (const auto* const value = dynamic_cast<const FileValue*>(option->semantic().get()))
+    if (const auto* const value = dynamic_cast<const DeclaredFile*>(option->semantic().get()))
       declared.push_back({option->long_name(), {}, value, false});
   }
   return declared;
@@ -59,6 +59,13 @@ std::vector<NamedFile> Flags::files() const {
   std::vector<NamedFile> named;
   for (NamedFile& file : file_flags()) {
     if (!given(file.flag)) continue;
+    if (dynamic_cast<const NamedFileValues*>(file.declared) != nullptr) {
+      for (const std::string& word : repeated(file.flag)) {
+        file.name = split_name(word).file;
+        named.push_back(file);
+      }
+      continue;
+    }
     file.name = text(file.flag);
     file.by_default = !written(file.flag);
     named.push_back(std::move(file));

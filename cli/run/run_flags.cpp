@@ -22,8 +22,12 @@ po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
   group.add_options()("schedule", input_file("FILE"),
                       "the schedule; rank r is its device r (without it: one rank, in order)");
-  group.add_options()("input", input_file("FILE.npy"),
-                      "the input, float32 in the model's extents (default: from --seed)");
+  group.add_options()("input", named_input_files("[NAME:]FILE"),
+                      "the input, float32 in the model's extents: .npy, or .bin (its bytes, "
+                      "row-major); NAME is the input's (default: from --seed)");
+  group.add_options()("reference", named_input_files("[NAME:]FILE"),
+                      "compare output NAME with these values (.npy, .bin), within --atol and "
+                      "--rtol; exit 1 if it differs; repeatable");
   group.add_options()("outputs", output_folder("FOLDER", is_output_of_model),
                       "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
   group.add_options()(
@@ -120,7 +124,7 @@ void check_together(const Flags& flags, const RunCommand& command) {
   if (command.max_error && command.options.blocking) {
     throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
   }
-  for (const char* output : {"json", "csv", "trace", "outputs", "layers"}) {
+  for (const char* output : {"json", "csv", "trace", "outputs", "layers", "reference"}) {
     if (command.dry_run && flags.given(output)) {
       throw InputError(std::string("--dry-run measures nothing for --") + output);
     }
@@ -156,9 +160,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
       schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
                                       lone_device(flags, ranks, size), profile, limits, fusion);
-  if (const auto input = flags.optional_text("input")) {
-    inputs.input = job::read_input(*input, inputs.network.model, limits);
-  }
+  inputs.input = read_given_input(flags, inputs.network, limits);
   return inputs;
 }
 
@@ -216,6 +218,13 @@ RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport,
     command.options.gather_outputs = true;
     const std::size_t count = command.inputs.network.model.named_outputs().size();
     if (first) check_outputs(*command.outputs, count, common.existing);
+  }
+  if (flags.given("reference")) {
+    command.options.gather_outputs = true;
+    if (first) {
+      command.references =
+          read_references(flags, command.inputs.network.model, command.common.limits);
+    }
   }
   if (const auto trace = flags.optional_text("trace")) {
     command.trace = *trace;

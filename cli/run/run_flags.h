@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/flags/flags.h"
+#include "cli/run/references.h"
 #include "engine/job/run_job.h"
 
 namespace hios::cli {
@@ -22,6 +23,7 @@ struct RunCommand {
   double timeout_s = 60;
   std::optional<std::filesystem::path> trace;
   std::optional<std::filesystem::path> outputs;  ///< a folder
+  std::vector<Reference> references;             ///< on rank 0
   bool layers = false;
   bool dry_run = false;
 };

@@ -52,6 +52,10 @@ Report full_report(const Flags& flags, const RunCommand& command, const job::Run
   report.arguments = flags.arguments();
   report.versions = versions();
   report.percentiles = command.percentiles;
+  if (!results.stopped) {
+    report.references = compare_references(command.references, command.inputs.network.model,
+                                           results.model_outputs, setup.tolerance);
+  }
   return report;
 }
 
@@ -173,6 +177,12 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
       log::error("verification failed: " + verification_text(setup, *results.verified));
       status = static_cast<int>(ExitCode::kCheckFailed);
     }
+  }
+  for (const ReportReference& reference : report.references) {
+    show(reference_text(reference) + "\n");
+    if (reference.passed()) continue;
+    log::error(reference_text(reference));
+    status = static_cast<int>(ExitCode::kCheckFailed);
   }
   if (report.throughput && report.throughput->unlike > 0) {
     log::error(std::to_string(report.throughput->unlike) +

@@ -21,7 +21,8 @@ void print_steps(const std::vector<std::string>& steps);
 Report full_report(const Flags& flags, const RunCommand& command, const job::RunSetup& setup,
                    const job::RunResults& results);
 
-/// Prints tables and failures; returns the exit status: 1 where verification or --max-error failed.
+/// Prints tables and failures; returns the exit status: 1 where verification, a
+/// comparison with a reference or --max-error failed.
 int print_results(const RunCommand& command, const Report& report, const job::RunSetup& setup,
                   const job::RunResults& results);
 

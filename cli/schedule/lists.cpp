@@ -144,11 +144,19 @@ int list_operators(const Common& common, const Network& network) {
   show(table.text());
   if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
   if (common.json) {
-    const Shape& input = model.tensor(model.input()).shape;
+    Json outputs = Json::array();
+    for (const NamedOutput& output : model.named_outputs())
+      outputs.push_back({{"name", output.name}, {"dims", output.dims}});
+    const NamedInput& input = model.named_input();
+    const Shape& shape = model.tensor(model.input()).shape;
     write_json(*common.json,
                {{"model", model.name()},
                 {"digest", network.coarse.graph.digest()},
-                {"input", {input.n, input.c, input.h, input.w}},
+                {"input",
+                 {{"name", input.name},
+                  {"dims", input.dims},
+                  {"shape", {shape.n, shape.c, shape.h, shape.w}}}},
+                {"outputs", outputs},
                 {"operators", list}},
                common.existing);
   }

@@ -17,7 +17,7 @@ int list_models(const Common& common);
 
 /// Lists for --list-operators the operators of a network by name, with their layers (the nodes of
 /// an ONNX file), output, work, weights and, in JSON and CSV, the signature that is their key in
-/// profiles.
+/// profiles. The JSON has the model's input and outputs, too.
 int list_operators(const Common& common, const Network& network);
 
 }  // namespace hios::cli

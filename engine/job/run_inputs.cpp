@@ -85,20 +85,8 @@ RunInputs inputs_in_order(Model model, const Device& device,
 
 std::vector<float> read_input(const std::string& file, const Model& model,
                               const ReadLimits& limits) {
-  NpyArray array = read_npy(file, limits);
   const std::vector<std::int64_t>& dims = model.named_input().dims;
-  if (!std::ranges::equal(array.dims, dims)) {
-    const auto text = [](const auto& extents) {
-      std::string result;
-      for (const std::int64_t extent : extents) {
-        result += (result.empty() ? "" : "x") + std::to_string(extent);
-      }
-      return result;
-    };
-    throw InputError(printable(file, 200) + ": holds " + text(array.dims) +
-                     " where the model takes " + text(dims));
-  }
-  return in_memory_order(array.values, dims);
+  return in_memory_order(read_array(file, dims, "the model takes", limits), dims);
 }
 
 std::string schedule_digest(const RunInputs& inputs) {

@@ -38,8 +38,8 @@ RunInputs inputs_in_order(Model model, const Device& device,
                           const std::optional<std::string>& profile_file = {},
                           const ReadLimits& limits = {}, const FusionRules& fusion = {});
 
-/// Reads an input from a .npy file. Throws InputError where its extents are not those of the
-/// model's input, or its elements are not numbers.
+/// Reads an input from a .npy or .bin file (read_array). Throws InputError where its extents are
+/// not those of the model's input, or its elements are not numbers.
 std::vector<float> read_input(const std::string& file, const Model& model,
                               const ReadLimits& limits);
 

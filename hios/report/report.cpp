@@ -57,6 +57,22 @@ Json to_json(const ReportVerification& verified) {
           {"passed", verified.passed}};
 }
 
+Json references_json(const std::vector<ReportReference>& references) {
+  Json list = Json::array();
+  for (const ReportReference& each : references) {
+    list.push_back({{"output", each.output},
+                    {"file", each.file},
+                    {"max_abs", finite_or_null(each.max_abs)},
+                    {"max_rel", finite_or_null(each.max_rel)},
+                    {"atol", each.atol},
+                    {"rtol", each.rtol},
+                    {"outside", each.outside},
+                    {"bitwise", each.bitwise},
+                    {"passed", each.passed()}});
+  }
+  return list;
+}
+
 /// Returns {"p99.9": …}.
 Json percentiles_json(const Report& report) {
   Json json = Json::object();
@@ -207,6 +223,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (!report.references.empty()) json["references"] = references_json(report.references);
   if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
   if (!report.date.empty()) json["date"] = report.date;

@@ -62,6 +62,18 @@ struct ReportVerification {
   bool passed = true;
 };
 
+/// The result of a comparison of an output with the values of a file.
+struct ReportReference {
+  std::string output;  ///< its name
+  std::string file;
+  double max_abs = 0;         ///< not finite where a NaN was found; then written as null
+  double max_rel = 0;         ///< likewise
+  double atol = 0, rtol = 0;  ///< the tolerance
+  std::size_t outside = 0;    ///< values beyond it
+  bool bitwise = false;       ///< all bits are the file's
+  bool passed() const { return outside == 0; }
+};
+
 /// The rank, stage and times of an operator.
 struct ReportOperator {
   OpId op;
@@ -98,8 +110,9 @@ struct Report {
   double overhead_ms = 0;  ///< the executor's own time, outside kernels and waits
   std::optional<ReportThroughput> throughput;  ///< for many inferences in flight
   std::optional<ReportVerification> verified;
-  Schedule schedule;                      ///< the schedule that ran
-  std::optional<Timeline> predicted;      ///< with a profile
+  std::vector<ReportReference> references;  ///< outputs that were compared with files
+  Schedule schedule;                        ///< the schedule that ran
+  std::optional<Timeline> predicted;        ///< with a profile
   std::optional<Timeline> measured;       ///< times of one iteration, after those of iterations_ms
   std::vector<ReportOperator> operators;  ///< in the order of their starts; empty: not requested
   std::string incomplete;  ///< reason why the report is incomplete; empty: it is complete

@@ -6,7 +6,7 @@ import signal
 import sys
 
 from hios.errors import HiosError, InputError
-from hios.words import did_you_mean
+from hios.words import did_you_mean, printable
 
 # word: (module, what it does)
 COMMANDS = {
@@ -53,7 +53,7 @@ def main(words):
     try:
         return answer(words)
     except HiosError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

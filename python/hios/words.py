@@ -1,4 +1,4 @@
-"""Words for people: what a mistyped word was meant to be."""
+"""Words for people: what a mistyped word was meant to be, and texts that stay on their line."""
 
 import difflib
 
@@ -7,3 +7,8 @@ def did_you_mean(word, known):
     """" (did you mean …?)", or nothing where no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def printable(text):
+    """The text with invisible characters escaped, so that it stays on its line and changes no terminal."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -1,5 +1,7 @@
 #include "hios/base/files/npy.h"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "hios/base/error.h"
 
@@ -19,6 +22,14 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
   throw InputError(name + ": " + message);
+}
+
+/// Returns true for the first bytes of JPEG, PNG, GIF, BMP, TIFF and WebP files.
+bool is_picture(std::string_view bytes) {
+  const auto begins = [&](std::string_view magic) { return bytes.starts_with(magic); };
+  return begins("\xff\xd8\xff") || begins("\x89PNG\r\n") || begins("GIF8") || begins("BM") ||
+         begins(std::string_view("II*\0", 4)) || begins(std::string_view("MM\0*", 4)) ||
+         (begins("RIFF") && bytes.substr(0, 12).ends_with("WEBP"));
 }
 
 /// Throws InputError unless the version is one of NumPy's: 1.0, 2.0 or 3.0.
@@ -123,6 +134,45 @@ void require_memory_for(const std::filesystem::path& file, const std::string& na
   require_available(name + ": reading it takes", 2 * size, limits);
 }
 
+std::string extents_text(std::span<const std::int64_t> extents) {
+  std::string text;
+  for (const std::int64_t extent : extents)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "a single value" : text;
+}
+
+Bytes bytes_of(std::span<const std::int64_t> dims) {
+  Bytes bytes = sizeof(float);
+  for (const std::int64_t extent : dims) bytes *= static_cast<Bytes>(extent);
+  return bytes;
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& holds,
+                         std::span<const std::int64_t> dims, const std::string& wanted) {
+  const Bytes bytes = bytes_of(dims);
+  throw ArraySizeError(name + ": holds " + holds + " where " + wanted + " " + extents_text(dims) +
+                           " (float32, " + std::to_string(bytes) + " bytes)",
+                       bytes);
+}
+
+// The file is refused by its size, unread; a file without one, such as a pipe, by read_text().
+std::vector<float> read_raw(const std::filesystem::path& file, std::span<const std::int64_t> dims,
+                            const std::string& wanted, const ReadLimits& limits) {
+  static_assert(std::endian::native == std::endian::little, "files are little-endian");
+  const std::string name = printable(file.string(), 200);
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  if (!unknown && size != bytes_of(dims))
+    refuse(name, std::to_string(size) + " bytes", dims, wanted);
+  if (!unknown) require_available(name + ": reading it takes", 2 * Bytes{size}, limits);
+  const std::string text = read_text(file, {.max_bytes = limits.max_weights_bytes});
+  if (text.size() != bytes_of(dims))
+    refuse(name, std::to_string(text.size()) + " bytes", dims, wanted);
+  std::vector<float> values(text.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), text.data(), text.size());
+  return values;
+}
+
 }  // namespace
 
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
@@ -130,6 +180,7 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   require_memory_for(file, name, limits);
   const std::string text = read_text(file, {.max_bytes = limits.max_weights_bytes});
   const std::string_view bytes(text);
+  if (is_picture(bytes)) throw PictureError(name + ": is a picture, no .npy file");
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(name, "is no .npy file");
   check_version(name, bytes);
   const bool first = bytes[6] == 1;
@@ -153,6 +204,15 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   array.values = type == "'<f4'" ? numbers_of<float>(data)
                                  : rounded(name, numbers_of<double>(data), array.dims);
   return array;
+}
+
+std::vector<float> read_array(const std::filesystem::path& file, std::span<const std::int64_t> dims,
+                              const std::string& wanted, const ReadLimits& limits) {
+  if (file.extension() == ".bin") return read_raw(file, dims, wanted, limits);
+  NpyArray array = read_npy(file, limits);
+  if (!std::ranges::equal(array.dims, dims))
+    refuse(printable(file.string(), 200), extents_text(array.dims), dims, wanted);
+  return std::move(array.values);
 }
 
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> dims,

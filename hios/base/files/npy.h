@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "hios/base/error.h"
 #include "hios/base/files/file_io.h"
 
 namespace hios {
@@ -15,11 +17,28 @@ struct NpyArray {
   std::vector<float> values;
 };
 
+/// A picture where an array is needed.
+struct PictureError : InputError {
+  using InputError::InputError;
+};
+
+/// An array of another size than is needed.
+struct ArraySizeError : InputError {
+  ArraySizeError(const std::string& text, Bytes needed) : InputError(text), bytes(needed) {}
+  Bytes bytes;  ///< of the fp32 values that are needed
+};
+
 /// Reads an array of fp32, or of fp64, which is rounded. Throws InputError with the file's name:
 /// not a regular file, larger than a limit, no .npy file of version 1.0, 2.0 or 3.0, a key that
 /// is twice in the header, another type of number, a finite one beyond the range of fp32, Fortran
-/// order, or a length that contradicts the header.
+/// order, or a length that contradicts the header; a PictureError for a picture.
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits);
+
+/// Reads a row-major array of these extents: raw little-endian fp32 from a file NAME.bin, else an
+/// .npy file. Throws InputError, an ArraySizeError where the file holds another size; `wanted`
+/// begins the size in its text: "the model takes".
+std::vector<float> read_array(const std::filesystem::path& file, std::span<const std::int64_t> dims,
+                              const std::string& wanted, const ReadLimits& limits);
 
 /// Writes an array of fp32, whole or not at all.
 void write_npy(const std::filesystem::path& file, std::span<const std::int64_t> dims,

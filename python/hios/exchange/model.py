@@ -94,5 +94,5 @@ class Schedules:
 
     @staticmethod
     def input_size(listed):
-        batch, _, height, width = listed["input"]
+        batch, _, height, width = listed["input"]["shape"]
         return batch, (height, width)

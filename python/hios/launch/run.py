@@ -1,9 +1,17 @@
-"""hios run: hios-run on as many ranks as the schedule has devices, or --ranks N."""
+"""hios run: hios-run on as many ranks as the schedule has devices, or --ranks N; pictures in, answers out."""
 
+from hios.answers import running
 from hios.launch.start import become, count, devices_of, take
 
 
 def main(words):
+    if {"-h", "--help"} & set(words):
+        print(running.HELP)
+        become("hios-run", ["--help"])
     ranks, rest = take(words, "--ranks")
     schedule, _ = take(rest, "--schedule")
-    become("hios-run", rest, count(ranks, "--ranks") if ranks else devices_of(schedule) if schedule else 1)
+    ranks = count(ranks, "--ranks") if ranks else devices_of(schedule) if schedule else 1
+    answers, rest = running.take_answers(rest)
+    if not answers.needed():
+        become("hios-run", rest, ranks)
+    return running.run(answers, rest, ranks)

@@ -12,18 +12,24 @@ from hios.launch.programs import programs_folder
 
 def take(words, flag):
     """Removes a flag with its value from the words. Returns the value (None without the flag) and the other words."""
-    rest, value, words = [], None, list(words)
+    values, rest = take_all(words, flag)
+    return values[-1] if values else None, rest
+
+
+def take_all(words, flag):
+    """Removes a repeatable flag with its values from the words. Returns the values and the other words."""
+    rest, values, words = [], [], list(words)
     while words:
         word = words.pop(0)
         if word == flag and not words:
             raise InputError(f"{flag} needs a value")
         if word == flag:
-            value = words.pop(0)
+            values.append(words.pop(0))
         elif word.startswith(flag + "="):
-            value = word.removeprefix(flag + "=")
+            values.append(word.removeprefix(flag + "="))
         else:
             rest.append(word)
-    return value, rest
+    return values, rest
 
 
 def count(text, flag):

@@ -65,7 +65,7 @@ TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
       for (std::size_t j = i + 1; j < declared.size(); ++j) {
         const std::string first = "--" + declared[i].flag, second = "--" + declared[j].flag;
         SCOPED_TRACE(std::string(program.name) + " " + first + " " + second);
-        const FileValue &a = *declared[i].declared, &b = *declared[j].declared;
+        const DeclaredFile &a = *declared[i].declared, &b = *declared[j].declared;
         const bool two_folders =
             a.role() == FileRole::kOutputFolder && b.role() == FileRole::kOutputFolder;
         const bool clash = (a.is_written() || b.is_written()) && !two_folders;
@@ -160,7 +160,7 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
     const fs::path at = fs::path(name).parent_path();
     return std::vector<fs::path>{at / "data/weights.bin", at / "0.npy"};
   });
-  const auto message = [&](const FileValue* declared, const std::string& name) -> std::string {
+  const auto message = [&](const DeclaredFile* declared, const std::string& name) -> std::string {
     const std::vector<NamedFile> files = {{"model", file("net"), model.get()},
                                           {"to", name, declared}};
     try {
@@ -189,6 +189,28 @@ TEST_F(FileFlags, FilesThatAreReadWithAnInputAreNotReplaced) {
   const std::vector<NamedFile> files = {{"model", file("net"), unread.get()},
                                         {"to", file("new"), output.get()}};
   check_distinct_files(files);
+}
+
+TEST_F(FileFlags, ANameMayStandBeforeAFile) {
+  const std::string array = written("a.npy"), colons = written("b:c.npy");
+  const auto split = [](const std::string& text) {
+    const FileForName found = split_name(text);
+    return std::pair(found.name, found.file);
+  };
+  using Split = std::pair<std::string, std::string>;
+  EXPECT_EQ(split(array), Split("", array));
+  EXPECT_EQ(split(colons), Split("", colons));
+  EXPECT_EQ(split("x:" + array), Split("x", array));
+  EXPECT_EQ(split("x:0:" + array), Split("x:0", array));
+  EXPECT_EQ(split("x:" + colons), Split("x", colons));
+  EXPECT_EQ(split("x:0:" + file("nowhere")), Split("x:0", file("nowhere")));
+  EXPECT_EQ(split(file("nowhere")), Split("", file("nowhere")));
+  const std::string named = "--reference and --json name the same file, " + array;
+  EXPECT_EQ(message_of_run({"--reference", "y:" + array, "--json", array, "--force"}), named);
+  EXPECT_EQ(message_of_run({"--reference", "z:" + colons, "--reference", "y:" + array, "--json",
+                            array, "--force"}),
+            named);
+  EXPECT_EQ(message_of_run({"--reference", array, "--reference", array, "--input", array}), "");
 }
 
 TEST_F(FileFlags, WordsNameNoFile) {

@@ -120,6 +120,9 @@ TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
     gate = true;
   }
   EXPECT_TRUE(gate) << list.dump();
+  EXPECT_EQ(list["input"], Json({{"name", "x"}, {"dims", {1, 8, 16, 16}}}));
+  EXPECT_EQ(list["outputs"], Json({{{"name", "features"}, {"dims", {1, 8, 16, 16}}},
+                                   {{"name", "scores"}, {"dims", {1, 5}}}}));
   const auto without = hios_schedule({"--list-operators"});
   EXPECT_EQ(without.exit_status, 2) << without.err;
 }
@@ -189,6 +192,62 @@ TEST_F(OnnxPrograms, SayTheInputsShape) {
   const auto done = hios_run(1, Words{"--model", net.write(), "--height", "4"} + quick());
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(lines_with(done.out, "net 1x3x4x8").size(), 1u) << done.out;
+}
+
+TEST_F(OnnxPrograms, CompareOutputsWithReferences) {
+  const Words network = model() + quick();
+  const Words input{"--input", "x:" + input_};
+  ASSERT_EQ(hios_run(1, network + input + Words{"--outputs", folder_.file("out")}).exit_status, 0);
+  // Raw values, too, and outputs by name.
+  const std::vector<float> raw = output("out", "0.npy").values;
+  folder_.write("features.bin",
+                {reinterpret_cast<const char*>(raw.data()), raw.size() * sizeof(float)});
+  const Words references{"--reference", "features:" + folder_.file("features.bin"), "--reference",
+                         "scores:" + folder_.file("out/1.npy")};
+  const std::string report = folder_.file("r.json");
+  const auto same = hios_run(1, network + input + references + Words{"--json", report});
+  EXPECT_EQ(same.exit_status, 0) << same.err;
+  EXPECT_EQ(lines_with(same.out, "bit for bit the same").size(), 2u) << same.out;
+  const Json compared = read(report)["references"];
+  ASSERT_EQ(compared.size(), 2u);
+  EXPECT_EQ(compared[0]["output"], "features");
+  EXPECT_EQ(compared[1]["max_abs"], 0.0);
+  EXPECT_TRUE(compared[1]["passed"].get<bool>());
+  // Another input gives other outputs.
+  const auto other = hios_run(1, network + references + Words{"--json", report, "--force"});
+  EXPECT_EQ(other.exit_status, 1) << other.err;
+  EXPECT_EQ(lines_with(other.err, "BEYOND THE TOLERANCE (0.001 + 0.001 of the value)").size(), 2u)
+      << other.err;
+  EXPECT_FALSE(read(report)["references"][0]["passed"].get<bool>());
+  EXPECT_GT(read(report)["references"][0]["max_abs"], 1e-3);
+  EXPECT_EQ(hios_run(1, network + references + Words{"--atol", "1000"}).exit_status, 0);
+}
+
+TEST_F(OnnxPrograms, RefuseArraysForNothing) {
+  const auto refused = [&](const Words& flags, const std::string& message) {
+    const auto done = hios_run(1, model() + flags);
+    EXPECT_EQ(done.exit_status, 2) << done.err;
+    EXPECT_EQ(lines_with(done.err, message).size(), 1u) << message << " in " << done.err;
+  };
+  refused({"--input", "y:" + input_}, ": the model has one input, 'x', not 'y'");
+  refused({"--input", input_, "--input", input_},
+          "--input is given 2 times, and the model has one");
+  refused({"--reference", input_},
+          ": the model has the outputs 'features' and 'scores': say which");
+  refused({"--reference", "x:" + input_},
+          ": the model has no output 'x', only 'features' and 'scores'");
+  refused({"--reference", "features:" + input_, "--reference", "features:" + input_},
+          "output 'features' has a reference already");
+  refused({"--reference", "scores:" + input_},
+          "holds 1x8x16x16 where output 'scores' has 1x5 (float32, 20 bytes); --outputs FOLDER");
+  refused({"--dry-run", "--reference", "features:" + input_}, "--dry-run measures nothing");
+  folder_.write("x.bin", "12345678");
+  refused({"--input", folder_.file("x.bin")},
+          "holds 8 bytes where the model takes 1x8x16x16 (float32, 8192 bytes); hios run --input "
+          "converts pictures, and this makes an input of zeros: head -c 8192 /dev/zero");
+  folder_.write("photo", "GIF89a, or so");
+  refused({"--input", folder_.file("photo")},
+          "is a picture, no .npy file; this converts it: hios run --model " + model_);
 }
 
 TEST_F(OnnxPrograms, RefuseBadFilesInOneLine) {

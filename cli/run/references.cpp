@@ -1,0 +1,151 @@
+#include "cli/run/references.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/flags/model_flags.h"
+#include "hios/base/error.h"
+#include "hios/base/files/npy.h"
+
+namespace hios::cli {
+namespace {
+
+/// Returns names for people: "'a', 'b' and 'c'".
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0                  ? ""
+             : i + 1 == names.size() ? " and "
+                                     : ", ") +
+            ("'" + printable(names[i]) + "'");
+  }
+  return text;
+}
+
+/// Returns a word as a shell reads it back: in quotes, unless it has only harmless characters.
+/// Invisible characters are escaped as bash reads them, in $'…'.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kHarmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string::npos) return word;
+  std::string plain, escaped;
+  for (const char c : word) {
+    plain += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
+  }
+  const std::string visible = printable(escaped, escaped.size());
+  return visible == escaped ? "'" + plain + "'" : "$'" + visible + "'";
+}
+
+std::vector<std::string> output_names(const Model& model) {
+  std::vector<std::string> names;
+  for (const NamedOutput& output : model.named_outputs()) names.push_back(output.name);
+  return names;
+}
+
+/// Returns the output that a --reference is for.
+std::size_t output_of(const FileForName& given, const std::string& flag,
+                      const std::vector<std::string>& names) {
+  if (given.name.empty() && names.size() == 1) return 0;
+  if (given.name.empty()) {
+    throw InputError(flag + ": the model has the outputs " + names_text(names) +
+                     ": say which of them, as in --reference " + names.front() + ":" + given.file);
+  }
+  const auto found = std::ranges::find(names, given.name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw InputError(flag + ": the model has no output '" + printable(given.name) + "', only " +
+                   names_text(names));
+}
+
+std::vector<float> read_reference(const std::string& file, const NamedOutput& output,
+                                  const ReadLimits& limits) {
+  try {
+    return read_array(file, output.dims, "output '" + printable(output.name) + "' has", limits);
+  } catch (const ArraySizeError& error) {
+    throw InputError(std::string(error.what()) + "; --outputs FOLDER writes files of this size");
+  }
+}
+
+}  // namespace
+
+std::vector<float> read_given_input(const Flags& flags, const Network& network,
+                                    const ReadLimits& limits) {
+  const std::vector<std::string> words = flags.repeated("input");
+  if (words.empty()) return {};
+  const std::string& name = network.model.named_input().name;
+  const std::string only = "the model has one input, '" + printable(name) + "'";
+  if (words.size() > 1) {
+    throw InputError("--input is given " + std::to_string(words.size()) + " times, and " + only +
+                     " (hios run makes a batch of several pictures)");
+  }
+  const FileForName given = split_name(words.front());
+  if (!given.name.empty() && given.name != name) {
+    throw InputError("--input " + printable(words.front(), 200) + ": " + only + ", not '" +
+                     printable(given.name) + "'");
+  }
+  try {
+    return job::read_input(given.file, network.model, limits);
+  } catch (const PictureError& error) {
+    throw InputError(std::string(error.what()) + "; this converts it: hios run " +
+                     model_words(flags, network.model, network.coarse.graph) + " --input " +
+                     shell_word(given.file));
+  } catch (const ArraySizeError& error) {
+    throw InputError(std::string(error.what()) +
+                     "; hios run --input converts pictures, and this makes an input of zeros: "
+                     "head -c " +
+                     std::to_string(error.bytes) + " /dev/zero > zeros.bin");
+  }
+}
+
+std::vector<Reference> read_references(const Flags& flags, const Model& model,
+                                       const ReadLimits& limits) {
+  const std::vector<std::string> names = output_names(model);
+  std::vector<Reference> references;
+  for (const std::string& word : flags.repeated("reference")) {
+    const FileForName given = split_name(word);
+    const std::string flag = "--reference " + printable(word, 200);
+    const std::size_t output = output_of(given, flag, names);
+    const auto same = [&](const Reference& other) { return other.output == output; };
+    if (std::ranges::any_of(references, same)) {
+      throw InputError(flag + ": output '" + printable(names[output]) +
+                       "' has a reference already: leave one of them out");
+    }
+    references.push_back(
+        {output, given.file, read_reference(given.file, model.named_outputs()[output], limits)});
+  }
+  return references;
+}
+
+std::vector<ReportReference> compare_references(std::span<const Reference> references,
+                                                const Model& model,
+                                                std::span<const std::vector<float>> outputs,
+                                                const job::Tolerance& tolerance) {
+  std::vector<ReportReference> compared;
+  for (const Reference& each : references) {
+    const job::Comparison found = job::compare(outputs[each.output], each.values, tolerance);
+    compared.push_back({.output = model.named_outputs()[each.output].name,
+                        .file = each.file,
+                        .max_abs = found.max_abs,
+                        .max_rel = found.max_rel,
+                        .atol = tolerance.atol,
+                        .rtol = tolerance.rtol,
+                        .outside = found.outside,
+                        .bitwise = found.bitwise});
+  }
+  return compared;
+}
+
+std::string reference_text(const ReportReference& reference) {
+  char numbers[200];
+  std::snprintf(numbers, sizeof numbers,
+                "largest error %.3g (relative %.3g), %s (%.3g + %.3g of the value)",
+                reference.max_abs, reference.max_rel,
+                !reference.passed() ? "BEYOND THE TOLERANCE"
+                : reference.bitwise ? "bit for bit the same"
+                                    : "within the tolerance",
+                reference.atol, reference.rtol);
+  return "output '" + printable(reference.output) + "' compared with " +
+         printable(reference.file, 200) + ": " + numbers;
+}
+
+}  // namespace hios::cli
