@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/process/output.h"
 #include "cli/process/version.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/log.h"
 
 namespace hios::cli {
@@ -43,7 +45,22 @@ void Flags::parse(int argc, const char* const* argv) {
     if (!takes_value || !word || !word->empty()) continue;
     throw InputError("--" + flag + " is empty: give it " + option.format_parameter());
   }
-  if (!given("help") && !given("version")) check_distinct_files(files());
+  if (given("help") || given("version")) return;
+  name_streams();
+  check_distinct_files(files());
+}
+
+void Flags::name_streams() {
+  for (const StreamName& stream : streams_of(files())) {
+    values_.at(stream.flag).value() = stream.name;
+    if (stream.name == kStandardOutput) give_standard_output_to_results();
+  }
+}
+
+Flags Flags::with(const std::string& flag, const std::string& word) const {
+  Flags other = *this;
+  other.values_.at(flag).value() = word;
+  return other;
 }
 
 std::vector<NamedFile> Flags::file_flags() const {
@@ -183,6 +200,15 @@ double parse_number(const std::string& flag, const std::string& word, double min
     throw InputError(range.str());
   }
   return number;
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "hios/base/error.h"
@@ -10,6 +11,13 @@ namespace hios::cli {
 /// Prints results on standard output, made printable (names in files may hold characters that would
 /// change the order of the text); prints nothing under -q.
 void show(const std::string& text);
+
+/// Makes show() print on standard error from now on, since files of results go to standard output.
+void give_standard_output_to_results();
+
+/// Returns the characters of a line that show() prints: the terminal's width, or 80 where a file or
+/// a pipe takes the text.
+std::size_t line_width();
 
 /// Throws RunError where standard output did not take all that was shown (a full disk), unless a
 /// SIGHUP has asked to stop: then the terminal is gone. The last call of a program.
