@@ -51,10 +51,12 @@ void Flags::parse(int argc, const char* const* argv) {
 }
 
 void Flags::name_streams() {
+  bool to_standard_output = false;
   for (const StreamName& stream : streams_of(files())) {
     values_.at(stream.flag).value() = stream.name;
-    if (stream.name == kStandardOutput) give_standard_output_to_results();
+    to_standard_output = to_standard_output || stream.name == kStandardOutput;
   }
+  show_on_standard_error(to_standard_output);
 }
 
 Flags Flags::with(const std::string& flag, const std::string& word) const {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kUsualWidth = 80;
 
-bool results_take_standard_output = false;
+bool on_standard_error = false;
 
-FILE* shown_to() { return results_take_standard_output ? stderr : stdout; }
+FILE* shown_to() { return on_standard_error ? stderr : stdout; }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void show(const std::string& text) {
   if (log::level() != log::Level::kQuiet) std::fputs(printable_lines(text).c_str(), shown_to());
 }
 
-void give_standard_output_to_results() { results_take_standard_output = true; }
+void show_on_standard_error(bool on) { on_standard_error = on; }
 
 std::size_t line_width() {
   winsize terminal{};

@@ -12,8 +12,9 @@ namespace hios::cli {
 /// change the order of the text); prints nothing under -q.
 void show(const std::string& text);
 
-/// Makes show() print on standard error from now on, since files of results go to standard output.
-void give_standard_output_to_results();
+/// Makes show() print on standard error instead, or on standard output again: files of results may
+/// go to standard output.
+void show_on_standard_error(bool on);
 
 /// Returns the characters of a line that show() prints: the terminal's width, or 80 where a file or
 /// a pipe takes the text.
