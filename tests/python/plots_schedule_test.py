@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -150,15 +148,6 @@ class NumbersTest(unittest.TestCase):
         picture = comparison.picture_of({**RESULTS, "objective": "throughput", "comparison": rows})
         self.assertEqual(picture.lines[0].points, [(2, 7.5)])
         self.assertEqual(picture.bounds, {})
-
-
-class StandardInputTest(unittest.TestCase):
-    def test_a_schedule_on_standard_input_says_its_ranks_and_is_still_there(self):
-        script = "from hios.launch.start import devices_of; import os; print(devices_of('-')); os.execvp('cat', ['cat'])"
-        text = json.dumps({"devices": [{}, {}, {}]})
-        done = subprocess.run([sys.executable, "-B", "-u", "-c", script], input=text, capture_output=True, text=True,
-                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-        self.assertEqual(done.stdout, "3\n" + text, done.stderr)
 
 
 if __name__ == "__main__":

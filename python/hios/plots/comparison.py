@@ -4,7 +4,7 @@ algorithm; the lower bound is dashed."""
 import os
 from dataclasses import dataclass, field
 
-BLUE, GREY, RED = "#2166ac", "#666666", "#b2182b"
+BLUE, GREY, BLACK = "#2166ac", "#888888", "#000000"
 LINES = ("#2166ac", "#b2182b", "#1b7837", "#e08214", "#762a83", "#35978f", "#8c510a", "#c51b7d", "#4d4d4d", "#7fbc41")
 MARKS = "os^vDPX*<>"
 
@@ -72,15 +72,16 @@ def draw_bars(axes, picture):
     axes.set_xlabel(picture.axis)
     axes.margins(x=0.12)
     for bound in picture.bounds.values():
-        axes.axvline(bound, color=RED, linestyle="--", linewidth=1, label=f"lower bound {bound:.4g}")
-        axes.legend(loc="lower right", fontsize=8)
+        axes.axvline(bound, color=BLACK, linestyle="--", linewidth=1)
+        axes.annotate(f"lower bound {bound:.4g}", (bound, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                      textcoords="offset points", ha="center", fontsize=8)
 
 
 def draw_lines(axes, picture):
     for i, line in enumerate(picture.lines):
         axes.plot(*zip(*line.points), label=line.name, color=LINES[i % len(LINES)], marker=MARKS[i // len(LINES) % len(MARKS)])
     if picture.bounds:
-        axes.plot(*zip(*sorted(picture.bounds.items())), label="lower bound", color=RED, linestyle="--")
+        axes.plot(*zip(*sorted(picture.bounds.items())), label="lower bound", color=BLACK, linestyle="--")
     axes.set_xticks(picture.devices, [str(count) for count in picture.devices])
     axes.set_xlabel("devices")
     axes.set_ylabel(picture.axis)
@@ -99,7 +100,7 @@ def draw(results, file):
     height = 4 if picture.is_sweep else 1.2 + 0.3 * max(4, len(picture.lines))
     figure, axes = pyplot.subplots(figsize=(8, height))
     (draw_lines if picture.is_sweep else draw_bars)(axes, picture)
-    axes.set_title(picture.title, fontsize=10)
+    axes.set_title(picture.title, fontsize=10, pad=16)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if picture.refused:
