@@ -59,9 +59,9 @@ void Flags::name_streams() {
   show_on_standard_error(to_standard_output);
 }
 
-Flags Flags::with(const std::string& flag, const std::string& word) const {
+Flags Flags::with(const std::vector<std::pair<std::string, std::string>>& words) const {
   Flags other = *this;
-  other.values_.at(flag).value() = word;
+  for (const auto& [flag, word] : words) other.values_.at(flag).value() = word;
   return other;
 }
 
@@ -150,8 +150,10 @@ po::options_description common_flags() {
   po::options_description group("Common", 100, 45);
   group.add_options()("help,h", "print this text and end")("version", "print the version and end");
   group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
-  group.add_options()("json", output_file("FILE"), "write the results as JSON");
-  group.add_options()("csv", output_file("FILE"), "write the results as CSV");
+  group.add_options()("json", output_file("FILE"),
+                      "write the results as JSON (-: to standard output)");
+  group.add_options()("csv", output_file("FILE"),
+                      "write the results as CSV (-: to standard output)");
   group.add_options()("seed", value("N")->default_value("0"),
                       "seed of weights, inputs and random graphs");
   group.add_options()("force", "replace output files that exist");

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/program_options.hpp>
@@ -33,8 +34,8 @@ class Flags {
   /// standard error from now on (cli/process/output.h).
   void parse(int argc, const char* const* argv);
 
-  /// Returns these flags with another value of one that has a value.
-  Flags with(const std::string& flag, const std::string& word) const;
+  /// Returns these flags with other values: words by flag. REQUIRES: each of them has a value.
+  Flags with(const std::vector<std::pair<std::string, std::string>>& words) const;
 
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }
   /// Returns true if the user wrote the flag; a default value does not count.

@@ -44,7 +44,8 @@ Prediction latency_of(const scheduler::Row& row, const scheduler::LowerBound& an
 }  // namespace
 
 GivenFile read_given_file(const Flags& flags, const Common& common) {
-  GivenFile given{.name = flags.text("check")};
+  GivenFile given;
+  given.name = flags.text("check");
   given.json = read_input(given.name, common.limits);
   given.devices = Platform(schedule_head(JsonView(*given.json, given.name)).devices);
   return given;

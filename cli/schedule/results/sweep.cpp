@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hios/base/error.h"
 
@@ -47,15 +48,15 @@ std::vector<Flags> flags_by_devices(const Flags& flags) {
   std::set<std::int64_t> seen;
   std::vector<Flags> parts;
   for (const std::string& number : numbers) {
-    Flags part = flags.with("devices", number);
-    if (!seen.insert(part.integer("devices", 1, 65536)).second)
-      throw InputError("--devices names " + number + " twice");
+    std::vector<std::pair<std::string, std::string>> words = {{"devices", number}};
     for (const char* flag : kOfOneSchedule) {
       if (const auto name = flags.optional_text(flag))
-        part = part.with(flag, with_number(*name, number));
+        words.emplace_back(flag, with_number(*name, number));
     }
-    check_distinct_files(part.files());
-    parts.push_back(std::move(part));
+    parts.push_back(flags.with(words));
+    if (!seen.insert(parts.back().integer("devices", 1, 65536)).second)
+      throw InputError("--devices names " + number + " twice");
+    check_distinct_files(parts.back().files());
   }
   return parts;
 }

@@ -16,6 +16,20 @@
 namespace hios::test {
 namespace {
 
+/// Runs the words after the first with standard output on a terminal of so many columns.
+constexpr const char* kOnTerminal = R"(
+import fcntl, os, pty, struct, subprocess, sys, termios
+own, other = pty.openpty()
+fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+child = subprocess.Popen(sys.argv[2:], stdout=other)
+os.close(other)
+try:
+    while data := os.read(own, 65536):
+        sys.stdout.buffer.write(data.replace(b"\r", b""))
+except OSError:  # its other end is closed
+    pass
+sys.exit(child.wait()))";
+
 class Results : public testing::Test {
  protected:
   std::string file(const std::string& name) const { return folder_.file(name); }
@@ -120,6 +134,18 @@ TEST_F(Results, TheTableFitsEightyColumns) {
   EXPECT_EQ(lines_with(done.out, "algorithm  ").size(), 2u) << "folded once\n" << done.out;
   EXPECT_EQ(lines_with(done.out, "hios-lp  ").size(), 2u) << done.out;
   for (const std::string& line : cli::split(done.out, '\n')) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST_F(Results, TheTableFitsTheTerminal) {
+  for (const std::size_t columns : {200u, 60u}) {
+    SCOPED_TRACE(columns);
+    const auto done = run_process({"python3", "-c", kOnTerminal, std::to_string(columns),
+                                   HIOS_BIN_DIR "/hios-schedule", "--random",
+                                   "n=12,edges=16,layers=4", "--algorithm", "hios-lp"});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+    EXPECT_EQ(lines_with(done.out, "algorithm  ").size() == 1, columns == 200u) << done.out;
+    for (const std::string& line : cli::split(done.out, '\n')) EXPECT_LE(line.size(), columns);
+  }
 }
 
 TEST_F(Results, TheTablePrintsForPagesAndPapers) {
