@@ -128,19 +128,16 @@ TEST_F(Pipes, AProfilePassesToThePlanAndThePlanToTheRun) {
 #ifdef HIOS_MPIEXEC
 /// Launchers forward standard input to rank 0, which gives it to the others.
 TEST_F(Pipes, AllRanksGetTheScheduleThatRankZeroReads) {
-  const std::string model = "--model squeezenet --height 32 ";
-  const auto planned = shell("$p " + model +
-                             "--backend reference --iterations 1 --warmup 0 --output p.json -q && "
-                             "$s " +
-                             model +
-                             "--profile p.json --extrapolate-ranks --devices 2 "
-                             "--algorithm inter-lp --output s.json -q");
+  const Words model = {"--model", "squeezenet", "--height", "32"};
+  const Words measured = {"--backend", "reference", "--iterations", "1", "--warmup", "0"};
+  const auto profiled = hios_profile(2, model + measured + Words{"--output", file("p.json")});
+  ASSERT_EQ(profiled.exit_status, 0) << profiled.err;
+  const auto planned = hios_schedule(model + Words{"--profile", file("p.json"), "--algorithm",
+                                                   "inter-lp", "--output", file("s.json")});
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
   ProcessOptions options;
   options.before = {"bash", "-c", "cat '" + file("s.json") + "' | \"$@\"", "bash"};
-  const Words flags = {"--model", "squeezenet", "--height",     "32",       "--schedule",
-                       "-",       "--backend",  "reference",    "--warmup", "0",
-                       "--json",  "-",          "--iterations", "1"};
+  const Words flags = model + measured + Words{"--schedule", "-", "--json", "-"};
   const auto done = hios_run(2, flags, options);
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(parse_json(done.out, "standard output")["ranks"].size(), 2u) << done.out;
