@@ -78,7 +78,7 @@ int list_devices(const Flags& flags, mpi::Transport& transport) {
   const job::TensorTransport tensors(transport, *mine.backend, read_route(flags));
   const auto ranks = job::gather_surroundings(transport, mine);
   if (!first) return 0;
-  show(table_of(ranks).text() + "\n" + tensors.get().path() + "\n" + tensors.table());
+  show(table_of(ranks).text(line_width()) + "\n" + tensors.get().path() + "\n" + tensors.table());
   warn_of(job::host_warnings(ranks));
   if (common.csv) write_text(*common.csv, table_of(ranks).csv(), common.existing);
   if (common.json) write_json(*common.json, to_json(ranks), common.existing);

@@ -8,21 +8,34 @@
 
 namespace hios::cli {
 
-/// Results in rows, as an aligned table for people and as CSV for scripts.
+/// Results in rows, as an aligned table for people, as CSV for scripts, and as a table of a page or
+/// a paper.
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  /// `keys`: the number of first columns that name a row. REQUIRES: keys <= columns.size().
+  explicit Table(std::vector<std::string> columns, std::size_t keys = 1)
+      : columns_(std::move(columns)), keys_(keys) {}
 
   /// Appends a row. REQUIRES: one cell per column.
   void add(std::vector<std::string> cells);
 
+  static constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
+
   /// Returns the table with the first column aligned left and the others right, two spaces between
-  /// columns, and a rule under the head.
-  std::string text() const;
-  std::string csv() const;  ///< RFC 4180
+  /// columns, and a rule under the head. A table of wider lines is folded: its columns follow in
+  /// several tables, each of which begins with the columns that name the rows.
+  std::string text(std::size_t line_width = kAnyWidth) const;
+  std::string csv() const;       ///< RFC 4180
+  std::string markdown() const;  ///< with pipes, as GitHub and pandoc read it
+  std::string latex() const;     ///< a tabular, which needs no package
 
  private:
+  std::vector<std::size_t> widths() const;
+  std::vector<std::vector<std::size_t>> folded(const std::vector<std::size_t>& widths,
+                                               std::size_t line_width) const;
+
   std::vector<std::string> columns_;
+  std::size_t keys_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 
 // Two names are of the same file if their canonical paths are equal, which follows links and covers
 // files that are yet to be written, or if the file system says so, which covers hard links. An
@@ -107,6 +108,21 @@ void check_also_read(const ResolvedFile& input, std::span<const ResolvedFile> ou
   }
 }
 
+bool is_stream_name(const std::string& name) {
+  return name == kStandardInput || name == kStandardOutput;
+}
+
+/// Throws InputError where "-" is no stream for the flag: it takes a folder, or a word.
+void refuse_unless_stream(const NamedFile& file) {
+  if (file.declared->role() == FileRole::kOutputFolder) {
+    throw InputError("--" + file.flag +
+                     " takes a folder, and - is a stream: name a folder (./- is one called so)");
+  }
+  if (!file.declared->names_file(file.name)) {
+    throw InputError("--" + file.flag + " is not read from standard input (-): name a file");
+  }
+}
+
 }  // namespace
 
 FileValue* input_file(const char* name, FileValue::Test names_file) {
@@ -138,10 +154,30 @@ bool has_dot_or_slash(const std::string& value) {
   return value.find_first_of("./") != std::string::npos;
 }
 
+std::vector<StreamName> streams_of(std::span<const NamedFile> files) {
+  std::vector<StreamName> named;
+  std::string reads, writes;  // the flags
+  for (const NamedFile& file : files) {
+    if (is_stream_name(file.name)) named.push_back({file.flag, "./" + file.name});
+    if (file.name != "-") continue;
+    refuse_unless_stream(file);
+    const bool written = file.declared->is_written();
+    std::string& other = written ? writes : reads;
+    if (!other.empty()) {
+      throw InputError("--" + other + " and --" + file.flag + " both " +
+                       (written ? "write standard output" : "read standard input") +
+                       " (-): give one of them a file");
+    }
+    other = file.flag;
+    named.push_back({file.flag, std::string(written ? kStandardOutput : kStandardInput)});
+  }
+  return named;
+}
+
 void check_distinct_files(std::span<const NamedFile> files) {
   std::vector<ResolvedFile> resolved;
   for (const NamedFile& file : files) {
-    if (!file.declared->names_file(file.name)) continue;
+    if (!file.declared->names_file(file.name) || is_stream_name(file.name)) continue;
     if (const auto one = resolve(file)) resolved.push_back(*one);
   }
   for (std::size_t i = 0; i < resolved.size(); ++i) {

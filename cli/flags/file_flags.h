@@ -104,6 +104,16 @@ struct NamedFile {
   bool by_default = false;  ///< the user did not write the flag
 };
 
+/// A flag whose file has another name for the program than on the command line.
+struct StreamName {
+  std::string flag, name;
+};
+
+/// Returns the names of standard input and output (hios/base/files/streams.h) for the flags that
+/// say "-", and a path for a file that is called like one of them. Throws InputError where two
+/// flags read, or two write, or a flag takes no stream.
+std::vector<StreamName> streams_of(std::span<const NamedFile> files);
+
 /// Throws InputError where two of the files are the same, by whatever path or link, and one of them
 /// is written: an output would replace another, or an input. Of files in an output folder the same
 /// holds, and of files that are read with an input.

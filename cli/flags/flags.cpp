@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/process/output.h"
 #include "cli/process/version.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/log.h"
 
 namespace hios::cli {
@@ -43,7 +45,24 @@ void Flags::parse(int argc, const char* const* argv) {
     if (!takes_value || !word || !word->empty()) continue;
     throw InputError("--" + flag + " is empty: give it " + option.format_parameter());
   }
-  if (!given("help") && !given("version")) check_distinct_files(files());
+  if (given("help") || given("version")) return;
+  name_streams();
+  check_distinct_files(files());
+}
+
+void Flags::name_streams() {
+  bool to_standard_output = false;
+  for (const StreamName& stream : streams_of(files())) {
+    values_.at(stream.flag).value() = stream.name;
+    to_standard_output = to_standard_output || stream.name == kStandardOutput;
+  }
+  show_on_standard_error(to_standard_output);
+}
+
+Flags Flags::with(const std::vector<std::pair<std::string, std::string>>& words) const {
+  Flags other = *this;
+  for (const auto& [flag, word] : words) other.values_.at(flag).value() = word;
+  return other;
 }
 
 std::vector<NamedFile> Flags::file_flags() const {
@@ -138,8 +157,10 @@ po::options_description common_flags() {
   po::options_description group("Common", 100, 45);
   group.add_options()("help,h", "print this text and end")("version", "print the version and end");
   group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
-  group.add_options()("json", output_file("FILE"), "write the results as JSON");
-  group.add_options()("csv", output_file("FILE"), "write the results as CSV");
+  group.add_options()("json", output_file("FILE"),
+                      "write the results as JSON (-: to standard output)");
+  group.add_options()("csv", output_file("FILE"),
+                      "write the results as CSV (-: to standard output)");
   group.add_options()("seed", value("N")->default_value("0"),
                       "seed of weights, inputs and random graphs");
   group.add_options()("force", "replace output files that exist");
@@ -190,6 +211,15 @@ double parse_number(const std::string& flag, const std::string& word, double min
     throw InputError(range.str());
   }
   return number;
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/program_options.hpp>
@@ -28,8 +29,13 @@ class Flags {
   Flags& add(const boost::program_options::options_description& group);
 
   /// Throws InputError: words that are no flags of this program, or flags that name the same file
-  /// (cli/flags/file_flags.h), which --help and --version allow.
+  /// (cli/flags/file_flags.h), which --help and --version allow. "-" becomes the name of standard
+  /// input or output (hios/base/files/streams.h); where results go there, texts for people go to
+  /// standard error from now on (cli/process/output.h).
   void parse(int argc, const char* const* argv);
+
+  /// Returns these flags with other values: words by flag. REQUIRES: each of them has a value.
+  Flags with(const std::vector<std::pair<std::string, std::string>>& words) const;
 
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }
   /// Returns true if the user wrote the flag; a default value does not count.
@@ -56,6 +62,8 @@ class Flags {
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
+  void name_streams();
+
   std::string program_;
   std::string purpose_;
   boost::program_options::options_description description_;
@@ -87,6 +95,10 @@ bool answered(const Flags& flags, bool print);
 
 /// Returns the finite number within [min, max] that is the flag's value or an entry of its list.
 double parse_number(const std::string& flag, const std::string& word, double min, double max);
+
+/// Returns the word as a shell takes it for one word: quoted where it has characters of the
+/// shell's.
+std::string shell_word(const std::string& word);
 
 /// Splits "a,b,c" into {a, b, c}; empty entries are kept.
 std::vector<std::string> split(std::string_view text, char separator);

@@ -12,6 +12,7 @@
 #include "cli/process/version.h"
 #include "engine/backends.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/platform/platform.h"
 #include "mpi/session/address_space.h"
 #include "mpi/session/agreement.h"
@@ -92,6 +93,23 @@ bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& tra
   for (int i = 1; i < argc; ++i) words += std::string(" ") + argv[i];
   mpi::agree_on_facts(transport, {{"the command line", words}, {"the build", build_id()}});
   return !answered(flags, transport.rank() == Rank(0));
+}
+
+void share_standard_input(const Flags& flags, job::Watch& watch) {
+  const std::vector<NamedFile> files = flags.files();
+  if (std::ranges::none_of(files,
+                           [](const NamedFile& file) { return is_standard_input(file.name); }))
+    return;
+  constexpr double kAsLongAsItTakes_s = 1e9;
+  mpi::Transport& transport = watch.transport();
+  watch.phase("waiting for standard input", kAsLongAsItTakes_s);
+  std::string text;
+  mpi::agreed(transport, [&] {
+    const auto max_bytes = static_cast<Bytes>(flags.integer("max-input", 1, INT64_MAX));
+    if (transport.rank() == Rank(0)) text = standard_input({.max_bytes = max_bytes});
+  });
+  set_standard_input(transport.broadcast(text));
+  watch.phase("reading what to do");
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "cli/flags/flags.h"
 #include "engine/job/ranks/ranks.h"
+#include "engine/job/ranks/watch.h"
 #include "engine/measure/protocol.h"
 #include "mpi/routes/route.h"
 
@@ -29,6 +30,11 @@ void require_address_space();
 /// Parses the command line on every rank, and answers --help and --version. Throws InputError where
 /// ranks have other arguments or another build. Returns false if the program is done.
 bool parse_on_all_ranks(Flags& flags, int argc, char** argv, mpi::Transport& transport);
+
+/// Reads standard input on rank 0, to which launchers forward theirs, and gives its text to all
+/// ranks, where a flag names it. It may take as long as the program before in the pipe does.
+/// Collective.
+void share_standard_input(const Flags& flags, job::Watch& watch);
 
 /// Reads the flags of ranks' devices. Throws InputError: a bad value, an unknown backend, or a flag
 /// that no rank's backend uses.

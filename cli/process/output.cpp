@@ -1,6 +1,7 @@
 #include "cli/process/output.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -10,9 +11,27 @@
 #include "hios/base/log.h"
 
 namespace hios::cli {
+namespace {
+
+constexpr std::size_t kUsualWidth = 80;
+
+bool on_standard_error = false;
+
+FILE* shown_to() { return on_standard_error ? stderr : stdout; }
+
+}  // namespace
 
 void show(const std::string& text) {
-  if (log::level() != log::Level::kQuiet) std::fputs(printable_lines(text).c_str(), stdout);
+  if (log::level() != log::Level::kQuiet) std::fputs(printable_lines(text).c_str(), shown_to());
+}
+
+void show_on_standard_error(bool on) { on_standard_error = on; }
+
+std::size_t line_width() {
+  winsize terminal{};
+  if (ioctl(fileno(shown_to()), TIOCGWINSZ, &terminal) != 0 || terminal.ws_col == 0)
+    return kUsualWidth;
+  return terminal.ws_col;
 }
 
 void finish_output() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "hios/base/error.h"
@@ -10,6 +11,14 @@ namespace hios::cli {
 /// Prints results on standard output, made printable (names in files may hold characters that would
 /// change the order of the text); prints nothing under -q.
 void show(const std::string& text);
+
+/// Makes show() print on standard error instead, or on standard output again: files of results may
+/// go to standard output.
+void show_on_standard_error(bool on);
+
+/// Returns the characters of a line that show() prints: the terminal's width, or 80 where a file or
+/// a pipe takes the text.
+std::size_t line_width();
 
 /// Throws RunError where standard output did not take all that was shown (a full disk), unless a
 /// SIGHUP has asked to stop: then the terminal is gone. The last call of a program.

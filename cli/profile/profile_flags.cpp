@@ -7,6 +7,7 @@
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
@@ -179,6 +180,9 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);
+  if (flags.given("update") && is_standard_output(command.output)) {
+    throw InputError("--update adds to a file, and --output - is standard output: name a file");
+  }
   std::error_code unclear;  // for example a link to itself: reading the file gives the message
   const bool grows =
       flags.given("update") && (std::filesystem::exists(command.output, unclear) || unclear);

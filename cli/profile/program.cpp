@@ -21,6 +21,7 @@
 #include "engine/host/available_memory.h"
 #include "engine/job/profile_job.h"
 #include "engine/job/ranks/host_memory.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/log.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/platform/cpu_kinds.h"
@@ -91,7 +92,7 @@ void print_summary(const ProfileCommand& command, const Network& network,
                std::to_string(each->stages.size()), std::to_string(each->transfers.size()),
                fixed(each->seconds, 1)});
   }
-  show(table.text());
+  show(table.text(line_width()));
   if (command.options.throughput) show_throughput(network, job);
   const std::string disturbed = disturbed_text(job.configurations());
   if (!disturbed.empty()) show(disturbed + "\n");
@@ -130,7 +131,8 @@ void write_output(const ProfileCommand& command, const Profile& measured) {
   try {
     write_measured(command, measured);
   } catch (const Error& error) {
-    std::filesystem::path other_file = command.output;
+    const bool to_stream = is_standard_output(command.output);
+    std::filesystem::path other_file = to_stream ? "profile.json" : command.output;
     other_file += ".measured-" + std::to_string(getpid());
     try {
       write_json(other_file, to_json(measured), Existing::kRefuse);
@@ -197,6 +199,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   watch.phase("reading what to do");
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
+  share_standard_input(flags, watch);
   if (flags.given("list-devices")) return list_devices(flags, transport);
   const auto memory = job::share_of_memory(transport, read_available_memory());
   const Provenance provenance = gather_provenance(transport);

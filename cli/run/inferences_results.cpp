@@ -1,5 +1,7 @@
 #include "cli/run/inferences_results.h"
 
+#include "cli/process/output.h"
+
 namespace hios::cli {
 namespace {
 
@@ -46,13 +48,13 @@ Table ranks_table(const Report& report) {
 
 std::string inferences_text(const Report& report) {
   const ReportThroughput& many = *report.throughput;
-  std::string text = whole_table(report).text();
+  std::string text = whole_table(report).text(line_width());
   text += std::to_string(many.inferences) + " inferences in " + std::to_string(many.runs) +
           (many.runs == 1 ? " run, " : " runs, ") + std::to_string(many.distinct_inputs) +
           (many.distinct_inputs == 1 ? " input" : " inputs in turn") +
           "; a period is the mean of a run, of " + std::to_string(many.window) +
           " inferences or more\n\n";
-  return text + ranks_table(report).text();
+  return text + ranks_table(report).text(line_width());
 }
 
 std::vector<std::pair<std::string, std::string>> inferences_columns(const Report& report) {

@@ -1,5 +1,6 @@
 #include "cli/run/layers_table.h"
 
+#include "cli/process/output.h"
 #include "cli/table.h"
 
 namespace hios::cli {
@@ -40,7 +41,7 @@ std::string layers_table(const Report& report, const Graph& graph) {
       {"all", "", "", milliseconds(predicted), milliseconds(measured), "", "", kilobytes(sent)});
   return "operators in the order in which they started; measured: medians of a few runs after the "
          "timed ones; share: of all operators' times, on all ranks\n" +
-         table.text();
+         table.text(line_width());
 }
 
 }  // namespace hios::cli

@@ -94,6 +94,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
   watch.phase("reading what to do");
   watch.meet();
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
+  share_standard_input(flags, watch);
   if (flags.given("explain")) {
     mpi::agreed(transport, [&] {
       const Common common = read_common(flags, !(transport.rank() == Rank(0)));

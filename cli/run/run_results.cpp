@@ -34,7 +34,7 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
                megabytes(rank.arena_bytes), megabytes(rank.all_tensors_bytes),
                megabytes(rank.sent_bytes)});
   }
-  show(table.text() + "\n");
+  show(table.text(line_width()) + "\n");
   if (!setup.routes.empty()) show(setup.routes + "\n");
   if (setup.measured_ranks) {
     show(extrapolated_text(*setup.measured_ranks, setup.ranks.size()) + "\n\n");
@@ -150,7 +150,8 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   const Statistics latency = summarize(report.iterations_ms, report.disturbed);
   if (command.common.csv)
     write_text(*command.common.csv, results_csv(report, latency).csv(), command.common.existing);
-  show(report.throughput ? inferences_text(report) : results_table(report, latency).text());
+  show(report.throughput ? inferences_text(report)
+                         : results_table(report, latency).text(line_width()));
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
          std::to_string(latency.samples) + (report.throughput ? " inferences" : " runs") +

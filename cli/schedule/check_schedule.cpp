@@ -6,9 +6,10 @@
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/inputs/memory_need.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
+#include "cli/schedule/results/given_schedule.h"
+#include "cli/schedule/results/results.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
-#include "hios/evaluate/validate.h"
 #include "hios/report/draw_timeline.h"
 #include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
@@ -17,6 +18,8 @@
 namespace hios::cli {
 
 namespace {
+
+constexpr const char* kCheckFormat = "hios-check";
 
 std::string valid_text(const std::string& name, const ScheduleFile& file,
                        const Prediction& predicted) {
@@ -59,72 +62,72 @@ Prediction predict(const ScheduleFile& file, const ScheduleInputs& inputs, const
           inputs.extrapolated_from()};
 }
 
-/// Returns one row, in which findings are their number.
-Table csv(const Json& result) {
-  const std::vector<std::string> columns = {
-      "schedule", "valid", "latency_ms", "lower_bound_ms", "bound", "gap", "estimated_stages"};
+/// Returns one row, in which findings are their number. `head`: columns of the problem.
+Table csv(const Json& result, const std::vector<std::pair<std::string, std::string>>& head) {
+  std::vector<std::string> columns = {"schedule", "valid", "latency_ms",      "lower_bound_ms",
+                                      "bound",    "gap",   "estimated_stages"};
   std::vector<std::string> row;
   for (const std::string& column : columns) row.push_back(csv_text(result.value(column, Json())));
+  columns.emplace_back("findings");
   row.push_back(std::to_string(result["findings"].size()));
-  std::vector<std::string> head = columns;
-  head.emplace_back("findings");
-  Table table(std::move(head));
+  columns.emplace_back("devices");
+  row.push_back(std::to_string(result["devices"].size()));
+  for (const auto& [name, value] : head) {
+    columns.push_back(name);
+    row.push_back(value);
+  }
+  Table table(std::move(columns));
   table.add(std::move(row));
   return table;
+}
+
+/// Adds the numbers of a valid schedule.
+void add_prediction(Json& result, const Prediction& predicted) {
+  result["latency_ms"] = predicted.latency_ms;
+  result["estimated_stages"] = predicted.estimated_stages;
+  result["lower_bound_ms"] = predicted.lower_bound_ms;
+  result["bound"] = predicted.bound;
+  result["gap"] = predicted.gap();
+  if (const auto& many = predicted.throughput) {
+    result["period_ms"] = many->period_ms;
+    result["in_flight"] = many->in_flight;
+  }
 }
 
 }  // namespace
 
 int check_schedule(const Flags& flags, const Common& common) {
-  for (const char* other : {"algorithm", "compare", "output", "option", "export-graph",
-                            "export-platform", "export-model"}) {
+  for (const char* other : {"algorithm", "output", "option", "export-graph", "export-platform",
+                            "export-model", "markdown", "latex"}) {
     if (flags.given(other))
       throw InputError(std::string("--check and --") + other + " exclude each other");
   }
-  const std::string name = flags.text("check");
-  const Json json = read_input(name, common.limits);
-  const JsonView root(json, name);
-  const Platform own(schedule_head(root).devices);
+  const GivenFile given = read_given_file(flags, common);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
-  ScheduleInputs inputs(flags, common, work, own);
-  if (const Network* const network = inputs.network()) {
-    check_merge(root, network->coarse.graph, network->merge);
-  }
-  const std::shared_ptr<const Graph> divided = inputs.divided_as(root);
-  const Graph& graph = divided ? *divided : inputs.graph();
-  const ScheduleFile file = schedule_from_json(root, graph);
-  if (inputs.platform().size() != file.devices.size()) {
-    throw InputError(name + ": $.devices: the schedule has " + std::to_string(file.devices.size()) +
-                     " devices and --platform " + std::to_string(inputs.platform().size()) +
-                     "; give one with as many");
-  }
+  ScheduleInputs inputs(flags, common, work, given.devices);
+  const GivenSchedule schedule = read_given_schedule(given, inputs);
+  const Graph& graph = *schedule.graph;
+  const ScheduleFile& file = schedule.file;
   const Platform devices(file.devices, {}, {}, {inputs.platform().contention()});
-  const auto findings = validate(graph, devices, file.schedule, file.objective);
-  Json listed = Json::array();
-  for (const Finding& finding : findings) {
-    show(finding_line(name, finding) + "\n");
-    listed.push_back(finding.text);
-  }
-  Json result = {{"schedule", name}, {"valid", findings.empty()}, {"findings", listed}};
+  const std::vector<std::string> findings = show_findings(given.name, schedule, devices);
+  Json result = head_json(kCheckFormat, flags, common, inputs);
+  result["schedule"] = given.name;
+  result["valid"] = findings.empty();
+  result["findings"] = findings;
   if (findings.empty()) {
     const CostModel costs = inputs.costs_of(graph);
     const Prediction predicted = predict(file, inputs, graph, costs);
-    show(valid_text(name, file, predicted) + notes_text(inputs, {file.algorithm}));
-    result["latency_ms"] = predicted.latency_ms;
-    result["estimated_stages"] = predicted.estimated_stages;
-    result["lower_bound_ms"] = predicted.lower_bound_ms;
-    result["bound"] = predicted.bound;
-    result["gap"] = predicted.gap();
-    if (const auto& many = predicted.throughput) {
-      result["period_ms"] = many->period_ms;
-      result["in_flight"] = many->in_flight;
-    }
+    show(valid_text(given.name, file, predicted) + notes_text(inputs, {file.algorithm}));
+    add_prediction(result, predicted);
     if (const auto trace = flags.optional_text("timeline")) {
       write_json(*trace, planned_trace(graph, file.schedule, costs).json(), common.existing);
     }
   }
   if (common.json) write_json(*common.json, result, common.existing);
-  if (common.csv) write_text(*common.csv, csv(result).csv(), common.existing);
+  if (common.csv) {
+    const auto head = head_columns(kCheckFormat, flags, common, inputs);
+    write_text(*common.csv, csv(result, head).csv(), common.existing);
+  }
   return findings.empty() ? 0 : static_cast<int>(ExitCode::kBadInput);
 }
 

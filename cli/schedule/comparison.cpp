@@ -17,7 +17,8 @@ namespace {
 /// Returns the latency of an algorithm, for speed-ups over it; empty where it has no row.
 std::optional<double> latency_of(const std::vector<scheduler::Row>& rows, std::string_view name) {
   for (const scheduler::Row& row : rows) {
-    if (row.algorithm == name && !row.refusal) return row.compared().latency_ms;
+    if (row.algorithm == name && !row.refusal && row.given.empty())
+      return row.compared().latency_ms;
   }
   return std::nullopt;
 }
@@ -119,8 +120,17 @@ std::vector<Column> throughput_columns() {
               [](Many m) { return m.bottleneck.empty() ? "-" : m.bottleneck; })};
 }
 
-/// Returns the columns of a comparison, one list for the table, the CSV and the JSON.
-std::vector<Column> columns(const std::vector<scheduler::Row>& rows) {
+using AllCompared = std::vector<Compared>;
+
+/// Returns true if a row of any number of devices passes the test.
+bool any_row(const AllCompared& all, const std::function<bool(const scheduler::Row&)>& test) {
+  return std::ranges::any_of(
+      all, [&](const Compared& one) { return std::ranges::any_of(one.rows, test); });
+}
+
+/// Returns the columns of a comparison, one list for the table, the CSV and the JSON. Speed-ups are
+/// over `rows`, which are those of one number of devices.
+std::vector<Column> columns(const AllCompared& compared, const std::vector<scheduler::Row>& rows) {
   const Baselines over(rows);
   using Row = const scheduler::Row&;
   const auto predicted = [](Row row) -> const Prediction& { return row.compared(); };
@@ -138,7 +148,8 @@ std::vector<Column> columns(const std::vector<scheduler::Row>& rows) {
        [=](Row r) { return bounded(r) ? Json(predicted(r).gap()) : Json(); }},
       {"seconds", "seconds", [](Row r) { return fixed(r.seconds, 4); },
        [](Row r) { return Json(r.seconds); }},
-      {"devices", "devices_used", [](Row r) { return std::to_string(r.devices_used); },
+      {compared.size() > 1 ? "used" : "devices", "devices_used",
+       [](Row r) { return std::to_string(r.devices_used); },
        [](Row r) { return Json(r.devices_used); }},
       {"sent MB", "sent_bytes",
        [](Row r) {
@@ -153,10 +164,10 @@ std::vector<Column> columns(const std::vector<scheduler::Row>& rows) {
       {"outcome", "outcome", [](Row r) { return std::string(to_string(outcome_of(r))); },
        [](Row r) { return Json(to_string(outcome_of(r))); }},
   };
-  if (std::ranges::any_of(rows, [](Row r) { return inputs_per_s(r).has_value(); })) {
+  if (any_row(compared, [](Row r) { return inputs_per_s(r).has_value(); })) {
     all.insert(all.begin() + 1, rate_column());
   }
-  if (std::ranges::any_of(rows, [&](Row r) { return predicted(r).throughput.has_value(); })) {
+  if (any_row(compared, [&](Row r) { return predicted(r).throughput.has_value(); })) {
     const std::vector<Column> first = throughput_columns();
     all.insert(all.begin(), first.begin(), first.end());
   }
@@ -165,19 +176,35 @@ std::vector<Column> columns(const std::vector<scheduler::Row>& rows) {
 
 }  // namespace
 
-std::string comparison_text(const std::vector<scheduler::Row>& rows) {
-  const std::vector<Column> all = columns(rows);
+Table comparison_table(const AllCompared& all) {
+  const bool sweep = all.size() > 1;
   std::vector<std::string> head = {"algorithm"};
-  for (const Column& column : all) head.push_back(column.title);
-  Table table(head);
-  std::string refusals;
-  for (const scheduler::Row& row : rows) {
-    std::vector<std::string> cells = {row.algorithm};
-    for (const Column& column : all) cells.push_back(!row.refusal ? column.text(row) : "-");
-    table.add(std::move(cells));
-    if (row.refusal) refusals += row.algorithm + " refused: " + error_line(*row.refusal) + "\n";
+  if (sweep) head.emplace_back("devices");
+  for (const Column& column : columns(all, {})) head.push_back(column.title);
+  Table table(head, sweep ? 2 : 1);
+  for (const Compared& one : all) {
+    const std::vector<Column> of_rows = columns(all, one.rows);
+    for (const scheduler::Row& row : one.rows) {
+      std::vector<std::string> cells = {row.algorithm + (row.given.empty() ? "" : " (given)")};
+      if (sweep) cells.push_back(std::to_string(one.devices));
+      for (const Column& column : of_rows) cells.push_back(!row.refusal ? column.text(row) : "-");
+      table.add(std::move(cells));
+    }
   }
-  return table.text() + refusals;
+  return table;
+}
+
+std::string refusals_text(const AllCompared& all) {
+  std::string lines;
+  for (const Compared& one : all) {
+    for (const scheduler::Row& row : one.rows) {
+      if (!row.refusal) continue;
+      const std::string where =
+          all.size() > 1 ? " on " + std::to_string(one.devices) + " devices" : "";
+      lines += row.algorithm + where + " refused: " + error_line(*row.refusal) + "\n";
+    }
+  }
+  return lines;
 }
 
 namespace {
@@ -243,7 +270,9 @@ std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInp
   if (inputs.sized() || !devices_differ(inputs)) return {};
   std::string names, device;
   for (const scheduler::Row& row : rows) {
-    if (row.refusal || (row.algorithm != "sequential" && row.algorithm != "ios")) continue;
+    if (row.refusal || !row.given.empty() ||
+        (row.algorithm != "sequential" && row.algorithm != "ios"))
+      continue;
     names += (names.empty() ? "" : " and ") + row.algorithm;
     const auto& devices = row.schedule.devices;
     for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -254,36 +283,52 @@ std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInp
   return names + ": on " + device + ", the fastest device that can run and hold all operators\n";
 }
 
-Table comparison_csv(const std::vector<scheduler::Row>& rows) {
-  const std::vector<Column> all = columns(rows);
+Table comparison_csv(const AllCompared& all,
+                     const std::vector<std::pair<std::string, std::string>>& constants) {
   std::vector<std::string> head = {"algorithm"};
-  for (const Column& column : all) head.push_back(column.key);
-  head.emplace_back("refused");
+  for (const Column& column : columns(all, {})) head.push_back(column.key);
+  for (const char* last : {"refused", "devices", "given"}) head.emplace_back(last);
+  for (const auto& [name, value] : constants) head.push_back(name);
   Table table(head);
-  for (const scheduler::Row& row : rows) {
-    std::vector<std::string> cells = {row.algorithm};
-    for (const Column& column : all)
-      cells.push_back(!row.refusal ? csv_text(column.value(row)) : "");
-    cells.push_back(row.refusal ? error_line(*row.refusal) : "");
-    table.add(std::move(cells));
+  for (const Compared& one : all) {
+    const std::vector<Column> of_rows = columns(all, one.rows);
+    for (const scheduler::Row& row : one.rows) {
+      std::vector<std::string> cells = {row.algorithm};
+      for (const Column& column : of_rows)
+        cells.push_back(!row.refusal ? csv_text(column.value(row)) : "");
+      cells.push_back(row.refusal ? error_line(*row.refusal) : "");
+      cells.push_back(std::to_string(one.devices));
+      cells.push_back(row.given);
+      for (const auto& [name, value] : constants) cells.push_back(value);
+      table.add(std::move(cells));
+    }
   }
   return table;
 }
 
-Json comparison_json(const std::vector<scheduler::Row>& rows) {
-  const std::vector<Column> all = columns(rows);
+namespace {
+
+Json row_json(const scheduler::Row& row, std::size_t devices, const std::vector<Column>& columns) {
+  Json object = {{"algorithm", row.algorithm}, {"devices", devices}};
+  if (!row.given.empty()) object["given"] = row.given;
+  if (row.refusal) {
+    object["refused"] = error_line(*row.refusal);
+    return object;
+  }
+  for (const Column& column : columns) {
+    Json value = column.value(row);
+    if (!value.is_null() || !column.optional) object[column.key] = std::move(value);
+  }
+  return object;
+}
+
+}  // namespace
+
+Json comparison_json(const AllCompared& all) {
   Json list = Json::array();
-  for (const scheduler::Row& row : rows) {
-    Json object = {{"algorithm", row.algorithm}};
-    if (row.refusal) {
-      object["refused"] = error_line(*row.refusal);
-    } else {
-      for (const Column& column : all) {
-        Json value = column.value(row);
-        if (!value.is_null() || !column.optional) object[column.key] = std::move(value);
-      }
-    }
-    list.push_back(std::move(object));
+  for (const Compared& one : all) {
+    const std::vector<Column> of_rows = columns(all, one.rows);
+    for (const scheduler::Row& row : one.rows) list.push_back(row_json(row, one.devices, of_rows));
   }
   return list;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/schedule/inputs/schedule_inputs.h"
@@ -11,8 +13,18 @@
 /// The table of a comparison; docs/comparison.md explains its columns.
 namespace hios::cli {
 
-/// Returns a table for people: a row for each algorithm, then the reasons of those that refused.
-std::string comparison_text(const std::vector<scheduler::Row>& rows);
+/// The rows of one number of devices.
+struct Compared {
+  std::size_t devices = 0;
+  std::vector<scheduler::Row> rows = {};
+};
+
+/// Returns the table for people: a row for each algorithm and number of devices. Speed-ups are over
+/// the rows of the same number of devices.
+Table comparison_table(const std::vector<Compared>& all);
+
+/// Returns the reasons of algorithms that refused, a line each, often none.
+std::string refusals_text(const std::vector<Compared>& all);
 
 /// Returns remarks for schedules by these algorithms, a line each, often none: devices that run one
 /// operator at a time, costs that were measured with another number of ranks.
@@ -23,11 +35,12 @@ std::string notes_text(const ScheduleInputs& inputs, const std::vector<std::stri
 std::string one_device_note(const std::vector<scheduler::Row>& rows, ScheduleInputs& inputs);
 
 /// Returns the table for scripts: plain numbers, one value per cell; a cell without a value is
-/// empty.
-Table comparison_csv(const std::vector<scheduler::Row>& rows);
+/// empty. `constants`: columns that have the same value in every row, with that value.
+Table comparison_csv(const std::vector<Compared>& all,
+                     const std::vector<std::pair<std::string, std::string>>& constants);
 
 /// Returns an array of rows. A speed-up over an algorithm without a row is left out; an unknown
 /// value is null.
-Json comparison_json(const std::vector<scheduler::Row>& rows);
+Json comparison_json(const std::vector<Compared>& all);
 
 }  // namespace hios::cli

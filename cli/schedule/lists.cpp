@@ -105,7 +105,7 @@ int list_models(const Common& common) {
                     {"gflop", summary.gflop},
                     {"parameters", summary.parameters}});
   }
-  show(table.text());
+  show(table.text(line_width()));
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);
   if (common.json) write_json(*common.json, {{"models", list}}, common.existing);
   return 0;
@@ -141,7 +141,7 @@ int list_operators(const Common& common, const Network& network) {
                     {"signature", op.signature},
                     {"layers", nodes}});
   }
-  show(table.text());
+  show(table.text(line_width()));
   if (common.csv) write_text(*common.csv, csv.csv(), common.existing);
   if (common.json) {
     Json outputs = Json::array();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/process/output.h"
 #include "cli/table.h"
 #include "hios/base/error.h"
 
@@ -55,7 +56,7 @@ std::string period_bounds_text(const std::vector<PeriodRow>& rows) {
                row.largest_ms > 0 ? fixed(row.largest_ms, 3) : "-", fixed(row.seconds, 3)});
     if (!row.remark.empty()) remarks += row.name + ": " + row.remark + "\n";
   }
-  return "\n" + table.text() + remarks;
+  return "\n" + table.text(line_width()) + remarks;
 }
 
 Json period_bounds_json(const std::vector<PeriodRow>& rows) {

@@ -1,7 +1,10 @@
 #include "cli/schedule/program.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "cli/flags/flags.h"
@@ -9,15 +12,16 @@
 #include "cli/process/prepare.h"
 #include "cli/process/stop_request.h"
 #include "cli/schedule/check_schedule.h"
-#include "cli/schedule/comparison.h"
 #include "cli/schedule/exit_status.h"
 #include "cli/schedule/inputs/graph_with_costs.h"
-#include "cli/schedule/inputs/memory_need.h"
 #include "cli/schedule/inputs/schedule_flags.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/schedule/lists.h"
 #include "cli/schedule/objective.h"
 #include "cli/schedule/period_table.h"
+#include "cli/schedule/results/given_schedule.h"
+#include "cli/schedule/results/results.h"
+#include "cli/schedule/results/sweep.h"
 #include "cli/schedule/schedule_runs.h"
 #include "engine/host/available_memory.h"
 #include "hios/base/error.h"
@@ -94,25 +98,6 @@ std::vector<Request> read_options(const Flags& flags, const std::vector<const Al
   return requests;
 }
 
-void write_results(const std::vector<Row>& rows, const std::vector<scheduler::PeriodRow>& bounds,
-                   ScheduleInputs& inputs, const Settings& settings, const Common& common) {
-  std::vector<std::string> planned;
-  for (const Row& row : rows) {
-    if (!row.refusal) planned.push_back(row.algorithm);
-  }
-  show(comparison_text(rows) + one_device_note(rows, inputs) + notes_text(inputs, planned) +
-       period_bounds_text(bounds));
-  if (common.csv) write_text(*common.csv, comparison_csv(rows).csv(), common.existing);
-  if (!common.json) return;
-  Json schedules = Json::array();
-  for (const Row& row : rows) {
-    if (row.graph) schedules.push_back(to_json(file_of(row, inputs, settings), *row.graph));
-  }
-  Json results = {{"comparison", comparison_json(rows)}, {"schedules", schedules}};
-  if (!bounds.empty()) results["bounds"] = period_bounds_json(bounds);
-  write_json(*common.json, results, common.existing);
-}
-
 /// Reads --algorithm, --compare and --option; nothing where the program only exports. Needs no
 /// graph, so that a mistake shows before one is read or made.
 std::vector<Request> read_requests(const Flags& flags, const scheduler::Registry& registry) {
@@ -124,10 +109,19 @@ std::vector<Request> read_requests(const Flags& flags, const scheduler::Registry
   if (flags.given("algorithm") || flags.given("compare") || !exports) {
     return read_options(flags, chosen_algorithms(flags, registry));
   }
-  for (const char* result : {"output", "timeline", "option", "json", "csv"}) {
+  for (const char* result : {"output", "timeline", "option", "json", "csv", "markdown", "latex"}) {
     if (flags.given(result)) throw InputError(std::string("--") + result + " needs --algorithm");
   }
   return {};
+}
+
+/// Throws InputError where --plot is given, with the command that draws.
+void refuse_plot(const Flags& flags) {
+  if (!flags.given("plot")) return;
+  std::string command = "hios schedule";
+  const std::vector<std::string>& words = flags.arguments();
+  for (std::size_t i = 1; i < words.size(); ++i) command += " " + shell_word(words[i]);
+  throw InputError("--plot draws by Matplotlib, which the command hios does: " + command);
 }
 
 /// Returns the work on the inputs, as far as it takes memory.
@@ -163,33 +157,151 @@ void write_exports(const Flags& flags, const Common& common, ScheduleInputs& inp
   }
 }
 
-int schedule(const Flags& flags, const Common& common, const std::vector<Request>& requests,
-             const Settings& settings, const RequestedBounds& bounds, ScheduleInputs& inputs) {
-  const scheduler::Problem problem = inputs.problem(settings.objective);
-  const StopRequest stop;  // until the results are written
-  std::vector<Row> rows = compare(problem, requests, settings);
+/// The problem of one number of devices; all are made before the first schedule.
+struct Planned {
+  Flags flags;  ///< with this number
+  std::unique_ptr<ScheduleInputs> inputs;
+  std::optional<scheduler::Problem> problem = {};
+  std::optional<GivenSchedule> given = {};
+};
+
+/// The command, as all numbers of devices have it.
+struct PlanCommand {
+  std::vector<Request> requests;
+  RequestedBounds bounds;
+  std::optional<GivenFile> given;
+  TableForm form = TableForm::kText;
+};
+
+/// Returns true if the flags say which devices there are; else a given schedule's file does.
+bool names_devices(const Flags& flags) {
+  return std::ranges::any_of(
+      std::array{"platform", "devices", "kind", "threads", "streams", "math"},
+      [&](const char* flag) { return flags.written(flag); });
+}
+
+/// Returns one row for each algorithm; where all refuse this number of devices, their reasons.
+std::vector<Row> rows_of_a_sweep(const scheduler::Problem& problem,
+                                 const std::vector<Request>& requests, const Settings& settings) {
+  try {
+    return compare(problem, requests, settings);
+  } catch (const InputError&) {
+    std::vector<Row> rows;
+    for (const Request& each : requests) {
+      try {
+        rows.push_back(compare(problem, {&each, 1}, settings).front());
+      } catch (const InputError& error) {
+        rows.push_back({.algorithm = each.algorithm->name, .refusal = error});
+      }
+    }
+    return rows;
+  }
+}
+
+Part plan(const Planned& planned, const PlanCommand& command, const Settings& settings,
+          bool sweep) {
+  const scheduler::Problem& problem = *planned.problem;
+  Part part{planned.inputs.get(), sweep ? rows_of_a_sweep(problem, command.requests, settings)
+                                        : compare(problem, command.requests, settings)};
+  if (planned.given) {
+    part.rows.push_back(
+        given_row(*command.given, *planned.given, *planned.inputs, problem, part.rows));
+  }
   const Stopwatch bounding;
   const scheduler::Deadline for_bounds(
-      StopRequest::asked, [&] { return bounding.seconds(); }, bounds.time_limit_s);
-  const std::vector<scheduler::PeriodRow> proven =
-      raise_period_bounds(rows, problem, bounds.which, for_bounds);
-  const bool all_done = rows.size() >= requests.size();
-  write_exports(flags, common, inputs);  // not before: an algorithm may refuse the problem
+      StopRequest::asked, [&] { return bounding.seconds(); }, command.bounds.time_limit_s);
+  part.bounds = raise_period_bounds(part.rows, problem, command.bounds.which, for_bounds);
+  return part;
+}
+
+/// Writes the files of one schedule. A row without a schedule has none.
+void write_schedule(const Flags& flags, const Common& common, const Row& row,
+                    const ScheduleInputs& inputs, const Settings& settings) {
+  if (!row.graph) return;
   if (const auto file = flags.optional_text("output")) {
-    const Row& row = rows.front();
     write_json(*file, to_json(file_of(row, inputs, settings), *row.graph), common.existing);
   }
   if (const auto file = flags.optional_text("timeline")) {
-    const Row& row = rows.front();
     write_json(*file, planned_trace(*row.graph, row.schedule, *row.costs).json(), common.existing);
   }
-  write_results(rows, proven, inputs, settings, common);
+}
+
+/// Returns the number of algorithms that a stop request has left out.
+std::size_t not_started(const std::vector<Part>& parts, std::size_t problems,
+                        std::size_t algorithms) {
+  std::size_t started = 0;
+  for (const Part& part : parts)
+    started += static_cast<std::size_t>(std::ranges::count(part.rows, true, &Row::requested));
+  return problems * algorithms - started;
+}
+
+int schedule(const Flags& flags, const Common& common, const std::vector<Planned>& planned,
+             const PlanCommand& command, Settings settings) {
+  const StopRequest stop;  // until the results are written
+  std::vector<Part> parts;
+  for (const Planned& each : planned) {
+    if (!parts.empty()) {
+      if (StopRequest::asked()) break;
+      settings.since_start = {};
+    }
+    parts.push_back(plan(each, command, settings, planned.size() > 1));
+  }
+  write_exports(flags, common, *planned.front().inputs);  // not before: all may refuse the problem
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    write_schedule(planned[i].flags, common, parts[i].rows.front(), *parts[i].inputs, settings);
+  }
+  write_results(parts, flags, common, settings, command.form);
   if (!StopRequest::asked()) return 0;
+  const std::size_t left = not_started(parts, planned.size(), command.requests.size());
   log::info("interrupted by " + signal_name(StopRequest::signal()) + ": the best so far was kept" +
-            (all_done ? std::string()
-                      : "; not started: " + std::to_string(requests.size() - rows.size()) +
-                            " of the algorithms"));
+            (left == 0 ? std::string()
+                       : "; not started: " + std::to_string(left) + " of the algorithms"));
   return exit_status_of_signal(StopRequest::signal());
+}
+
+/// Reads the problems of all numbers of devices. A given schedule belongs to its own number.
+std::vector<Planned> read_problems(const std::vector<Flags>& parts, const Common& common,
+                                   const PlanCommand& command) {
+  std::vector<Planned> planned;
+  for (const Flags& flags : parts) {
+    std::optional<Platform> own;
+    if (command.given && !names_devices(flags)) own = command.given->devices;
+    planned.push_back({flags, std::make_unique<ScheduleInputs>(
+                                  flags, common, work_of(flags, common, command.requests), own)});
+    Planned& last = planned.back();
+    const std::size_t devices = last.inputs->platform().size();
+    if (command.given && (parts.size() == 1 || devices == command.given->devices.size()))
+      last.given = read_given_schedule(*command.given, *last.inputs);
+  }
+  const auto has_given = [](const Planned& each) { return each.given.has_value(); };
+  if (command.given && std::ranges::none_of(planned, has_given)) {
+    throw InputError(command.given->name + ": $.devices: the schedule has " +
+                     std::to_string(command.given->devices.size()) +
+                     " devices, and --devices lists other numbers: add this one");
+  }
+  return planned;
+}
+
+/// Prints what is wrong with the given schedule. Returns true if nothing is.
+bool given_is_valid(const std::vector<Planned>& planned, const PlanCommand& command) {
+  bool valid = true;
+  for (const Planned& each : planned) {
+    if (!each.given) continue;
+    valid =
+        show_findings(command.given->name, *each.given, each.inputs->platform()).empty() && valid;
+  }
+  return valid;
+}
+
+int list(const Flags& flags, const Common& common, const scheduler::Registry& registry) {
+  for (const char* form : {"markdown", "latex"}) {
+    if (flags.given(form))
+      throw InputError(std::string("--") + form + " prints the table of schedules: leave it out");
+  }
+  if (flags.given("list-algorithms")) return list_algorithms(common, registry);
+  if (flags.given("list-models")) return list_models(common);
+  return list_operators(common,
+                        load_network(flags, common.limits, element_bytes(Precision::kFp32)));
 }
 
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
@@ -197,27 +309,33 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   Flags flags = schedule_program_flags();
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
+  refuse_plot(flags);
   Common common = read_common(flags, false);
   common.limits.memory = available_memory();
-  if (flags.given("list-algorithms")) return list_algorithms(common, registry);
-  if (flags.given("list-models")) return list_models(common);
-  if (flags.given("list-operators")) {
-    return list_operators(common,
-                          load_network(flags, common.limits, element_bytes(Precision::kFp32)));
+  for (const char* what : {"list-algorithms", "list-models", "list-operators"}) {
+    if (flags.given(what)) return list(flags, common, registry);
   }
-  for (const NamedFile& file : flags.files()) {
-    if (file.declared->is_written()) check_writable(file.name, common.existing);
+  const std::vector<Flags> parts = flags_by_devices(flags);
+  for (const Flags& part : parts) {
+    for (const NamedFile& file : part.files()) {
+      if (file.declared->is_written()) check_writable(file.name, common.existing);
+    }
   }
   require_one_source(flags);
-  if (flags.given("check")) return check_schedule(flags, common);
-  const std::vector<Request> requests = read_requests(flags, registry);
-  const RequestedBounds bounds = read_bounds(flags);
-  ScheduleInputs inputs(flags, common, work_of(flags, common, requests));
-  const Settings settings{read_objective(flags, inputs), common.seed,
-                          flags.number("time-limit", 0, 1e6), since_start};
-  if (!requests.empty()) return schedule(flags, common, requests, settings, bounds, inputs);
-  write_exports(flags, common, inputs);
-  return 0;
+  if (flags.given("check") && !flags.given("compare")) return check_schedule(flags, common);
+  PlanCommand command{
+      read_requests(flags, registry), read_bounds(flags), {}, read_table_form(flags)};
+  if (flags.given("check")) command.given = read_given_file(flags, common);
+  std::vector<Planned> planned = read_problems(parts, common, command);
+  const Objective objective = read_objective(flags, *planned.front().inputs);
+  const Settings settings{objective, common.seed, flags.number("time-limit", 0, 1e6), since_start};
+  if (command.requests.empty()) {
+    write_exports(flags, common, *planned.front().inputs);
+    return 0;
+  }
+  for (Planned& each : planned) each.problem.emplace(each.inputs->problem(objective));
+  if (!given_is_valid(planned, command)) return static_cast<int>(ExitCode::kBadInput);
+  return schedule(flags, common, planned, command, settings);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ struct Row {
   /// The share of the used devices' time, from the start to the end of the inference, in which they
   /// run no stage: they wait for inputs, or have finished.
   double waiting_share = 0;
+  /// The file of a schedule that was given, and that no algorithm here made; empty: one has.
+  std::string given = {};
 
   /// Returns the prediction that rows are compared by.
   const Prediction& compared() const { return many ? *many : predicted; }

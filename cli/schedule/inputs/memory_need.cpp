@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "engine/host/available_memory.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 
 // The bytes below are fitted to peaks of resident memory (ru_maxrss, less those of --version) of
 // hios-schedule on random networks of 10^4 to 10^6 operators, with 2 and 10 edges an operator, on 1
@@ -104,7 +105,9 @@ void require_memory(const ProblemSize& size, const Work& work, Bytes there) {
 
 Json read_input(const std::string& file, const ReadLimits& limits) {
   std::error_code unreadable;  // read_json() gives the reason
-  const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
+  const std::uintmax_t size = is_standard_input(file)
+                                  ? standard_input(limits).size()
+                                  : std::filesystem::file_size(file, unreadable);
   if (!unreadable && size <= limits.max_bytes) {
     require_memory(kTreeOfAByte * size, "reading " + file,
                    "give the program more memory, or take a smaller file");

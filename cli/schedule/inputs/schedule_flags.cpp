@@ -24,6 +24,10 @@ po::options_description schedule_flags() {
       "compare",
       "all schedulers side by side, or those of --algorithm next to sequential and ios; "
       "--csv and --json write the table");
+  group.add_options()("markdown", "print the table in Markdown")(
+      "latex", "print the table in LaTeX (tabular)")(
+      "plot", value("FILE"),
+      "draw the table as .pdf, .svg or .png: hios schedule has this flag, not hios-schedule");
   group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                       "an algorithm's option, repeatable (--option window=4)");
   group.add_options()(
@@ -33,9 +37,12 @@ po::options_description schedule_flags() {
       "schedule found counts. Ctrl-C, SIGTERM or SIGHUP ends the search (within a second for some "
       "100,000 operators), keeps the "
       "best so far and exits 130, 143 or 129; a second Ctrl-C ends the program at once");
-  group.add_options()("output", output_file("FILE"), "write the schedule (one algorithm)");
+  group.add_options()("output", output_file("FILE"),
+                      "write the schedule (one algorithm); {devices} in the name is the number of "
+                      "--devices");
   group.add_options()("check", input_file("SCHEDULE"),
-                      "validate and simulate an existing schedule");
+                      "validate and simulate an existing schedule; with --compare it is a row of "
+                      "the table");
   group.add_options()("export-graph", output_file("FILE"), "write the graph with its costs");
   group.add_options()("export-platform", output_file("FILE"),
                       "write the devices as a hios-platform file");

@@ -316,8 +316,9 @@ po::options_description input_flags() {
       "lognormal number of mean 1), memory=1.02 (of all devices, relative to the memory of all "
       "operators), allowed=0.2, colocate=0.1 (shares of operators)");
   group.add_options()(
-      "devices", value("M")->default_value("2"),
-      "number of devices, all alike; default: the number of speeds in --random, if any");
+      "devices", value("M[,M...]")->default_value("2"),
+      "number of devices, all alike, or several numbers for one table; default: the number of "
+      "speeds in --random, if any");
   group.add_options()(
       "kind", value("KIND")->default_value("cpu"),
       "kind of the devices: cpu, gpu; with capped instructions cpu-avx2 and similar");

@@ -4,11 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "hios/base/error.h"
 #include "hios/base/files/output_file.h"
-#include "hios/base/need.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/size_text.h"
 
 namespace hios {
@@ -26,13 +24,6 @@ void refuse_unless_regular(const fs::path& file, const struct stat& status) {
   }
 }
 
-void refuse_too_large(const fs::path& file, Bytes size, const ReadLimits& limits) {
-  if (size <= limits.max_bytes) return;
-  throw InputError(shown(file) + ": " + std::to_string(size) + " bytes, more than the " +
-                       std::to_string(limits.max_bytes) + " that are read",
-                   need::LargerInput{});
-}
-
 }  // namespace
 
 void require_available(const std::string& what, Bytes needed, const ReadLimits& limits) {
@@ -44,6 +35,7 @@ void require_available(const std::string& what, Bytes needed, const ReadLimits& 
 }
 
 std::string read_text(const fs::path& file, const ReadLimits& limits) {
+  if (is_standard_input(file)) return standard_input(limits);
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
     throw InputError(shown(file) + ": cannot be read: " + system_error());
@@ -55,22 +47,13 @@ std::string read_text(const fs::path& file, const ReadLimits& limits) {
     throw InputError(shown(file) + ": cannot be read: " + system_error());
   }
   refuse_unless_regular(file, status);
-  refuse_too_large(file, static_cast<Bytes>(status.st_size), limits);
-
-  std::string text;
-  text.reserve(static_cast<std::size_t>(status.st_size));
-  char block[1 << 16];
-  for (;;) {
-    const ssize_t count = ::read(descriptor.get(), block, sizeof block);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw InputError(shown(file) + ": cannot be read: " + system_error());
-    if (count == 0) return text;
-    text.append(block, static_cast<std::size_t>(count));
-    refuse_too_large(file, text.size(), limits);
-  }
+  const auto size = static_cast<Bytes>(status.st_size);
+  refuse_too_large(file, size, limits);
+  return read_to_end(descriptor.get(), file, limits, size);
 }
 
 void check_writable(const fs::path& file, Existing existing) {
+  if (is_standard_output(file)) return;
   const fs::path target = target_of(file, existing);
   std::error_code failure;
   if (!fs::is_directory(folder_of(target), failure)) {
@@ -82,6 +65,7 @@ void check_writable(const fs::path& file, Existing existing) {
 }
 
 void write_text(const fs::path& file, std::string_view text, Existing existing) {
+  if (is_standard_output(file)) return write_standard_output(text);
   check_writable(file, existing);
   if (!write_whole(file, target_of(file, existing), text, existing)) refuse_existing(file);
 }

@@ -4,4 +4,5 @@ from hios.launch.start import become
 
 
 def main(words):
-    become("hios-schedule", ["--check", *words] if words and not words[0].startswith("-") else words or ["--help"])
+    named = words and (words[0] == "-" or not words[0].startswith("-"))  # - is standard input
+    become("hios-schedule", ["--check", *words] if named else words or ["--help"])

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from hios.errors import InputError
@@ -39,10 +40,22 @@ def count(text, flag):
     return int(text)
 
 
+def kept_standard_input():
+    """The text of standard input, which the program that this process becomes reads once more."""
+    text = sys.stdin.buffer.read()
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+    return text
+
+
 def devices_of(schedule):
-    """The number of devices in a schedule file; 1 where it cannot be read, since the program will say why."""
+    """The number of devices in a schedule file (- is standard input); 1 where it cannot be read, since the program will say
+    why."""
     try:
-        return max(1, len(json.loads(Path(schedule).read_text())["devices"]))
+        text = kept_standard_input() if schedule == "-" else Path(schedule).read_text()
+        return max(1, len(json.loads(text)["devices"]))
     except (OSError, ValueError, KeyError, TypeError):
         return 1
 

@@ -55,6 +55,40 @@ class FileFlags : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
+TEST_F(FileFlags, OneReadsStandardInputAndOneWritesStandardOutput) {
+  std::size_t refused = 0;
+  for (const Program& program : kPrograms) {
+    const Flags flags = program.flags();  // whose declarations the files refer to
+    std::vector<NamedFile> streams;
+    for (const NamedFile& file : flags.file_flags()) {
+      const bool folder = file.declared->role() == FileRole::kOutputFolder;
+      const std::string message = message_of_flags(program.flags(), {"--" + file.flag, "-"});
+      const bool takes = !folder && file.declared->names_file("-");
+      EXPECT_EQ(message.empty(), takes) << file.flag << ": " << message;
+      if (takes) streams.push_back(file);
+    }
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      for (std::size_t j = i + 1; j < streams.size(); ++j) {
+        const std::string first = "--" + streams[i].flag, second = "--" + streams[j].flag;
+        const bool both = streams[i].declared->is_written() == streams[j].declared->is_written();
+        const std::string message = message_of_flags(program.flags(), {second, "-", first, "-"});
+        EXPECT_EQ(message.find(first + " and " + second + " both ") == 0, both) << message;
+        EXPECT_EQ(message.empty(), !both) << message;
+        refused += both;
+      }
+    }
+  }
+  EXPECT_GT(refused, 20u);
+}
+
+TEST(Flags, ShellsTakeAQuotedWordForOne) {
+  EXPECT_EQ(shell_word("plan-4.json"), "plan-4.json");
+  EXPECT_EQ(shell_word("n=20,p=0.8"), "n=20,p=0.8");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("two words"), "'two words'");
+  EXPECT_EQ(shell_word("$it's"), "'$it'\\''s'");
+}
+
 TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
   const std::string name = file("same.json");
   std::size_t pairs = 0;

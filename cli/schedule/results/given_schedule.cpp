@@ -1,0 +1,101 @@
+#include "cli/schedule/results/given_schedule.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/process/output.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
+#include "hios/schedule/schedule_json.h"
+#include "scheduler/bounds/bounds.h"
+#include "scheduler/compare/throughput.h"
+
+namespace hios::cli {
+namespace {
+
+/// Returns a pointer to a graph or costs that the inputs keep.
+template <class Value>
+std::shared_ptr<const Value> kept(const Value& value) {
+  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
+}
+
+/// Returns the largest bound of the others' latency, or else one of this graph.
+scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others, const Graph& graph,
+                               const CostModel& costs) {
+  scheduler::LowerBound bound{-1, {}};
+  for (const scheduler::Row& row : others) {
+    const Prediction& predicted = row.predicted;
+    if (row.refusal || predicted.bound == "none" || predicted.lower_bound_ms <= bound.ms) continue;
+    bound = {predicted.lower_bound_ms, predicted.bound};
+  }
+  return bound.ms >= 0 ? bound : scheduler::lower_bound(graph, costs);
+}
+
+Prediction latency_of(const scheduler::Row& row, const scheduler::LowerBound& any) {
+  const Timeline timeline = simulate(*row.graph, row.schedule, *row.costs);
+  const scheduler::LowerBound bound = scheduler::snap_to_latency(any, timeline.latency_ms);
+  if (bound.ms > timeline.latency_ms) {
+    throw RunError("the lower bound (" + bound.name + ") is above the latency of " + row.given);
+  }
+  return {timeline.latency_ms, timeline.estimated_stages, bound.ms, bound.name};
+}
+
+}  // namespace
+
+GivenFile read_given_file(const Flags& flags, const Common& common) {
+  GivenFile given;
+  given.name = flags.text("check");
+  given.json = read_input(given.name, common.limits);
+  given.devices = Platform(schedule_head(JsonView(*given.json, given.name)).devices);
+  return given;
+}
+
+GivenSchedule read_given_schedule(const GivenFile& given, const ScheduleInputs& inputs) {
+  const JsonView root(*given.json, given.name);
+  if (const Network* const network = inputs.network())
+    check_merge(root, network->coarse.graph, network->merge);
+  std::shared_ptr<const Graph> graph = inputs.divided_as(root);
+  if (!graph) graph = kept(inputs.graph());
+  GivenSchedule read{schedule_from_json(root, *graph), std::move(graph)};
+  if (inputs.platform().size() != read.file.devices.size()) {
+    throw InputError(given.name + ": $.devices: the schedule has " +
+                     std::to_string(read.file.devices.size()) + " devices and --platform " +
+                     std::to_string(inputs.platform().size()) + "; give one with as many");
+  }
+  return read;
+}
+
+std::vector<std::string> show_findings(const std::string& name, const GivenSchedule& given,
+                                       const Platform& devices) {
+  std::vector<std::string> texts;
+  for (const Finding& finding :
+       validate(*given.graph, devices, given.file.schedule, given.file.objective)) {
+    show(finding_line(name, finding) + "\n");
+    texts.push_back(finding.text);
+  }
+  return texts;
+}
+
+scheduler::Row given_row(const GivenFile& from, const GivenSchedule& given, ScheduleInputs& inputs,
+                         const scheduler::Problem& problem,
+                         const std::vector<scheduler::Row>& others) {
+  const bool divided = given.graph->batching() != nullptr;
+  scheduler::Row row{.algorithm = given.file.algorithm.empty() ? from.name : given.file.algorithm,
+                     .requested = false,
+                     .graph = given.graph,
+                     .schedule = given.file.schedule,
+                     .objective = problem.objective(),
+                     .seconds = given.file.seconds,
+                     .given = from.name};
+  row.costs = divided ? std::make_shared<const CostModel>(inputs.costs_of(*given.graph))
+                      : kept(inputs.costs());
+  describe(row);
+  row.predicted = latency_of(row, bound_of(others, *row.graph, *row.costs));
+  if (problem.objective() == Objective::kLatency) return row;
+  predict_throughput(row.predicted, problem, row.schedule);
+  row.many = row.predicted;
+  return row;
+}
+
+}  // namespace hios::cli
