@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/flags/describe.h"
 #include "cli/flags/flags.h"
 #include "cli/process/output.h"
 #include "cli/process/prepare.h"
@@ -195,6 +196,8 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Request
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
   const Stopwatch since_start;
   Flags flags = schedule_program_flags();
+  flags.add_values("algorithm", registry.names());
+  if (asks_for_description(argc, argv)) return describe(flags);
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   Common common = read_common(flags, false);
