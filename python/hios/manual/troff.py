@@ -39,11 +39,10 @@ def spelled(flag):
 def option(flag):
     """A flag's entry; words that its argument and its text do not name are added."""
     text = flag.text + (f" (default: {flag.default})" if flag.default else "")
-    unnamed = [value for value in flag.values if value not in flag.text and value not in flag.argument]
+    unnamed = [value for value in flag.values if value not in text and value not in flag.argument]
     if unnamed:
-        text += f". Known here: {', '.join(unnamed)}"
-    text = text.rstrip(".")
-    return [".TP", spelled(flag), escaped(text[:1].upper() + text[1:] + ".")]
+        text += f"; words that it takes: {', '.join(unnamed)}"
+    return [".TP", spelled(flag), escaped(text)]
 
 
 def options(page):
@@ -60,9 +59,8 @@ def commands(page):
     """Commands, and the flags of those that start no program with a page of its own."""
     lines = [".SH COMMANDS"] if page.commands else []
     for command in page.commands:
-        started = f" Its other flags: {command.program}(1)." if command.program else ""
-        lines += [".TP", f"\\fBhios {escaped(command.name)}\\fR",
-                  escaped(command.text[:1].upper() + command.text[1:] + "." + started)]
+        started = f"; its flags: {command.program}(1)" if command.program else ""
+        lines += [".TP", f"\\fBhios {escaped(command.name)}\\fR", escaped(command.text + started)]
     for command in page.commands:
         if command.flags and not command.program:
             lines.append(f".SS Flags of hios {escaped(command.name)}")
