@@ -116,13 +116,17 @@ class Completions(unittest.TestCase):
         self.assertIn("'--verify=-[compare \\[bit by bit\\] at 3.0 ms]::operators:(operators)'", text)
         self.assertIn("'*--dim=[", text)
         self.assertIn("'(-h --help)-h[print the flags]", text)
-        self.assertIn(""" _alternative "words:word:(squeezenet inception_v3)" "files:file:_files"'""", text)
+        self.assertIn(r""" _alternative "words\:word\:(squeezenet inception_v3)" "files\:file\:_files"'""", text)
+        self.assertIn(r" _values -s , word auto cpu cpu\\\:avx2 cuda'", text)
 
     def test_fish_knows_what_a_flag_takes(self):
         text = fish.text(page())
         self.assertIn("complete -c hios-run -l model -rF -a 'squeezenet inception_v3' -d 'a built-in network'", text)
         self.assertIn("complete -c hios-run -l threads -x -d 'cores per rank'", text)
         self.assertIn("complete -c hios-run -l force -d 'replace files'", text)
+        self.assertIn("complete -c hios-run -l verify -a 'operators' -d ", text)
+        self.assertIn("complete -c hios-run -l backend -x -a '(__hios_list auto cpu cpu:avx2 cuda)' -d ", text)
+        self.assertIn("-d 'cpu:avx2 is cpu without newer \\'words\\''", text)
 
     def test_a_menu_has_the_first_part_of_a_text(self):
         self.assertEqual(brief("cores per rank (profile: 1); more. And more"), "cores per rank")

@@ -2,6 +2,12 @@
 
 from hios.manual.pages import brief
 
+# Prints the words after those of the list that were typed.
+LIST = r"""function __hios_list
+  set -l typed (commandline -ct | string replace -r '^--[^=]*=' '' | string replace -rf '(.*,)[^,]*$' '$1')
+  printf '%s\n' "$typed"$argv
+end"""
+
 
 def quoted(text):
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -13,7 +19,10 @@ def takes(flag):
         return ""
     # A value that may be left out is completed after --flag= only.
     needs = "" if flag.optional else " -rF" if flag.file else " -x"
-    return needs + (f" -a {quoted(' '.join(flag.values))}" if flag.values and not flag.optional else "")
+    words = " ".join(flag.values)
+    if flag.is_list:
+        words = f"(__hios_list {words})"
+    return needs + (f" -a {quoted(words)}" if flag.values else "")
 
 
 def line(program, flag, condition=""):
@@ -22,7 +31,7 @@ def line(program, flag, condition=""):
 
 
 def text(page):
-    lines = [f"# fish completion of {page.name}", f"complete -c {page.name} -f"]
+    lines = [f"# fish completion of {page.name}", LIST, f"complete -c {page.name} -f"]
     first = " -n __fish_use_subcommand" if page.commands else ""
     lines += [line(page.name, flag, first) for flag in page.flags]
     for command in page.commands:

@@ -3,6 +3,8 @@
 from hios.manual.bash import identifier
 from hios.manual.pages import brief
 
+COLON_READ_TWICE = r"\\\:"
+
 
 def quoted(text):
     """A word of the shell."""
@@ -16,15 +18,19 @@ def plain(text):
     return text
 
 
+def word_or_file(words, files="_files"):
+    """An action, in which colons are those of another command."""
+    return f' _alternative "words\\:word\\:({" ".join(map(plain, words))})" "files\\:file\\:{files}"'
+
+
 def action(flag):
     """How the value is completed."""
     files = {"": "", "folder": "_files -/"}.get(flag.file, "_files")
-    words = " ".join(value.replace(":", "\\:") for value in flag.values)
-    if files and words:
-        return f' _alternative "words:word:({words})" "files:file:{files}"'
-    if flag.is_list and words:
-        return f" _values -s , {plain(flag.argument.split('[')[0])} {words}"
-    return files or (f"({words})" if words else " ")
+    if files and flag.values:
+        return word_or_file(flag.values, files)
+    if flag.is_list and flag.values:  # _values reads its words once more
+        return f" _values -s , word {' '.join(value.replace(':', COLON_READ_TWICE) for value in flag.values)}"
+    return files or (f"({' '.join(map(plain, flag.values))})" if flag.values else " ")
 
 
 def specification(flag):
@@ -47,7 +53,7 @@ def table(name, flags, words=(), files=False):
     """A function that completes flags."""
     lines = [word for flag in flags for word in specification(flag)]
     if words and files:
-        lines.append(quoted(f'*:model: _alternative "words:model:({" ".join(words)})" "files:file:_files"'))
+        lines.append(quoted(f"*:model:{word_or_file(words)}"))
     elif files:
         lines.append(quoted("*:file:_files"))
     return f"{name}() {{\n  _arguments -s -S \\\n    " + " \\\n    ".join(lines) + "\n}\n"
