@@ -356,15 +356,19 @@ void Registry::add(Algorithm algorithm) {
   algorithms_.push_back(std::move(algorithm));
 }
 
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> list;
+  for (const Algorithm& algorithm : algorithms_) list.push_back(algorithm.name);
+  return list;
+}
+
 const Algorithm& Registry::find(std::string_view name) const {
   const auto found = std::find_if(algorithms_.begin(), algorithms_.end(),
                                   [name](const Algorithm& a) { return a.name == name; });
   if (found != algorithms_.end()) return *found;
-  std::string names;
-  for (const Algorithm& algorithm : algorithms_) {
-    names += (names.empty() ? "" : ", ") + algorithm.name;
-  }
-  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + names);
+  std::string list;
+  for (const std::string& each : names()) list += (list.empty() ? "" : ", ") + each;
+  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + list);
 }
 
 const Registry& built_in() {

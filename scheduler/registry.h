@@ -23,6 +23,7 @@ class Registry {
   /// Returns the algorithm of that name. Throws InputError, which lists the names, for another one.
   const Algorithm& find(std::string_view name) const;
   std::span<const Algorithm> all() const { return algorithms_; }
+  std::vector<std::string> names() const;
 
  private:
   std::vector<Algorithm> algorithms_;

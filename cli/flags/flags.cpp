@@ -1,5 +1,6 @@
 #include "cli/flags/flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -15,11 +16,39 @@ namespace hios::cli {
 
 namespace po = boost::program_options;
 
-Flags::Flags(std::string program, std::string purpose)
-    : program_(std::move(program)), purpose_(std::move(purpose)), description_("", 100, 45) {}
+namespace {
+
+// Values of --help: the one that it takes, and that of --help alone.
+constexpr const char* kAllFlags = "all";
+constexpr const char* kDailyFlags = "daily";
+
+/// Returns the words of a command line; "--help all" is one word, since a flag whose value may be
+/// left out takes none from the next word.
+std::vector<std::string> words_of(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const bool after_help = !words.empty() && (words.back() == "--help" || words.back() == "-h");
+    if (after_help && argv[i] == std::string_view(kAllFlags))
+      words.back() = std::string("--help=") + kAllFlags;
+    else
+      words.emplace_back(argv[i]);
+  }
+  return words;
+}
+
+}  // namespace
+
+Flags::Flags(ProgramText program) : program_(std::move(program)), description_("", 100, 45) {}
 
 Flags& Flags::add(const po::options_description& group) {
   description_.add(group);
+  for (FlagText& flag : flag_texts(group)) texts_.push_back(std::move(flag));
+  return *this;
+}
+
+Flags& Flags::add_values(std::string_view flag, const std::vector<std::string>& words) {
+  const auto found = std::ranges::find(texts_, flag, &FlagText::name);
+  found->values.insert(found->values.end(), words.begin(), words.end());
   return *this;
 }
 
@@ -28,7 +57,7 @@ void Flags::parse(int argc, const char* const* argv) {
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
     const po::positional_options_description none;
-    po::store(po::command_line_parser(argc, argv)
+    po::store(po::command_line_parser(words_of(argc, argv))
                   .options(description_)
                   .positional(none)
                   .style(style)
@@ -36,7 +65,8 @@ void Flags::parse(int argc, const char* const* argv) {
               values_);
     po::notify(values_);
   } catch (const po::error& error) {
-    throw InputError(std::string(error.what()) + " (" + program_ + " --help lists the flags)");
+    throw InputError(std::string(error.what()) + " (" + program_.program +
+                     " --help all lists the flags)");
   }
   for (const auto& [flag, given_value] : values_) {
     const auto* const word = boost::any_cast<std::string>(&given_value.value());
@@ -44,6 +74,9 @@ void Flags::parse(int argc, const char* const* argv) {
     const bool takes_value = option.semantic()->max_tokens() > 0;
     if (!takes_value || !word || !word->empty()) continue;
     throw InputError("--" + flag + " is empty: give it " + option.format_parameter());
+  }
+  if (given("help") && text("help") != kAllFlags && text("help") != kDailyFlags) {
+    throw InputError("--help takes nothing or all, not " + quote(text("help")));
   }
   if (given("help") || given("version")) return;
   name_streams();
@@ -101,7 +134,7 @@ std::vector<std::string> Flags::written_except(const std::set<std::string_view>&
 }
 
 std::string Flags::text(const std::string& flag) const {
-  if (!given(flag)) throw InputError("--" + flag + " is needed (" + program_ + " --help)");
+  if (!given(flag)) throw InputError("--" + flag + " is needed (" + program_.program + " --help)");
   return values_[flag].as<std::string>();
 }
 
@@ -143,10 +176,8 @@ std::vector<std::string> Flags::repeated(const std::string& flag) const {
   return given(flag) ? values_[flag].as<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
-std::string Flags::help() const {
-  std::ostringstream out;
-  out << program_ << " — " << purpose_ << "\n" << description_;
-  return out.str();
+std::string Flags::help(HelpScope scope, std::size_t columns) const {
+  return help_text(program_, texts_, scope, columns);
 }
 
 po::typed_value<std::string>* value(const char* name) {
@@ -155,7 +186,9 @@ po::typed_value<std::string>* value(const char* name) {
 
 po::options_description common_flags() {
   po::options_description group("Common", 100, 45);
-  group.add_options()("help,h", "print this text and end")("version", "print the version and end");
+  group.add_options()("help,h", value(kAllFlags)->implicit_value(kDailyFlags, ""),
+                      "print the flags of daily use, or all, and end")(
+      "version", "print version, commit and build, and end");
   group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
   group.add_options()("json", output_file("FILE"),
                       "write the results as JSON (-: to standard output)");
@@ -163,7 +196,7 @@ po::options_description common_flags() {
                       "write the results as CSV (-: to standard output)");
   group.add_options()("seed", value("N")->default_value("0"),
                       "seed of weights, inputs and random graphs");
-  group.add_options()("force", "replace output files that exist");
+  group.add_options()("force", daily("replace output files that exist"));
   group.add_options()(
       "max-input", value("BYTES")->default_value("33554432"),
       "refuse larger input files without reading them (32 MiB; ONNX files with their data 2 GiB)");
@@ -190,7 +223,9 @@ Common read_common(const Flags& flags, bool quiet) {
 
 bool answered(const Flags& flags, bool print) {
   if (flags.given("help")) {
-    if (print) std::fputs(flags.help().c_str(), stdout);
+    const bool all = flags.text("help") == kAllFlags;
+    const HelpScope scope = all ? HelpScope::kAll : HelpScope::kDaily;
+    if (print) std::fputs(flags.help(scope, output_columns()).c_str(), stdout);
     return true;
   }
   if (flags.given("version")) {

@@ -12,6 +12,9 @@
 #include <boost/program_options.hpp>
 
 #include "cli/flags/file_flags.h"
+#include "cli/flags/flag_text.h"
+#include "cli/flags/help.h"
+#include "cli/process/terminal.h"
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
 
@@ -23,10 +26,12 @@ namespace hios::cli {
 /// read with their ranges.
 class Flags {
  public:
-  Flags(std::string program, std::string purpose);
+  explicit Flags(ProgramText program);
 
   /// Adds a titled group of flags to --help.
   Flags& add(const boost::program_options::options_description& group);
+  /// Adds words that a flag takes, for its completion. REQUIRES: the flag was added.
+  Flags& add_values(std::string_view flag, const std::vector<std::string>& words);
 
   /// Throws InputError: words that are no flags of this program, or flags that name the same file
   /// (cli/flags/file_flags.h), which --help and --version allow. "-" becomes the name of standard
@@ -58,14 +63,16 @@ class Flags {
   /// Returns all declared flags of files; their names are empty.
   std::vector<NamedFile> file_flags() const;
 
-  std::string help() const;
+  std::string help(HelpScope scope = HelpScope::kAll, std::size_t columns = kColumns) const;
+  const ProgramText& program_text() const { return program_; }
+  const std::vector<FlagText>& texts() const { return texts_; }  ///< in the order of --help all
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
   void name_streams();
 
-  std::string program_;
-  std::string purpose_;
+  ProgramText program_;
+  std::vector<FlagText> texts_;
   boost::program_options::options_description description_;
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;

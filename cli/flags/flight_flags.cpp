@@ -24,8 +24,8 @@ namespace {
 
 constexpr const char* kFlag = "flight-record";
 constexpr const char* kOff = "off";
-constexpr std::array<std::string_view, 6> kFlagsThatRunNothing = {
-    "--explain", "--list-devices", "--dry-run", "--help", "-h", "--version"};
+constexpr std::array<std::string_view, 7> kFlagsThatRunNothing = {
+    "--explain", "--list-devices", "--dry-run", "--help", "--help=all", "-h", "--version"};
 
 bool names_folder(const std::string& value) { return value != kOff; }
 

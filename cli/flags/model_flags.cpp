@@ -24,11 +24,17 @@ std::vector<std::filesystem::path> weights_files(const std::string& model) {
 
 }  // namespace
 
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const models::Entry& model : models::all()) names.emplace_back(model.name);
+  return names;
+}
+
 po::options_description model_flags() {
   po::options_description group("Model", 100, 45);
   group.add_options()(
       "model", input_file("NAME|FILE", has_dot_or_slash)->reads_also(weights_files),
-      "a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file");
+      daily("a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file"));
   group.add_options()("batch", value("N"),
                       "inputs at once (the file's where it is fixed, otherwise 1)");
   group.add_options()(

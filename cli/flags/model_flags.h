@@ -15,6 +15,9 @@ namespace hios::cli {
 /// Declares --model NAME|FILE --batch --height --width --dim --fusion --merge.
 boost::program_options::options_description model_flags();
 
+/// Returns the names of the built-in networks.
+std::vector<std::string> model_names();
+
 /// Reads --batch, --height, --width and --dim, as far as they are given.
 InputSize read_input_size(const Flags& flags);
 

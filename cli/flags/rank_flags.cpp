@@ -21,21 +21,34 @@ namespace hios::cli {
 
 namespace po = boost::program_options;
 
+Example two_rank_example(const std::string& command, const std::string& result) {
+  if (!with_mpi()) return {command, "the same on one rank, since this build has no MPI"};
+  return {"mpirun -np 2 --bind-to none " + command, result};
+}
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const BackendEntry& backend : backends()) names.emplace_back(backend.name);
+  return names;
+}
+
 po::options_description rank_flags() {
   po::options_description group("Ranks and measuring", 100, 45);
   group.add_options()(
       "backend", value("NAME[,NAME...]")->default_value("auto"),
-      "auto, reference, cpu or cuda; one for all ranks, or one per rank. cpu:avx2 is cpu "
-      "with no newer instructions than AVX2, a kind of device of its own (cpu-avx2); "
-      "so are cpu:sse41, cpu:avx and cpu:avx512_core");
-  group.add_options()("threads", value("N"), "cores per rank (profile: 1; run: the schedule's)");
+      daily("auto, reference, cpu or cuda; one for all ranks, or one per rank. cpu:avx2 is cpu "
+            "with no newer instructions than AVX2, a kind of device of its own (cpu-avx2); "
+            "so are cpu:sse41, cpu:avx and cpu:avx512_core"));
+  group.add_options()("threads", value("N"),
+                      daily("cores per rank (profile: 1; run: the schedule's)"));
   group.add_options()("oversubscribe", "let ranks share cores if there are too few");
   group.add_options()("warmup", value("N")->default_value("5"), "runs before measuring, at least");
   group.add_options()(
       "warmup-seconds", value("SECONDS"),
       "time of the runs before measuring, at least, since clocks of GPUs rise at first "
       "(0.5 if a rank computes on one, else 0)");
-  group.add_options()("iterations", value("N")->default_value("30"), "measured runs, at least");
+  group.add_options()("iterations", value("N")->default_value("30"),
+                      daily("measured runs, at least"));
   group.add_options()("timeout", value("SECONDS")->default_value("60"),
                       "end the job if a rank makes no progress for that long");
   group.add_options()("list-devices",
@@ -46,10 +59,10 @@ po::options_description rank_flags() {
 
 po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
-  group.add_options()("transport", value("NAME"),
-                      "route of tensors between GPUs: auto (default), ipc, cuda-aware or staged");
-  group.add_options()("math", value("NAME"),
-                      "arithmetic: fp32, tf32 or fp16 (profile: fp32; run: the schedule's)");
+  group.add_options()("transport", value("auto|ipc|cuda-aware|staged"),
+                      "route of tensors between GPUs (auto)");
+  group.add_options()("math", value("fp32|tf32|fp16"),
+                      "arithmetic (profile: fp32; run: the schedule's)");
   group.add_options()("cuda-graphs", value("on|off"),
                       "record the operators between transfers as CUDA graphs (on)");
   group.add_options()("devices-per-node", value("N"),

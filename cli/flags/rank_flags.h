@@ -16,6 +16,12 @@
 /// The flags of hios-profile and hios-run about the devices of ranks and about measuring.
 namespace hios::cli {
 
+/// Returns the example of a command on two ranks; in a build without MPI, on one.
+Example two_rank_example(const std::string& command, const std::string& result);
+
+/// Returns the words that --backend takes.
+std::vector<std::string> backend_names();
+
 /// Declares --backend --threads --oversubscribe --warmup --warmup-seconds --iterations --duration
 /// --timeout --list-devices.
 boost::program_options::options_description rank_flags();

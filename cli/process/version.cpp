@@ -1,6 +1,7 @@
 #include "cli/process/version.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "hios/base/digest.h"
 
@@ -17,9 +18,12 @@ constexpr const char* kCompiler = "g++ " __VERSION__;
 }  // namespace
 
 std::string version_line() {
-  return std::string("hios " HIOS_VERSION " (") + kCompiler +
+  const std::string which = commit().empty() ? "" : ", commit " + commit() + " of " + commit_date();
+  return "hios " HIOS_VERSION + which + " (" + kCompiler +
          ", MPI " HIOS_WITH_MPI ", oneDNN " HIOS_WITH_CPU ")";
 }
+
+bool with_mpi() { return std::string_view(HIOS_WITH_MPI) == "yes"; }
 
 std::string build_id() {
   return Digest().add(version_line()).add(HIOS_BUILD_FLAGS).add(commit()).hex();

@@ -25,13 +25,13 @@ namespace {
 po::options_description profile_flags() {
   po::options_description group("Profile", 100, 45);
   group.add_options()("streams", value("S")->default_value("1"),
-                      "largest number of groups of operators at once on a rank");
-  group.add_options()("output", output_file("FILE"), "the profile to write");
-  group.add_options()("update", "add to the profile that exists; measure nothing twice");
+                      daily("largest number of groups of operators at once on a rank"));
+  group.add_options()("output", output_file("FILE"), daily("the profile to write"));
+  group.add_options()("update", daily("add to the profile that exists; measure nothing twice"));
   group.add_options()(
       "stages", input_file("NAME[,NAME...]|SCHEDULE|none", has_dot_or_slash),
-      "measure the stages that these schedulers ask for, or those of a schedule (default "
-      "with several streams: ios,hios-lp,hios-mr)");
+      daily("measure the stages that these schedulers ask for, or those of a schedule (default "
+            "with several streams: ios,hios-lp,hios-mr)"));
   group.add_options()(
       "objective", value("latency|throughput")->default_value("latency"),
       "throughput: measure also the time that transfers take from ranks that compute, and "
@@ -155,16 +155,24 @@ void refuse_threads_without_cores(const Flags& flags, const std::vector<job::Ran
 }  // namespace
 
 Flags profile_program_flags() {
-  Flags flags("hios-profile",
-              "measure a network's operators, stages and transfers (mpirun -np M);\nCtrl-C, "
-              "SIGTERM and SIGHUP keep what was measured until then");
+  Flags flags(
+      {.program = "hios-profile",
+       .purpose = "measure a network's operators, stages and transfers, on one rank or several",
+       .usage = "--model NAME|FILE --output FILE [FLAG...]",
+       .examples = {{"hios-profile --model squeezenet --output one-rank.json", "on one rank"},
+                    two_rank_example("hios-profile --model squeezenet --output profile.json",
+                                     "on two ranks, with the transfers between them")},
+       .note = "Ctrl-C, SIGTERM and SIGHUP keep what was measured until then."});
   flags.add(model_flags())
       .add(inputs_flags())
       .add(rank_flags())
       .add(device_flags())
       .add(profile_flags())
       .add(flight_flags())
-      .add(common_flags());
+      .add(common_flags())
+      .add_values("model", model_names())
+      .add_values("backend", backend_names())
+      .add_values("stages", scheduler::built_in().names());
   return flags;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/device_list.h"
+#include "cli/flags/describe.h"
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
 #include "cli/process/output.h"
@@ -223,6 +224,9 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
 
 }  // namespace
 
-int profile_program(int argc, char** argv) { return rank_program(argc, argv, profile); }
+int profile_program(int argc, char** argv) {
+  if (asks_for_description(argc, argv)) return describe(profile_program_flags());
+  return rank_program(argc, argv, profile);
+}
 
 }  // namespace hios::cli

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/device_list.h"
+#include "cli/flags/describe.h"
 #include "cli/flags/flight_flags.h"
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
@@ -139,6 +140,9 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
 
 }  // namespace
 
-int run_program(int argc, char** argv) { return rank_program(argc, argv, run); }
+int run_program(int argc, char** argv) {
+  if (asks_for_description(argc, argv)) return describe(run_program_flags());
+  return rank_program(argc, argv, run);
+}
 
 }  // namespace hios::cli

@@ -21,24 +21,25 @@ bool is_output_of_model(const std::string& name) {
 po::options_description run_flags() {
   po::options_description group("Run", 100, 45);
   group.add_options()("schedule", input_file("FILE"),
-                      "the schedule; rank r is its device r (without it: one rank, in order)");
+                      daily("the schedule; rank r is its device r (without it: one rank, in "
+                            "order)"));
   group.add_options()("input", named_input_files("[NAME:]FILE"),
-                      "the input, float32 in the model's extents: .npy, or .bin (its bytes, "
-                      "row-major); NAME is the input's (default: from --seed)");
+                      daily("the input, float32 in the model's extents: .npy, or .bin (its bytes, "
+                            "row-major); NAME is the input's (default: from --seed)"));
   group.add_options()("reference", named_input_files("[NAME:]FILE"),
                       "compare output NAME with these values (.npy, .bin), within --atol and "
                       "--rtol; exit 1 if it differs; repeatable");
   group.add_options()("outputs", output_folder("FOLDER", is_output_of_model),
-                      "write the model's outputs there: 0.npy, 1.npy, ... and outputs.json");
+                      daily("write the model's outputs there: 0.npy, 1.npy, ... and outputs.json"));
   group.add_options()(
       "profile", input_file("FILE"),
-      "costs for the prediction, stage by stage; operators use the algorithms with which "
-      "they were measured");
+      daily("costs for the prediction, stage by stage; operators use the algorithms with which "
+            "they were measured"));
   group.add_options()("percentiles", value("P[,P...]"),
                       "further percentiles of the latency: 50,90,99.9");
   group.add_options()("verify", value("operators")->implicit_value("outputs"),
-                      "compare with the reference backend, and bit by bit with one rank by the "
-                      "same algorithms; =operators: every operator");
+                      daily("compare with the reference backend, and bit by bit with one rank "
+                            "by the same algorithms; =operators: every operator"));
   group.add_options()(
       "atol", value("X"),
       "tolerance: |value - reference| in the values' own unit (fp32: 1e-3, else by the "
@@ -47,7 +48,7 @@ po::options_description run_flags() {
   group.add_options()("max-error", value("PERCENT"),
                       "fail (exit 1) if the error of the prediction is larger");
   group.add_options()("trace", output_file("FILE"),
-                      "write a Chrome trace (Perfetto): planned and measured");
+                      daily("write a Chrome trace (Perfetto): planned and measured"));
   group.add_options()(
       "layers",
       "print every operator: rank, stage, predicted and measured time, its share of "
@@ -182,9 +183,15 @@ void check_outputs(const std::filesystem::path& folder, std::size_t count, Exist
 
 Flags run_program_flags() {
   Flags flags(
-      "hios-run",
-      "run a schedule, one rank a device (mpirun -np M);\nCtrl-C, SIGTERM and SIGHUP keep what "
-      "was measured until then");
+      {.program = "hios-run",
+       .purpose = "run a network on one rank, or a schedule on a rank for each of its devices",
+       .usage = "--model NAME|FILE [--schedule FILE --profile FILE] [FLAG...]",
+       .examples = {{"hios-run --model squeezenet --verify",
+                     "on one rank, compared with plain loops"},
+                    two_rank_example("hios-run --model squeezenet --schedule schedule.json "
+                                     "--profile profile.json",
+                                     "a schedule for two ranks (see hios-schedule)")},
+       .note = "Ctrl-C, SIGTERM and SIGHUP keep what was measured until then."});
   flags.add(model_flags())
       .add(rank_flags())
       .add(device_flags())
@@ -192,7 +199,9 @@ Flags run_program_flags() {
       .add(inferences_flags())
       .add(flight_flags())
       .add(explain_flags())
-      .add(common_flags());
+      .add(common_flags())
+      .add_values("model", model_names())
+      .add_values("backend", backend_names());
   return flags;
 }
 

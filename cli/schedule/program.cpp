@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "cli/flags/describe.h"
 #include "cli/flags/flags.h"
 #include "cli/process/output.h"
 #include "cli/process/prepare.h"
@@ -307,6 +308,8 @@ int list(const Flags& flags, const Common& common, const scheduler::Registry& re
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
   const Stopwatch since_start;
   Flags flags = schedule_program_flags();
+  flags.add_values("algorithm", registry.names());
+  if (asks_for_description(argc, argv)) return describe(flags);
   flags.parse(argc, argv);
   if (answered(flags, true)) return 0;
   refuse_plot(flags);

@@ -80,7 +80,7 @@ class DocsTest(unittest.TestCase):
             if script.suffix in (".py", ".sh", ".sbatch"):
                 known |= set(re.findall(FLAG, script.read_text()))
         for program in PROGRAMS:
-            text = subprocess.run([Path(folder) / program, "--help"], capture_output=True, text=True, check=True).stdout
+            text = subprocess.run([Path(folder) / program, "--help=all"], capture_output=True, text=True, check=True).stdout
             known |= set(re.findall(FLAG, text))
         for page in PAGES:
             named = set(re.findall(FLAG, page.read_text()))

@@ -29,9 +29,15 @@ build_project() {
 says() { grep -q -- "$1" "$work/log" || { cat "$work/log" >&2; fail "nowhere says '$1'"; }; }
 
 quietly install cmake --install "$build" --prefix "$prefix"
+# Where a shell or man searches for the completion and the page of a program.
+manual=()
+for program in hios hios-profile hios-schedule hios-run; do
+  manual+=("share/man/man1/$program.1" "share/bash-completion/completions/$program" "share/zsh/site-functions/_$program"
+           "share/fish/vendor_completions.d/$program.fish")
+done
 for file in bin/hios-profile bin/hios-schedule bin/hios-run share/doc/hios/copyright \
-            share/hios/schemas/hios-schedule.json include/hios/hios/base/error.h; do
-  [ -f "$prefix/$file" ] || fail "does not install $file"
+            share/hios/schemas/hios-schedule.json include/hios/hios/base/error.h "${manual[@]}"; do
+  [ -s "$prefix/$file" ] || fail "does not install $file"
 done
 if grep -rlF -e "$source_folder" -e "$build" "$prefix"/lib*/cmake; then fail "names the folder it was built in"; fi
 # Links in what people read there lead to what is there.
@@ -94,7 +100,7 @@ for field in '^ Package: hios$' '^ Version: 0' '^ Architecture: ' '^ Maintainer:
 done
 quietly "hios.deb: files" dpkg-deb -c "$programs"
 for file in ./usr/bin/hios-profile ./usr/bin/hios-schedule ./usr/bin/hios-run ./usr/share/doc/hios/copyright \
-            ./usr/share/hios/schemas/hios-graph.json; do
+            ./usr/share/hios/schemas/hios-graph.json "${manual[@]/#/./usr/}"; do
   says " $file$"
 done
 ! grep -q '/include/\|\.a$' "$work/log" || fail "hios.deb holds files for development"

@@ -295,13 +295,14 @@ ScheduleFile ScheduleInputs::blank_file() const {
 
 po::options_description input_flags() {
   po::options_description group("Graph and machine", 100, 45);
-  group.add_options()("profile", input_file("FILE"), "measured costs of the model's operators");
+  group.add_options()("profile", input_file("FILE"),
+                      daily("measured costs of the model's operators"));
   group.add_options()("extrapolate-ranks",
                       "plan for more or fewer devices than the --profile has ranks: operators and "
                       "stages as measured with the nearest number of ranks, a transfer between any "
                       "two devices as the median of the measured pairs; the schedule records it");
   group.add_options()("graph", input_file("FILE"),
-                      "a hios-graph file: operators, edges and their costs");
+                      daily("a hios-graph file: operators, edges and their costs"));
   group.add_options()(
       "random", value("KEYS"),
       "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer). family= takes "
@@ -317,18 +318,16 @@ po::options_description input_flags() {
       "operators), allowed=0.2, colocate=0.1 (shares of operators)");
   group.add_options()(
       "devices", value("M[,M...]")->default_value("2"),
-      "number of devices, all alike, or several numbers for one table; default: the number of "
-      "speeds in --random, if any");
-  group.add_options()(
-      "kind", value("KIND")->default_value("cpu"),
-      "kind of the devices: cpu, gpu; with capped instructions cpu-avx2 and similar");
+      daily("number of devices, all alike, or several numbers for one table; default: the number "
+            "of speeds in --random, if any"));
+  group.add_options()("kind", value("cpu|gpu|KIND")->default_value("cpu"),
+                      "kind of the devices; with capped instructions cpu-avx2 and similar");
   group.add_options()("threads", value("N"), "cores per device (1; of kind gpu: 0)");
   group.add_options()(
       "streams", value("S"),
       "largest number of groups of operators at once on a device; 8 for a graph whose "
       "stage_cost is overlap (random graphs have it), else 1");
-  group.add_options()("math", value("NAME"),
-                      "arithmetic of the devices: fp32 (default), tf32 or fp16");
+  group.add_options()("math", value("fp32|tf32|fp16"), "arithmetic of the devices (fp32)");
   group.add_options()(
       "platform", input_file("FILE"),
       "a hios-platform file instead of the five above: devices of any kinds, their links, and the "

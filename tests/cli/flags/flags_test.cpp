@@ -9,7 +9,7 @@ namespace {
 
 Flags read_words(std::vector<const char*> words) {
   words.insert(words.begin(), "hios-test");
-  Flags flags("hios-test", "a test");
+  Flags flags({.program = "hios-test", .purpose = "a test"});
   boost::program_options::options_description group("Test");
   group.add_options()("count", value("N"), "a number")("ratio", value("X"), "a number")(
       "names", value("A,B"), "a list");

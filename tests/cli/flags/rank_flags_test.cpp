@@ -13,7 +13,7 @@ using test::message_of;
 
 Flags parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "hios-test");
-  Flags flags("hios-test", "a test");
+  Flags flags({.program = "hios-test", .purpose = "a test"});
   flags.add(rank_flags()).add(device_flags());
   flags.parse(static_cast<int>(words.size()), words.data());
   return flags;

@@ -1,0 +1,188 @@
+// The help of the three programs, of daily use and of all flags, at every width.
+#include "cli/flags/help.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "cli/flags/describe.h"
+#include "cli/flags/model_flags.h"
+#include "cli/profile/profile_flags.h"
+#include "cli/run/run_flags.h"
+#include "cli/schedule/inputs/schedule_flags.h"
+
+namespace hios::cli {
+namespace {
+
+constexpr Flags (*kHelps[])() = {profile_program_flags, schedule_program_flags, run_program_flags};
+constexpr HelpScope kScopes[] = {HelpScope::kDaily, HelpScope::kAll};
+
+std::vector<std::string> help_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Returns the text with one space for every white space, also at the end of each line.
+std::string one_line(const std::string& text) {
+  return std::regex_replace(text, std::regex("\\s+"), " ");
+}
+
+/// Returns the flags that begin a line, by name.
+std::set<std::string> flags_shown(const std::string& help) {
+  const std::regex flag("^  (-., )?--([a-z-]+)");
+  std::set<std::string> shown;
+  for (const std::string& line : help_lines(help)) {
+    std::smatch match;
+    if (std::regex_search(line, match, flag)) shown.insert(match[2]);
+  }
+  return shown;
+}
+
+/// Returns the flags of these words, parsed as those of hios-run.
+Flags run_flags_of(std::vector<const char*> words) {
+  words.insert(words.begin(), "hios-run");
+  Flags flags = run_program_flags();
+  flags.parse(static_cast<int>(words.size()), words.data());
+  return flags;
+}
+
+TEST(Help, BeginsWithUsageAndTwoExamples) {
+  for (const auto& flags_of : kHelps) {
+    for (const HelpScope scope : kScopes) {
+      const Flags flags = flags_of();
+      const ProgramText& program = flags.program_text();
+      const std::string help = flags.help(scope);
+      SCOPED_TRACE(help);
+      EXPECT_TRUE(help.starts_with("usage: " + program.program + " "));
+      EXPECT_EQ(program.examples.size(), 2u);
+      const std::string start = help.substr(0, help.find("\n" + program.program + ": "));
+      EXPECT_LE(help_lines(start).size(), 12u);
+      for (const Example& example : program.examples) {
+        const std::string pasted = std::regex_replace(start, std::regex("\\\\\n *"), "");
+        EXPECT_NE(pasted.find("\n  " + example.command + "\n"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Help, ShowsTheFlagsOfDailyUseOrAll) {
+  for (const auto& flags_of : kHelps) {
+    const Flags flags = flags_of();
+    std::set<std::string> daily_flags, all;
+    for (const FlagText& flag : flags.texts()) {
+      all.insert(flag.name);
+      if (flag.is_daily) daily_flags.insert(flag.name);
+    }
+    EXPECT_GE(daily_flags.size(), 8u) << flags.program_text().program;
+    EXPECT_LE(daily_flags.size(), 12u) << flags.program_text().program;
+    EXPECT_EQ(flags_shown(flags.help(HelpScope::kDaily)), daily_flags);
+    EXPECT_EQ(flags_shown(flags.help(HelpScope::kAll)), all);
+    EXPECT_EQ(help_lines(flags.help(HelpScope::kDaily)).back(),
+              flags.program_text().program + " --help all explains all " +
+                  std::to_string(all.size()) + " flags.");
+  }
+}
+
+TEST(Help, StaysWithinTheColumns) {
+  for (const auto& flags_of : kHelps) {
+    for (const HelpScope scope : kScopes) {
+      for (const std::size_t columns : {48, 60, 63, 64, 80, 100, 160}) {
+        std::size_t widest = 0;
+        for (const std::string& line : help_lines(flags_of().help(scope, columns))) {
+          EXPECT_LE(line.size(), columns) << line;
+          widest = std::max(widest, line.size());
+        }
+        EXPECT_GT(widest, columns - 12) << "the text uses the columns";
+      }
+    }
+  }
+}
+
+TEST(Help, HasEveryWordOfEveryText) {
+  for (const auto& flags_of : kHelps) {
+    const Flags flags = flags_of();
+    for (const std::size_t columns : {48, 80, 120}) {
+      const std::string help = one_line(flags.help(HelpScope::kAll, columns));
+      for (const FlagText& flag : flags.texts()) {
+        const std::string whole =
+            "--" + flag.name +
+            spelling(flag).substr(spelling(flag).find(flag.name) + flag.name.size());
+        EXPECT_NE(help.find(whole + " " + one_line(flag.text)), std::string::npos) << flag.name;
+        if (!flag.default_value.empty()) {
+          EXPECT_NE(help.find(one_line(flag.text) + " (default: " + flag.default_value + ")"),
+                    std::string::npos)
+              << flag.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Help, GroupsHaveTitles) {
+  for (const auto& flags_of : kHelps) {
+    const Flags flags = flags_of();
+    const std::vector<std::string> lines = help_lines(flags.help());
+    std::set<std::string> groups;
+    for (const FlagText& flag : flags.texts()) groups.insert(flag.group);
+    EXPECT_GE(groups.size(), 6u);
+    for (const std::string& group : groups)
+      EXPECT_EQ(std::ranges::count(lines, group + ":"), 1) << group;
+  }
+}
+
+TEST(Help, TakesAllAsOneWordOrTwo) {
+  for (const std::vector<const char*>& words : {std::vector{"--help", "all"},
+                                                {"--help=all"},
+                                                {"-h", "all"},
+                                                {"--dry-run", "--help", "all"}})
+    EXPECT_EQ(run_flags_of(words).text("help"), "all");
+  for (const char* word : {"--help", "-h"}) EXPECT_NE(run_flags_of({word}).text("help"), "all");
+  for (const std::vector<const char*>& words :
+       {std::vector{"--help=most"}, {"--help", "most"}, {"--dry-run", "all"}})
+    EXPECT_THROW(run_flags_of(words), InputError) << words.back();
+}
+
+TEST(Describe, HasTheTextOfTheHelp) {
+  for (const auto& flags_of : kHelps) {
+    const Flags flags = flags_of();
+    const Json described = description(flags);
+    EXPECT_EQ(described.at("program"), flags.program_text().program);
+    EXPECT_EQ(described.at("examples").at(1).at("command"),
+              flags.program_text().examples[1].command);
+    ASSERT_EQ(described.at("flags").size(), flags.texts().size());
+    for (std::size_t i = 0; i < flags.texts().size(); ++i) {
+      EXPECT_EQ(described.at("flags")[i].at("name"), flags.texts()[i].name);
+      EXPECT_EQ(described.at("flags")[i].at("text"), flags.texts()[i].text);
+      EXPECT_EQ(described.at("flags")[i].at("daily"), flags.texts()[i].is_daily);
+    }
+  }
+}
+
+TEST(Describe, KnowsWordsThatFlagsTake) {
+  const auto words = [](const Flags& flags, const std::string& name) {
+    const auto found = std::ranges::find(flags.texts(), name, &FlagText::name);
+    return found->values;
+  };
+  EXPECT_EQ(words(run_program_flags(), "model"), model_names());
+  EXPECT_TRUE(std::ranges::count(words(run_program_flags(), "backend"), "reference"));
+  EXPECT_TRUE(std::ranges::count(words(profile_program_flags(), "stages"), "hios-lp"));
+  EXPECT_TRUE(std::ranges::count(words(profile_program_flags(), "stages"), "none"));
+  EXPECT_EQ(words(schedule_program_flags(), "objective"),
+            (std::vector<std::string>{"latency", "throughput"}));
+}
+
+TEST(Describe, IsAskedForByAnyWord) {
+  const char* const asks[] = {"hios-run", "--model", "--describe-flags"};
+  EXPECT_TRUE(asks_for_description(3, asks));
+  EXPECT_FALSE(asks_for_description(2, asks));
+  EXPECT_FALSE(asks_for_description(0, asks));
+}
+
+}  // namespace
+}  // namespace hios::cli
