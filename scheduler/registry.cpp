@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "scheduler/algorithms/baselines/annealing.h"
 #include "scheduler/algorithms/baselines/evolution.h"
 #include "scheduler/algorithms/baselines/greedy.h"
@@ -360,11 +361,14 @@ const Algorithm& Registry::find(std::string_view name) const {
   const auto found = std::find_if(algorithms_.begin(), algorithms_.end(),
                                   [name](const Algorithm& a) { return a.name == name; });
   if (found != algorithms_.end()) return *found;
-  std::string names;
+  std::string known;
+  std::vector<std::string_view> names;
   for (const Algorithm& algorithm : algorithms_) {
-    names += (names.empty() ? "" : ", ") + algorithm.name;
+    known += (known.empty() ? "" : ", ") + algorithm.name;
+    names.push_back(algorithm.name);
   }
-  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + names);
+  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + known +
+                   did_you_mean(name, names));
 }
 
 const Registry& built_in() {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "hios/graph/fusion/fusion.h"
 #include "hios/model/channel_slice.h"
 
@@ -201,7 +202,8 @@ Merge merge_of(std::string_view word) {
   for (const Merge merge : {Merge::kNone, Merge::kSiblings}) {
     if (word == to_string(merge)) return merge;
   }
-  throw InputError("merge " + printable(std::string(word), 200) + ": neither none nor siblings");
+  throw InputError("merge " + printable(std::string(word), 200) + ": neither none nor siblings" +
+                   did_you_mean(word, {"none", "siblings"}));
 }
 
 std::vector<std::vector<LayerId>> sibling_sets(const Model& model) {
