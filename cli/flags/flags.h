@@ -18,8 +18,8 @@
 /// the values that it takes.
 namespace hios::cli {
 
-/// A program's flags: declared once, parsed strictly (no abbreviations, no positional words), and
-/// read with their ranges.
+/// A program's flags: declared once, parsed strictly (no abbreviations; the only word without a
+/// flag is that of --model), and read with their ranges.
 class Flags {
  public:
   Flags(std::string program, std::string purpose);
@@ -27,8 +27,8 @@ class Flags {
   /// Adds a titled group of flags to --help.
   Flags& add(const boost::program_options::options_description& group);
 
-  /// Throws InputError: words that are no flags of this program, or flags that name the same file
-  /// (cli/flags/file_flags.h), which --help and --version allow.
+  /// Throws InputError: words that are no flags of this program, a model twice, or flags that name
+  /// the same file (cli/flags/file_flags.h), which --help and --version allow.
   void parse(int argc, const char* const* argv);
 
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }
@@ -56,6 +56,12 @@ class Flags {
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
+  /// Makes a word without a flag the value of --model. Throws InputError where there is no such
+  /// flag, or a model already.
+  void take_model(boost::program_options::parsed_options& parsed, const std::string& look_up) const;
+  /// Returns "; did you mean --FLAG?" for an unknown flag, or an empty text.
+  std::string meant_flag(const std::string& written) const;
+
   std::string program_;
   std::string purpose_;
   boost::program_options::options_description description_;

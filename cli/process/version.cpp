@@ -21,6 +21,8 @@ std::string version_line() {
          ", MPI " HIOS_WITH_MPI ", oneDNN " HIOS_WITH_CPU ")";
 }
 
+std::string version() { return HIOS_VERSION; }
+
 std::string build_id() {
   return Digest().add(version_line()).add(HIOS_BUILD_FLAGS).add(commit()).hex();
 }

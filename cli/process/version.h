@@ -8,6 +8,8 @@ namespace hios::cli {
 
 /// Returns "hios 0.1.0 (g++ 12.2.0, MPI yes, oneDNN yes)".
 std::string version_line();
+/// Returns "0.1.0".
+std::string version();
 /// Returns the commit that was built, "1c4bbc0f9a21", with "-dirty" where files differed from it;
 /// empty where the sources were no checkout. It is defined in a file that the build makes
 /// (cmake/HiosCommit.cmake).
