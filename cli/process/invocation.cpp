@@ -21,13 +21,13 @@ std::vector<std::string>& noted_words() {
   return words;
 }
 
-std::string variable(const char* name) {
+std::string environment_text(const char* name) {
   const char* const text = std::getenv(name);
   return text ? text : "";
 }
 
 std::size_t number_in(const char* name, std::size_t otherwise) {
-  const std::string text = variable(name);
+  const std::string text = environment_text(name);
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? number : otherwise;
@@ -35,7 +35,7 @@ std::size_t number_in(const char* name, std::size_t otherwise) {
 
 /// Returns the first file of this name in a folder of PATH, as a shell finds it.
 fs::path found_in_path(const std::string& name) {
-  const std::string path = variable("PATH");
+  const std::string path = environment_text("PATH");
   for (std::string_view folders = path; !folders.empty();) {
     const std::size_t colon = std::min(folders.find(':'), folders.size());
     const fs::path file = fs::path(folders.substr(0, colon)) / name;
@@ -56,7 +56,7 @@ std::string folder_of_programs(const std::string& program) {
 }
 
 std::optional<SlurmJob> slurm_job() {
-  if (variable("SLURM_JOB_ID").empty()) return {};
+  if (environment_text("SLURM_JOB_ID").empty()) return {};
   SlurmJob job{.tasks = number_in("SLURM_NTASKS", 0),
                .tasks_per_node = number_in("SLURM_NTASKS_PER_NODE", 1)};
   if (const char* const arguments = std::getenv("HIOS_BATCH_ARGUMENTS"))
@@ -82,8 +82,9 @@ Invocation invocation() {
   if (!facts.words.empty()) facts.folder = folder_of_programs(facts.words.front());
   facts.mpi = mpi::library();
   facts.cores = allowed_cores().size();
-  facts.refuses_root = geteuid() == 0 && (variable("OMPI_ALLOW_RUN_AS_ROOT") != "1" ||
-                                          variable("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != "1");
+  facts.refuses_root =
+      geteuid() == 0 && (environment_text("OMPI_ALLOW_RUN_AS_ROOT") != "1" ||
+                         environment_text("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != "1");
   facts.slurm = slurm_job();
   return facts;
 }

@@ -13,7 +13,7 @@
 namespace hios::cli {
 namespace {
 
-Invocation on_cores(std::size_t cores) {
+Invocation started_on(std::size_t cores) {
   return {.words = {"hios-run", "--model", "net"}, .mpi = mpi::Library::kOpenMpi, .cores = cores};
 }
 
@@ -32,23 +32,23 @@ TEST(ShellWord, IsReadBackByAShell) {
 }
 
 TEST(Commands, OfOneRankNeedNoLauncher) {
-  EXPECT_EQ(measures(on_cores(8), 1), "hios-profile --model net");
-  EXPECT_EQ(start_command(on_cores(8), 4, "hios-schedule", "--model net"),
+  EXPECT_EQ(measures(started_on(8), 1), "hios-profile --model net");
+  EXPECT_EQ(start_command(started_on(8), 4, "hios-schedule", "--model net"),
             "hios-schedule --model net")
       << "it plans on one process for any number of ranks";
 }
 
 TEST(Commands, UnbindRanksAndShareSlotsWhereCoresMayBeThreads) {
-  EXPECT_EQ(measures(on_cores(8), 4), "mpirun -np 4 --bind-to none hios-profile --model net");
-  EXPECT_EQ(measures(on_cores(7), 4),
+  EXPECT_EQ(measures(started_on(8), 4), "mpirun -np 4 --bind-to none hios-profile --model net");
+  EXPECT_EQ(measures(started_on(7), 4),
             "mpirun -np 4 --bind-to none --oversubscribe hios-profile --model net");
-  Invocation mpich = on_cores(1);
+  Invocation mpich = started_on(1);
   mpich.mpi = mpi::Library::kOther;
   EXPECT_EQ(measures(mpich, 4), "mpirun -np 4 -bind-to none hios-profile --model net");
 }
 
 TEST(Commands, LetRootRun) {
-  Invocation root = on_cores(8);
+  Invocation root = started_on(8);
   root.refuses_root = true;
   EXPECT_EQ(measures(root, 2),
             "mpirun -np 2 --bind-to none --allow-run-as-root hios-profile --model net");
@@ -56,7 +56,7 @@ TEST(Commands, LetRootRun) {
 }
 
 TEST(Commands, StartThisProgramAgain) {
-  Invocation here = on_cores(8);
+  Invocation here = started_on(8);
   here.words = {"hios-run", "--model", "my net.onnx"};
   EXPECT_EQ(start_again_command(here, 2),
             "mpirun -np 2 --bind-to none hios-run --model 'my net.onnx'");
@@ -66,7 +66,7 @@ TEST(Commands, NameTheFolderOfPrograms) {
   const test::TemporaryFolder folder;
   const std::string program = folder.put("hios-profile", "#!/bin/sh\n").string();
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  Invocation here = on_cores(8);
+  Invocation here = started_on(8);
   here.folder = folder.path().string() + "/";
   EXPECT_EQ(measures(here, 1), program + " --model net");
   EXPECT_EQ(start_command(here, 1, "hios-schedule", "-h"), "hios-schedule -h")
@@ -74,7 +74,7 @@ TEST(Commands, NameTheFolderOfPrograms) {
 }
 
 TEST(Commands, UseTheBatchSystem) {
-  Invocation here = on_cores(2);
+  Invocation here = started_on(2);
   here.slurm = SlurmJob{.tasks = 2};
   EXPECT_EQ(measures(here, 2),
             "srun --mpi=pmix --cpu-bind=none --ntasks=2 hios-profile --model net");

@@ -8,7 +8,7 @@
 namespace hios {
 namespace {
 
-Configuration measured(Json machine, std::size_t ranks = 2) {
+Configuration measured_with(Json machine, std::size_t ranks = 2) {
   Configuration configuration;
   configuration.kind = "cpu";
   configuration.ranks = ranks;
@@ -16,12 +16,12 @@ Configuration measured(Json machine, std::size_t ranks = 2) {
   return configuration;
 }
 
-const Surrounding kHere{.processor = "AMD EPYC 9R14",
-                        .host = "n7",
-                        .library = "oneDNN 2.6.3",
-                        .mpi = "Open MPI 4.1.4",
-                        .version = "0.1.0",
-                        .commit = "1c4bbc0f9a21"};
+const Surrounding kThisMachine{.processor = "AMD EPYC 9R14",
+                               .host = "n7",
+                               .library = "oneDNN 2.6.3",
+                               .mpi = "Open MPI 4.1.4",
+                               .version = "0.1.0",
+                               .commit = "1c4bbc0f9a21"};
 
 Json machine_here() {
   return {{"processor", "AMD EPYC 9R14"},
@@ -33,16 +33,16 @@ Json machine_here() {
 }
 
 TEST(Elsewhere, IsNotAnotherHostOfTheSameKind) {
-  EXPECT_EQ(differences(measured(machine_here()), kHere), "");
+  EXPECT_EQ(differences(measured_with(machine_here()), kThisMachine), "");
 }
 
 TEST(Elsewhere, IsAnotherProcessor) {
   Json machine = machine_here();
   machine["processor"] = "Intel(R) Core(TM) i3-8100";
-  EXPECT_EQ(differences(measured(machine), kHere),
+  EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "processor Intel(R) Core(TM) i3-8100 on n1 (here AMD EPYC 9R14 on n7)");
   machine["hosts"] = {"n1", "n2", "n1"};
-  EXPECT_EQ(differences(measured(machine), kHere),
+  EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "processor Intel(R) Core(TM) i3-8100 on n1, n2 (here AMD EPYC 9R14 on n7)");
 }
 
@@ -52,15 +52,15 @@ TEST(Elsewhere, IsAnotherBuildOrLibrary) {
   machine["hios"] = "0.2.0";
   machine["backend"]["library"] = "oneDNN 3.2.0";
   machine["transport"] = "Open MPI 5.0.11, shared memory with CMA";
-  EXPECT_EQ(differences(measured(machine), kHere),
+  EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "oneDNN 3.2.0 (here oneDNN 2.6.3), Open MPI 5.0.11 (here Open MPI 4.1.4), hios 0.2.0 "
             "(here 0.1.0), commit aaaabbbbcccc (here 1c4bbc0f9a21)");
 }
 
 TEST(Elsewhere, ComparesOnlyWhatBothKnow) {
-  EXPECT_EQ(differences(measured(Json::object()), kHere), "");
-  EXPECT_EQ(differences(measured(machine_here()), {}), "");
-  EXPECT_EQ(differences(measured({{"transport", "one rank"}}, 1), kHere), "")
+  EXPECT_EQ(differences(measured_with(Json::object()), kThisMachine), "");
+  EXPECT_EQ(differences(measured_with(machine_here()), {}), "");
+  EXPECT_EQ(differences(measured_with({{"transport", "one rank"}}, 1), kThisMachine), "")
       << "one rank sends nothing";
 }
 
@@ -69,8 +69,8 @@ TEST(Elsewhere, TakesValuesOfAnotherTypeAsMissing) {
     Json machine = machine_here();
     for (const char* key : {"processor", "backend", "transport", "hosts", "hios", "commit"})
       machine[key] = odd;
-    EXPECT_EQ(differences(measured(machine), kHere), "") << odd;
-    EXPECT_EQ(differences(measured(odd), kHere), "") << odd;
+    EXPECT_EQ(differences(measured_with(machine), kThisMachine), "") << odd;
+    EXPECT_EQ(differences(measured_with(odd), kThisMachine), "") << odd;
   }
 }
 
@@ -78,10 +78,10 @@ TEST(Elsewhere, LeavesAGpuToItsIdentity) {
   Json machine = machine_here();
   machine["processor"] = "another";
   machine["backend"] = {{"gpu", "NVIDIA H200"}, {"library", "cuDNN 9.1"}};
-  Configuration gpu = measured(machine);
+  Configuration gpu = measured_with(machine);
   gpu.kind = "gpu";
   ASSERT_FALSE(gpu.identity().empty());
-  EXPECT_EQ(differences(gpu, kHere), "");
+  EXPECT_EQ(differences(gpu, kThisMachine), "");
 }
 
 TEST(Elsewhere, NamesFileAndEachDifferenceOnce) {
@@ -89,17 +89,17 @@ TEST(Elsewhere, NamesFileAndEachDifferenceOnce) {
   profile.file = "p.json";
   Json machine = machine_here();
   machine["commit"] = "aaaabbbbcccc";
-  profile.configurations.push_back(measured(machine));
+  profile.configurations.push_back(measured_with(machine));
   const Platform platform = Platform::homogeneous(2, "cpu", 1, 1);
   const std::string text = "p.json: measured with commit aaaabbbbcccc (here 1c4bbc0f9a21)";
-  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kHere}), text);
-  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kHere, kHere}), text);
-  Surrounding other = kHere;
+  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kThisMachine}), text);
+  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kThisMachine, kThisMachine}), text);
+  Surrounding other = kThisMachine;
   other.commit = "ddddeeeeffff";
-  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kHere, other}),
+  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kThisMachine, other}),
             text + "; commit aaaabbbbcccc (here ddddeeeeffff)");
   profile.configurations.clear();
-  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kHere}), "");
+  EXPECT_EQ(measured_elsewhere(profile, platform, std::array{kThisMachine}), "");
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ bool is_open_mpi_4() {
          said.out.find("OpenRTE) 4.") != std::string::npos;
 }
 
-ProcessResult refused(const Words& launcher_flags) {
+ProcessResult refused_job(const Words& launcher_flags) {
   return run_mpi(2, launcher_flags + Words{HIOS_BIN_DIR "/hios-run", "squeezenet"});
 }
 
 TEST(WordsUnderMpirun, AreOneLineOfOursAndThoseOnWhichItInsists) {
-  const ProcessResult done = refused({});
+  const ProcessResult done = refused_job({});
   EXPECT_EQ(done.exit_status, 2);
   EXPECT_EQ(lines_with(done.err, "error: ").size(), 1u) << done.err;
   EXPECT_EQ(done.err.find("error: "), 0u) << done.err;
@@ -39,7 +39,7 @@ TEST(WordsUnderMpirun, AreOneLineOfOursAndThoseOnWhichItInsists) {
     if (line.starts_with("error: ")) continue;
     EXPECT_TRUE(std::regex_match(line, kInsisted)) << line;
   }
-  const ProcessResult quiet = refused({"-q"});
+  const ProcessResult quiet = refused_job({"-q"});
   EXPECT_EQ(quiet.exit_status, 2);
   EXPECT_EQ(lines_with(quiet.err, "").size(), 1u) << quiet.err;
   EXPECT_EQ(quiet.err.find("error: --schedule FILE is needed"), 0u) << quiet.err;

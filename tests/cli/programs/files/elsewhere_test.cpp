@@ -9,16 +9,16 @@
 namespace hios::test {
 namespace {
 
-constexpr const char* kModel = HIOS_SOURCE_DIR "/tests/corpus/model_ok.json";
-constexpr const char* kEnd =
+constexpr const char* kMeasuredModel = HIOS_SOURCE_DIR "/tests/corpus/model_ok.json";
+constexpr const char* kWarningsEnd =
     ": plans and predictions by it hold for that, not for this; measure again with hios-profile, "
     "into a new file";
 
 class ProfilesFromElsewhere : public testing::Test {
  protected:
   void SetUp() override {
-    const auto measured = hios_profile(
-        1, {kModel, "--iterations", "2", "--warmup", "0", "--output", folder_.file("p.json")});
+    const auto measured = hios_profile(1, {kMeasuredModel, "--iterations", "2", "--warmup", "0",
+                                           "--output", folder_.file("p.json")});
     ASSERT_EQ(measured.exit_status, 0) << measured.err;
     profile_ = read(folder_.file("p.json"));
   }
@@ -32,12 +32,12 @@ class ProfilesFromElsewhere : public testing::Test {
   }
 
   ProcessResult plan(const Words& more = {}) const {
-    return hios_schedule(Words{kModel, "--devices", "1", "--algorithm", "sequential", "--profile",
-                               folder_.file("p.json")} +
+    return hios_schedule(Words{kMeasuredModel, "--devices", "1", "--algorithm", "sequential",
+                               "--profile", folder_.file("p.json")} +
                          more);
   }
   ProcessResult run(const Words& more = {}) const {
-    return hios_run(1, Words{kModel, "--iterations", "2", "--warmup", "0", "--profile",
+    return hios_run(1, Words{kMeasuredModel, "--iterations", "2", "--warmup", "0", "--profile",
                              folder_.file("p.json")} +
                            more);
   }
@@ -49,8 +49,8 @@ class ProfilesFromElsewhere : public testing::Test {
         EXPECT_EQ(done.exit_status, 0) << done.err;
         const auto warnings = lines_with(done.err, "p.json: measured with ");
         ASSERT_EQ(warnings.size(), 1u) << done.err;
-        EXPECT_EQ(warnings.front(),
-                  "warning: " + folder_.file("p.json") + ": measured with " + difference + kEnd);
+        EXPECT_EQ(warnings.front(), "warning: " + folder_.file("p.json") + ": measured with " +
+                                        difference + kWarningsEnd);
       }
     }
   }

@@ -17,12 +17,12 @@ namespace {
 
 #ifdef HIOS_MPIEXEC
 
-constexpr const char* kModel = "my model.json";
+constexpr const char* kBlankName = "my model.json";
 
 class PastedCommands : public testing::Test {
  protected:
   PastedCommands() {
-    std::filesystem::copy_file(HIOS_SOURCE_DIR "/tests/corpus/model_ok.json", file(kModel));
+    std::filesystem::copy_file(HIOS_SOURCE_DIR "/tests/corpus/model_ok.json", file(kBlankName));
   }
 
   std::string file(const std::string& name) const { return folder_.file(name); }
@@ -78,48 +78,48 @@ class PastedCommands : public testing::Test {
   }
 
   void measure(std::size_t ranks, const std::string& name) const {
-    expect_done(profile(ranks, {kModel, "--output", name, "--oversubscribe", "--update"}));
+    expect_done(profile(ranks, {kBlankName, "--output", name, "--oversubscribe", "--update"}));
   }
   void plan(const std::string& profile, const std::string& name) const {
-    expect_done(schedule({kModel, "--profile", profile, "--devices", "2", "--algorithm", "inter-lp",
-                          "--output", name}));
+    expect_done(schedule({kBlankName, "--profile", profile, "--devices", "2", "--algorithm",
+                          "inter-lp", "--output", name}));
   }
 
   TestFolder folder_;
 };
 
 TEST_F(PastedCommands, MeasureAModelWithoutAProfile) {
-  const Words flags = {kModel, "--devices", "2", "--algorithm", "inter-lp"};
+  const Words flags = {kBlankName, "--devices", "2", "--algorithm", "inter-lp"};
   expect_helped(schedule(flags), "add --profile 'my model.profile.json'",
                 schedule(flags + Words{"--profile", "my model.profile.json"}));
 }
 
 TEST_F(PastedCommands, MeasureIntoAProfileThatIsNotThere) {
   const std::string line = schedule(
-      {kModel, "--devices", "2", "--algorithm", "inter-lp", "--profile", "it's mine.json"});
+      {kBlankName, "--devices", "2", "--algorithm", "inter-lp", "--profile", "it's mine.json"});
   expect_helped(line, "there is no such profile", line);
 }
 
 TEST_F(PastedCommands, MeasureAConfigurationThatAProfileLacks) {
   measure(1, "my profile.json");
-  const std::string line = schedule({kModel, "--devices", "2", "--algorithm", "inter-lp",
+  const std::string line = schedule({kBlankName, "--devices", "2", "--algorithm", "inter-lp",
                                      "--profile", "my profile.json", "--output", "s.json"});
   expect_helped(line, "the profile has no configuration for", line + " --force");
-  const std::string reads = run(2, {kModel, "--schedule", "s.json", "--profile", "other.json"});
+  const std::string reads = run(2, {kBlankName, "--schedule", "s.json", "--profile", "other.json"});
   expect_helped(reads, "other.json: there is no such profile", reads);
 }
 
 TEST_F(PastedCommands, StartAsManyRanksAsTheScheduleHasDevices) {
   measure(2, "p.json");
   plan("p.json", "my plan.json");
-  const std::string line = run(1, {kModel, "--schedule", "my plan.json"});
+  const std::string line = run(1, {kBlankName, "--schedule", "my plan.json"});
   const std::string command = refused_command(line, "the schedule has 2 devices and the job 1");
   EXPECT_NE(command.find("mpirun -np 2 --bind-to none"), std::string::npos) << command;
   expect_done(command);
 }
 
 TEST_F(PastedCommands, PlanWhereThereIsNoSchedule) {
-  const Words flags = {kModel, "--verify"};
+  const Words flags = {kBlankName, "--verify"};
   expect_helped(run(2, flags), "add --schedule 'my model.schedule.json'",
                 run(2, flags + Words{"--schedule", "my model.schedule.json"}));
   const std::string line = run(2, flags + Words{"--schedule", "other.json"});
@@ -140,7 +140,7 @@ TEST_F(PastedCommands, ListAllFindings) {
   for (Json& device : broken["devices"]) device["stages"] = Json::array();
   folder_.write("s.json", broken.dump());
   const std::string command =
-      refused_command(run(2, {kModel, "--schedule", "s.json"}), " more); list them with: ");
+      refused_command(run(2, {kBlankName, "--schedule", "s.json"}), " more); list them with: ");
   const ProcessResult listed = shell(command);
   EXPECT_EQ(listed.exit_status, 2) << listed.err;
   EXPECT_GT(lines_with(listed.out, "s.json").size(), 1u) << listed.out;
@@ -148,22 +148,23 @@ TEST_F(PastedCommands, ListAllFindings) {
 
 TEST_F(PastedCommands, FlagsHelpWhereAMessageNamesThem) {
   measure(2, "p.json");
-  const std::string plans = schedule({kModel, "--profile", "p.json", "--devices", "2",
+  const std::string plans = schedule({kBlankName, "--profile", "p.json", "--devices", "2",
                                       "--algorithm", "inter-lp", "--output", "s.json"});
   expect_done(plans);
   expect_refused(shell(plans), "replace it with --force");
   expect_done(plans + " --force");
-  const std::string runs = run(2, {kModel, "--schedule", "s.json"});
+  const std::string runs = run(2, {kBlankName, "--schedule", "s.json"});
   expect_refused(shell(runs + " --threads 2"), "leave the flag out");
   expect_done(runs);
   const std::string many = std::to_string(allowed_cores().size() + 1);
-  const std::string measures = profile(1, {kModel, "--output", "many.json", "--threads", many});
+  const std::string measures = profile(1, {kBlankName, "--output", "many.json", "--threads", many});
   expect_refused(shell(measures), "or accept shared cores with --oversubscribe");
   expect_done(measures + " --oversubscribe");
 }
 
 TEST_F(PastedCommands, FlagsHelpWhereAMessageAsksForThem) {
-  const std::string begin = cli::shell_words({program("hios-run"), kModel, "--iterations", "2"});
+  const std::string begin =
+      cli::shell_words({program("hios-run"), kBlankName, "--iterations", "2"});
   const auto helps = [&](const std::string& wrong, const std::string& question,
                          const std::string& right) {
     expect_refused(shell(begin + wrong), "did you mean " + question + "?");
