@@ -34,10 +34,15 @@ constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES",
                                "SLURM_CPU_BIND_TYPE",
                                "PBS_JOBID",
                                "LSB_JOBID"};
-/// Variables by which the launcher and its ranks find each other; their values differ each time.
-constexpr std::array kOfLauncher = {"OMPI_MCA_orte_",         "OMPI_MCA_ess",
-                                    "OMPI_MCA_pmix",          "OMPI_MCA_initial_wdir",
-                                    "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_hwloc_base_binding_policy"};
+/// Variables by which the launcher and its ranks find each other, and the arguments of a job
+/// script; their values differ each time.
+constexpr std::array kOfLauncher = {"HIOS_BATCH_ARGUMENTS",
+                                    "OMPI_MCA_orte_",
+                                    "OMPI_MCA_ess",
+                                    "OMPI_MCA_pmix",
+                                    "OMPI_MCA_initial_wdir",
+                                    "OMPI_MCA_shmem_RUNTIME",
+                                    "OMPI_MCA_hwloc_base_binding_policy"};
 
 /// Returns this process's variables on which times depend, printable.
 Json own_environment() {

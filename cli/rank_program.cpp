@@ -14,7 +14,7 @@ namespace hios::cli {
 
 int rank_program(int argc, char** argv,
                  int (*program)(mpi::Transport&, flight::Recorder&, int argc, char** argv)) {
-  prepare_process(argv[0]);
+  prepare_process(argc, argv);
   ensure_openmp_environment(argv);
   flight::Recorder recorder;
   prepare_record(recorder, argc, argv);

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/process/commands.h"
 #include "hios/base/log.h"
 #include "hios/base/need.h"
 #include "hios/base/numbers/precision.h"
@@ -44,44 +45,34 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
-std::string or_instead(const std::string& backend) { return ", or use --backend " + backend; }
+std::string use_instead(const std::string& backend) { return "; use --backend " + backend; }
 
 /// The words that follow the text of an error with such a need. A kind of need without words here
 /// does not compile.
 struct Remedy {
   const std::string& model_flags;
+  const Invocation& here;
 
   std::string operator()(std::monostate) const { return {}; }
 
-  /// Returns the hios-profile command that measures a platform's devices into the file.
   std::string operator()(const need::Measurement& need) const {
-    const MeasuredDevice& device = need.devices[need.device];
-    std::string command = "; measure it with: mpirun -np " + std::to_string(need.devices.size()) +
-                          " hios-profile " +
-                          (model_flags.empty() ? "--model " + need.model : model_flags);
-    const std::string backends = backends_for(need);
-    if (!backends.empty()) command += " --backend " + backends;
-    int threads = device.threads;
-    if (!need.alike) {
-      for (const MeasuredDevice& each : need.devices) threads = std::max(threads, each.threads);
-    }
-    if (threads > 0) command += " --threads " + std::to_string(threads);
-    if (!in_fp32(device)) command += " --math " + device.math;
-    return command + " --output " + need.profile + " --update";
+    return "; measure it with: " + measurement_command(need, model_flags, here);
   }
 
   std::string operator()(const need::GpuArchitectureInBuild& need) const {
-    return "; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES" + or_instead(need.instead);
+    return use_instead(need.instead) +
+           ", or build for it with: " + build_command("cuda", "-DCMAKE_CUDA_ARCHITECTURES=native");
   }
 
   std::string operator()(const need::BackendInBuild& need) const {
-    std::string words;
+    const std::string words = use_instead(need.instead);
     if (need.backend == "cpu") {
-      words = "; install libdnnl-dev and build with cmake -DHIOS_CPU=ON";
-    } else if (need.backend == "cuda") {
-      words = "; build with cmake --preset cuda where CUDA 13 and cuDNN 9 are installed";
+      return words + ", or build with: apt-get install libdnnl-dev && " +
+             build_command("release", "-DHIOS_CPU=ON");
     }
-    return words + or_instead(need.instead);
+    if (need.backend != "cuda") return words;
+    return words +
+           ", or, where CUDA 13 and cuDNN 9 are installed, build with: " + build_command("cuda");
   }
 
   std::string operator()(need::OtherBackend) const { return "; choose another with --backend"; }
@@ -141,10 +132,13 @@ struct Remedy {
   }
 
   std::string operator()(need::OnnxReader) const {
-    return "; build again with -DHIOS_ONNX=ON, or give a built-in network or a hios-model file";
+    return "; give a built-in network or a hios-model file, or build again with: " +
+           build_command("release", "-DHIOS_ONNX=ON");
   }
 
-  std::string operator()(need::OnnxWriter) const { return "; build again with -DHIOS_ONNX=ON"; }
+  std::string operator()(need::OnnxWriter) const {
+    return "; build again with: " + build_command("release", "-DHIOS_ONNX=ON");
+  }
 
   std::string operator()(const need::OpenDimensions&) const {
     return "; give each of them with --dim NAME=N";
@@ -173,7 +167,7 @@ struct Remedy {
   }
 
   std::string operator()(need::MpiInBuild) const {
-    return "; start one process, or build with cmake -DHIOS_MPI=ON";
+    return "; start one process, or build with: " + build_command("release", "-DHIOS_MPI=ON");
   }
 
   std::string operator()(need::Replacement) const { return " or replace it with --force"; }
@@ -183,10 +177,17 @@ struct Remedy {
   }
 
   std::string operator()(need::Ranks need) const {
-    return ": start it with mpirun -np " + std::to_string(need.ranks);
+    return ": start it with: " + start_again_command(here, need.ranks);
   }
 
-  std::string operator()(need::AllFindings) const { return "; hios-schedule --check lists them"; }
+  std::string operator()(need::ScheduleOfGraph) const { return ", or schedule it again"; }
+
+  std::string operator()(need::AllFindings) const {
+    const std::string schedule = here.value_of("schedule").value_or("SCHEDULE");
+    return "; list them with: " + start_command(here, 1, "hios-schedule",
+                                                "--check " + shell_word(schedule) +
+                                                    (model_flags.empty() ? "" : " ") + model_flags);
+  }
 
   std::string operator()(const need::DeviceKind& need) const {
     return ": " +
@@ -226,8 +227,30 @@ struct Remedy {
 
 }  // namespace
 
+std::string measurement_command(const need::Measurement& need, const std::string& model_flags,
+                                const Invocation& here) {
+  const MeasuredDevice& device = need.devices[need.device];
+  std::string flags = model_flags.empty() ? "--model " + shell_word(need.model) : model_flags;
+  const std::string backends = backends_for(need);
+  if (!backends.empty()) flags += " --backend " + backends;
+  int threads = device.threads, on_host = 0;
+  for (const MeasuredDevice& each : need.devices) {
+    if (!need.alike) threads = std::max(threads, each.threads);
+    on_host += each.threads;
+  }
+  if (threads > 0) flags += " --threads " + std::to_string(threads);
+  if (!here.slurm && static_cast<std::size_t>(on_host) > here.cores) flags += " --oversubscribe";
+  if (!in_fp32(device)) flags += " --math " + device.math;
+  flags += " --output " + shell_word(need.profile) + " --update";
+  return start_command(here, need.devices.size(), "hios-profile", flags);
+}
+
 std::string error_line(const Error& error, const std::string& model_flags) {
-  return error.what() + std::visit(Remedy{model_flags}, error.need());
+  return error_line(error, model_flags, invocation());
+}
+
+std::string error_line(const Error& error, const std::string& model_flags, const Invocation& here) {
+  return error.what() + std::visit(Remedy{model_flags, here}, error.need());
 }
 
 void warn_of_unsettled(const std::string& unsettled) {
@@ -235,6 +258,13 @@ void warn_of_unsettled(const std::string& unsettled) {
   log::warning(unsettled +
                ": plans by it may be off; measure again with hios-profile, into a new file, when "
                "the machine does nothing else");
+}
+
+void warn_of_elsewhere(const std::string& differences) {
+  if (differences.empty()) return;
+  log::lasting_warning(differences +
+                       ": plans and predictions by it hold for that, not for this; measure again "
+                       "with hios-profile, into a new file");
 }
 
 void warn_of(const std::vector<job::HostWarning>& warnings) {

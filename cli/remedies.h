@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/process/invocation.h"
 #include "engine/job/ranks/surroundings.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 
 /// Libraries state errors and needs as facts (hios/base/need.h); only the programs know flags and
 /// commands. This file words each need with them.
@@ -14,10 +16,21 @@ namespace hios::cli {
 /// model and its size in commands ("--model squeezenet --height 48"); without them a command names
 /// the model alone.
 std::string error_line(const Error& error, const std::string& model_flags = {});
+/// Returns the same for a program that was started so.
+std::string error_line(const Error& error, const std::string& model_flags, const Invocation& here);
+
+/// Returns the hios-profile command that measures a platform's devices, and adds the times to the
+/// need's profile.
+std::string measurement_command(const need::Measurement& need, const std::string& model_flags,
+                                const Invocation& here);
 
 /// Warns of a profile whose times had not settled, by unsettled_text(); prints nothing where that
 /// is empty.
 void warn_of_unsettled(const std::string& unsettled);
+
+/// Warns of a profile that was measured elsewhere, by measured_elsewhere(), -q or not; prints
+/// nothing where that is empty.
+void warn_of_elsewhere(const std::string& differences);
 
 /// Warns of surroundings that spoil a job's times, a line each with its remedy.
 void warn_of(const std::vector<job::HostWarning>& warnings);

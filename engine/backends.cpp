@@ -5,6 +5,7 @@
 
 #include "engine/reference/backend.h"
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "hios/base/need.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
@@ -84,7 +85,10 @@ const BackendEntry& find_backend(std::string_view name, std::span<const BackendE
         "backend '" + std::string(name) + "' is not in this build: " + std::string(entry.missing),
         need::BackendInBuild{std::string(entry.name), std::string(entry.instead)});
   }
-  throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table));
+  std::vector<std::string_view> names = {kAuto};
+  for (const BackendEntry& entry : table) names.push_back(entry.name);
+  throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table) +
+                   did_you_mean(name, names));
 }
 
 std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment() {

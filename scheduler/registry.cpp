@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "scheduler/algorithms/baselines/annealing.h"
 #include "scheduler/algorithms/baselines/evolution.h"
 #include "scheduler/algorithms/baselines/greedy.h"
@@ -366,9 +367,11 @@ const Algorithm& Registry::find(std::string_view name) const {
   const auto found = std::find_if(algorithms_.begin(), algorithms_.end(),
                                   [name](const Algorithm& a) { return a.name == name; });
   if (found != algorithms_.end()) return *found;
+  const std::vector<std::string> known = names();
   std::string list;
-  for (const std::string& each : names()) list += (list.empty() ? "" : ", ") + each;
-  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + list);
+  for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+  throw InputError("no algorithm is called " + std::string(name) + "; there are: " + list +
+                   did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())));
 }
 
 const Registry& built_in() {

@@ -28,6 +28,13 @@ stop_ranks() {
   fi
 }
 
+# keep_arguments ARGUMENTS…: keeps those of the job script for the commands in messages, which submit it again.
+keep_arguments() {
+  HIOS_BATCH_ARGUMENTS=
+  [ $# = 0 ] || printf -v HIOS_BATCH_ARGUMENTS '%q ' "$@"
+  export HIOS_BATCH_ARGUMENTS=${HIOS_BATCH_ARGUMENTS% }
+}
+
 # launch NAME ARGUMENTS…: runs a program on all ranks of the job, one per task. On a request to end (scancel, requeue,
 # the time limit) it forwards that and waits, so that the program can write its measurements.
 launch() {

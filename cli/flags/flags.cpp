@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "cli/process/output.h"
 #include "cli/process/version.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
 #include "hios/base/log.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios::cli {
 
@@ -36,6 +38,25 @@ std::vector<std::string> words_of(int argc, const char* const* argv) {
   return words;
 }
 
+/// The flag that a word without one belongs to.
+constexpr const char* kModel = "model";
+
+/// Takes the word after a flag that also stands alone ("--verify squeezenet") from it. Returns it;
+/// empty where there is none.
+std::vector<std::string> model_after_a_flag(const po::options_description& flags,
+                                            po::parsed_options& parsed) {
+  for (po::option& each : parsed.options) {
+    const auto* const declared =
+        each.string_key.empty() ? nullptr : flags.find_nothrow(each.string_key, false);
+    const bool stands_alone = declared && declared->semantic()->min_tokens() == 0 &&
+                              declared->semantic()->max_tokens() == 1;
+    if (!stands_alone || each.original_tokens.size() < 2) continue;
+    each.original_tokens.resize(1);
+    return std::exchange(each.value, {});
+  }
+  return {};
+}
+
 }  // namespace
 
 Flags::Flags(ProgramText program) : program_(std::move(program)), description_("", 100, 45) {}
@@ -55,18 +76,22 @@ Flags& Flags::add_values(std::string_view flag, const std::vector<std::string>& 
 void Flags::parse(int argc, const char* const* argv) {
   arguments_.assign(argv, argv + argc);
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  const std::string look_up = " (" + program_.program + " --help all lists the flags)";
   try {
-    const po::positional_options_description none;
-    po::store(po::command_line_parser(words_of(argc, argv))
-                  .options(description_)
-                  .positional(none)
-                  .style(style)
-                  .run(),
-              values_);
+    po::positional_options_description bare;
+    bare.add(kModel, -1);
+    po::parsed_options parsed = po::command_line_parser(words_of(argc, argv))
+                                    .options(description_)
+                                    .positional(bare)
+                                    .style(style)
+                                    .run();
+    take_model(parsed, look_up);
+    po::store(parsed, values_);
     po::notify(values_);
+  } catch (const po::unknown_option& error) {
+    throw InputError(std::string(error.what()) + meant_flag(error.get_option_name()) + look_up);
   } catch (const po::error& error) {
-    throw InputError(std::string(error.what()) + " (" + program_.program +
-                     " --help all lists the flags)");
+    throw InputError(std::string(error.what()) + look_up);
   }
   for (const auto& [flag, given_value] : values_) {
     const auto* const word = boost::any_cast<std::string>(&given_value.value());
@@ -96,6 +121,44 @@ Flags Flags::with(const std::vector<std::pair<std::string, std::string>>& words)
   Flags other = *this;
   for (const auto& [flag, word] : words) other.values_.at(flag).value() = word;
   return other;
+}
+
+void Flags::take_model(po::parsed_options& parsed, const std::string& look_up) const {
+  std::vector<std::string> bare;
+  std::optional<std::string> by_flag;
+  for (const po::option& each : parsed.options) {
+    if (each.position_key >= 0) {
+      bare.insert(bare.end(), each.value.begin(), each.value.end());
+    } else if (each.string_key == kModel && !each.value.empty()) {
+      by_flag = each.value.front();
+    }
+  }
+  if (bare.empty() && !by_flag) bare = model_after_a_flag(description_, parsed);
+  if (bare.empty()) return;
+  const std::string first = quote(bare.front());
+  if (!description_.find_nothrow(kModel, false)) throw InputError(first + " is no flag" + look_up);
+  if (by_flag) {
+    throw InputError(first + " and --model " + printable(*by_flag, 200) +
+                     " both name the model: leave one out");
+  }
+  if (bare.size() > 1) {
+    throw InputError(first + " is the model, and " + quote(bare[1]) + " needs a flag before it" +
+                     look_up);
+  }
+  std::erase_if(parsed.options, [](const po::option& each) { return each.position_key >= 0; });
+  po::option model(kModel, bare);
+  model.original_tokens = bare;
+  parsed.options.push_back(std::move(model));
+}
+
+std::string Flags::meant_flag(const std::string& written) const {
+  std::vector<std::string> flags;
+  for (const auto& option : description_.options()) flags.push_back(option->long_name());
+  const std::vector<std::string_view> names(flags.begin(), flags.end());
+  const std::string_view meant = nearest_name(
+      std::string_view(written).substr(std::min(written.size(), written.find_first_not_of('-'))),
+      names);
+  return meant.empty() ? "" : "; did you mean --" + std::string(meant) + "?";
 }
 
 std::vector<NamedFile> Flags::file_flags() const {
@@ -189,7 +252,8 @@ po::options_description common_flags() {
   group.add_options()("help,h", value(kAllFlags)->implicit_value(kDailyFlags, ""),
                       "print the flags of daily use, or all, and end")(
       "version", "print version, commit and build, and end");
-  group.add_options()("quiet,q", "errors only")("verbose,v", "say more");
+  group.add_options()("quiet,q", "errors only, and the warning of a profile from elsewhere")(
+      "verbose,v", "say more");
   group.add_options()("json", output_file("FILE"),
                       "write the results as JSON (-: to standard output)");
   group.add_options()("csv", output_file("FILE"),

@@ -22,8 +22,8 @@
 /// the values that it takes.
 namespace hios::cli {
 
-/// A program's flags: declared once, parsed strictly (no abbreviations, no positional words), and
-/// read with their ranges.
+/// A program's flags: declared once, parsed strictly (no abbreviations; the only word without a
+/// flag is that of --model), and read with their ranges.
 class Flags {
  public:
   explicit Flags(ProgramText program);
@@ -33,10 +33,10 @@ class Flags {
   /// Adds words that a flag takes, for its completion. REQUIRES: the flag was added.
   Flags& add_values(std::string_view flag, const std::vector<std::string>& words);
 
-  /// Throws InputError: words that are no flags of this program, or flags that name the same file
-  /// (cli/flags/file_flags.h), which --help and --version allow. "-" becomes the name of standard
-  /// input or output (hios/base/files/streams.h); where results go there, texts for people go to
-  /// standard error from now on (cli/process/output.h).
+  /// Throws InputError: words that are no flags of this program, a model twice, or flags that name
+  /// the same file (cli/flags/file_flags.h), which --help and --version allow. "-" becomes the name
+  /// of standard input or output (hios/base/files/streams.h); where results go there, texts for
+  /// people go to standard error from now on (cli/process/output.h).
   void parse(int argc, const char* const* argv);
 
   /// Returns these flags with other values: words by flag. REQUIRES: each of them has a value.
@@ -69,6 +69,11 @@ class Flags {
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
+  /// Makes a word without a flag the value of --model. Throws InputError where there is no such
+  /// flag, or a model already.
+  void take_model(boost::program_options::parsed_options& parsed, const std::string& look_up) const;
+  /// Returns "; did you mean --FLAG?" for an unknown flag, or an empty text.
+  std::string meant_flag(const std::string& written) const;
   void name_streams();
 
   ProgramText program_;

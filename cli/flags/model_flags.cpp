@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "cli/process/commands.h"
 #include "engine/host/available_memory.h"
 #include "hios/graph/batches.h"
 #include "hios/onnx/read/import.h"
@@ -34,7 +35,8 @@ po::options_description model_flags() {
   po::options_description group("Model", 100, 45);
   group.add_options()(
       "model", input_file("NAME|FILE", has_dot_or_slash)->reads_also(weights_files),
-      daily("a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file"));
+      daily("a built-in network, an ONNX file (.onnx) with its weights, or a hios-model file; "
+            "the word --model may be left out"));
   group.add_options()("batch", value("N"),
                       "inputs at once (the file's where it is fixed, otherwise 1)");
   group.add_options()(
@@ -167,16 +169,21 @@ std::string inputs_words(std::optional<DividedInputs> divided, const Model& mode
 
 }  // namespace
 
+std::string profile_name(const Flags& flags) {
+  return std::filesystem::path(flags.text("model")).stem().string() + ".profile.json";
+}
+
 std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
                         std::optional<DividedInputs> divided) {
   std::string others;
-  for (const std::string& text : flags.repeated("dim")) others += " --dim " + text;
-  for (const char* flag : {"fusion", "merge"}) {
-    if (flags.given(flag)) others += std::string(" --") + flag + " " + flags.text(flag);
+  for (const std::string& text : flags.repeated("dim")) others += " --dim " + shell_word(text);
+  for (const char* flag : {"fusion", "merge", "max-input"}) {
+    if (flags.written(flag))
+      others += std::string(" --") + flag + " " + shell_word(flags.text(flag));
   }
-  return "--model " + flags.text("model") + others + inputs_words(divided, model, graph) +
-         " --height " + std::to_string(model.height()) + " --width " +
-         std::to_string(model.width());
+  return "--model " + shell_word(flags.text("model")) + others +
+         inputs_words(divided, model, graph) + " --height " + std::to_string(model.height()) +
+         " --width " + std::to_string(model.width());
 }
 
 }  // namespace hios::cli

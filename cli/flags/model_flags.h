@@ -50,9 +50,12 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
                                                                   const ReadLimits& limits,
                                                                   Bytes element_bytes);
 
-/// Returns the flags that name a network and its size, for the commands of remedies: "--model
-/// squeezenet --batch 1 --height 48 --width 48". Where the graph divides the inputs, they have the
-/// parts that its batches need.
+/// Returns the name of a profile for the model where none is given: "squeezenet.profile.json".
+std::string profile_name(const Flags& flags);
+
+/// Returns the flags that name a network and its size, for the commands of remedies, quoted for a
+/// shell: "--model squeezenet --batch 1 --height 48 --width 48". Where the graph divides the
+/// inputs, they have the parts that its batches need.
 std::string model_words(const Flags& flags, const Model& model, const Graph& graph,
                         std::optional<DividedInputs> divided = {});
 

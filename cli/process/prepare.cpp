@@ -7,12 +7,14 @@
 #include <csignal>
 #include <filesystem>
 
+#include "cli/process/invocation.h"
 #include "cli/process/last_resort.h"
 
 namespace hios::cli {
 
-void prepare_process(const char* program) {
+void prepare_process(int argc, const char* const* argv) {
   catch_uncaught_exceptions();
+  note_invocation(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN);
   // Without this a file of the program could get the number of a closed standard stream. Writing to
   // standard output fails as before.
@@ -21,7 +23,7 @@ void prepare_process(const char* program) {
     [[maybe_unused]] const int opened =
         open("/dev/null", standard == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
-  prctl(PR_SET_NAME, std::filesystem::path(program).filename().c_str());
+  prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
 }
 
 }  // namespace hios::cli

@@ -23,6 +23,8 @@ std::string version_line() {
          ", MPI " HIOS_WITH_MPI ", oneDNN " HIOS_WITH_CPU ")";
 }
 
+std::string version() { return HIOS_VERSION; }
+
 bool with_mpi() { return std::string_view(HIOS_WITH_MPI) == "yes"; }
 
 std::string build_id() {

@@ -9,6 +9,8 @@ namespace hios::cli {
 /// Returns "hios 0.1.0, commit 1c4bbc0f9a21 of 2026-11-26 (g++ 12.2.0, MPI yes, oneDNN 2.6.3)";
 /// without the commit where the sources were no checkout.
 std::string version_line();
+/// Returns "0.1.0".
+std::string version();
 /// Returns true if this build runs ranks over MPI.
 bool with_mpi();
 /// Returns the commit that was built, "1c4bbc0f9a21", with "-dirty" where files differed from it;

@@ -8,6 +8,8 @@
 #include "cli/flags/rank_flags.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
+#include "hios/base/nearest_name.h"
+#include "hios/base/need.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
@@ -114,7 +116,8 @@ bool read_throughput(const Flags& flags, std::size_t ranks) {
   const std::string name = flags.text("objective");
   if (name == to_string(Objective::kLatency)) return false;
   if (name != to_string(Objective::kThroughput)) {
-    throw InputError("--objective takes latency or throughput, not " + quote(name));
+    throw InputError("--objective takes latency or throughput, not " + quote(name) +
+                     did_you_mean(name, {"latency", "throughput"}));
   }
   if (flags.given("inputs") || flags.given("parts")) {
     throw InputError(
@@ -124,7 +127,8 @@ bool read_throughput(const Flags& flags, std::size_t ranks) {
   if (ranks < 2) {
     throw InputError(
         "--objective throughput measures transfers between two ranks that compute, and there is "
-        "one: start it on all ranks of the plan (mpirun -np 2), or leave it out");
+        "one: leave it out, or give it the ranks of the plan",
+        need::Ranks{2});
   }
   return true;
 }

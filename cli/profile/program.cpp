@@ -206,8 +206,10 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   const Provenance provenance = gather_provenance(transport);
   ProfileCommand command =
       mpi::agreed(transport, [&] { return read_profile_command(flags, transport, memory); });
-  command.options.provenance = Json{
-      {"commit", commit()}, {"date", provenance.date}, {"environment", provenance.environment}};
+  command.options.provenance = Json{{"hios", version()},
+                                    {"commit", commit()},
+                                    {"date", provenance.date},
+                                    {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);
   std::optional<StopRequest> stop;  // until the profile is written
   const Measured measured = measure_all(command, watch, plain_transport, stop);

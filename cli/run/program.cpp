@@ -78,6 +78,7 @@ void report_setup(const RunCommand& command, const job::RunSetup& setup) {
   print_setup(command, setup);
   warn_of(setup.warnings);
   warn_of_unsettled(setup.unsettled);
+  warn_of_elsewhere(setup.elsewhere);
   if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences) {
     log::info(
         "the schedule is for throughput, and this run has one inference at a time: --inferences "

@@ -1,10 +1,17 @@
 #include "cli/run/run_flags.h"
 
+#include <nlohmann/json.hpp>
+#include <variant>
+
 #include "cli/flags/flight_flags.h"
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
+#include "cli/process/version.h"
 #include "cli/run/inferences_flags.h"
+#include "cli/run/missing_files.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
+#include "hios/schedule/schedule_json.h"
 
 namespace hios::cli {
 
@@ -112,6 +119,8 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);
   if (flags.given("rtol")) options.rtol = flags.number("rtol", 0, 1e30);
   options.blocking = flags.given("blocking");
+  options.version = version();
+  options.commit = commit();
   return options;
 }
 
@@ -132,15 +141,16 @@ void check_together(const Flags& flags, const RunCommand& command) {
   }
 }
 
+/// Returns the kind of each rank's device.
+std::vector<std::string> kinds_of(const job::RankOptions& ranks, std::size_t size) {
+  std::vector<std::string> kinds;
+  for (const BackendEntry* const backend : job::backends_of_ranks(ranks, size))
+    kinds.emplace_back(backend->kind);
+  return kinds;
+}
+
 /// Returns a rank's device where there is no schedule: one rank, or one rank per copy.
 Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_t size) {
-  const auto copies =
-      static_cast<std::size_t>(flags.optional_integer("copies", 1, 65536).value_or(1));
-  if (size != copies) {
-    throw InputError("--schedule FILE is needed for more than one rank (" + std::to_string(size) +
-                     (copies > 1 ? ", for " + std::to_string(copies) + " copies" : "") +
-                     "): it assigns operators to ranks");
-  }
   const BackendEntry& backend = *job::backends_of_ranks(ranks, size).front();
   Device device;
   device.kind = std::string(backend.kind);
@@ -150,6 +160,24 @@ Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_
   return device;
 }
 
+/// Reads model and schedule. Throws InputError where the schedule is for another graph, with the
+/// command that plans this one.
+job::RunInputs read_scheduled(const Flags& flags, const std::string& schedule,
+                              const ReadLimits& limits, const FusionRules& fusion) {
+  try {
+    return job::read_run_inputs(flags.text("model"), read_input_size(flags), schedule, {}, limits,
+                                fusion);
+  } catch (const InputError& error) {
+    if (!std::holds_alternative<need::ScheduleOfGraph>(error.need())) throw;
+    const Json json = read_json(schedule, limits);
+    const std::vector<Device> devices = schedule_head(JsonView(json, schedule)).devices;
+    const std::string command = plan_command(
+        flags, load_network(flags, limits, Platform(devices).element_bytes()), devices, schedule);
+    if (command.empty()) throw;
+    throw InputError(std::string(error.what()) + ", or replace it with: " + command);
+  }
+}
+
 job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, std::size_t size,
                            const ReadLimits& limits) {
   const std::string model = flags.text("model");
@@ -157,10 +185,15 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
   const auto schedule = flags.optional_text("schedule");
   const auto profile = flags.optional_text("profile");
   const FusionRules fusion = read_fusion(flags, limits);
+  require_schedule(
+      flags, limits, kinds_of(ranks, size),
+      static_cast<std::size_t>(flags.optional_integer("copies", 1, 65536).value_or(1)));
   job::RunInputs inputs =
-      schedule ? job::read_run_inputs(model, wanted, *schedule, profile, limits, fusion)
+      schedule ? read_scheduled(flags, *schedule, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
-                                      lone_device(flags, ranks, size), profile, limits, fusion);
+                                      lone_device(flags, ranks, size), {}, limits, fusion);
+  require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
+  inputs.profile = job::read_profile(profile, limits);
   inputs.input = read_given_input(flags, inputs.network, limits);
   return inputs;
 }

@@ -5,6 +5,6 @@
 #include "scheduler/registry.h"
 
 int main(int argc, char** argv) {
-  hios::cli::prepare_process(argv[0]);  // the registry, too, takes memory
+  hios::cli::prepare_process(argc, argv);  // the registry, too, takes memory
   return hios::cli::schedule_program(argc, argv, hios::scheduler::built_in());
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios::cli {
 
@@ -10,7 +11,8 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
   const std::string name = flags.text("objective");
   if (name == to_string(Objective::kLatency)) return Objective::kLatency;
   if (name != to_string(Objective::kThroughput)) {
-    throw InputError("--objective takes latency or throughput, not " + quote(name));
+    throw InputError("--objective takes latency or throughput, not " + quote(name) +
+                     did_you_mean(name, {"latency", "throughput"}));
   }
   if (inputs.sized()) {
     throw InputError(

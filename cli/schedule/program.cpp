@@ -344,7 +344,7 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
 }  // namespace
 
 int schedule_program(int argc, const char* const* argv, const scheduler::Registry& registry) {
-  prepare_process(argv[0]);
+  prepare_process(argc, argv);
   return exit_status_of([&] { return run(argc, argv, registry); });
 }
 

@@ -14,7 +14,6 @@
 #include "hios/schedule/schedule_json.h"
 
 namespace hios::job {
-namespace {
 
 std::optional<Profile> read_profile(const std::optional<std::string>& file,
                                     const ReadLimits& limits) {
@@ -24,8 +23,6 @@ std::optional<Profile> read_profile(const std::optional<std::string>& file,
   profile.file = *file;
   return profile;
 }
-
-}  // namespace
 
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,

@@ -25,6 +25,10 @@ struct RunInputs {
   std::vector<float> input = {};
 };
 
+/// Reads a profile; returns nothing where no file is named. Throws InputError.
+std::optional<Profile> read_profile(const std::optional<std::string>& file,
+                                    const ReadLimits& limits);
+
 /// Reads the files of a run. `model`: see load_model. Where `size` is empty, the model has the size
 /// that the schedule was made for. `fusion` must be the schedule's. Throws InputError.
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,

@@ -15,6 +15,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/profile/elsewhere.h"
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
@@ -139,11 +140,16 @@ void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
   setup.ranks = gather_ranks(transport(), mine, plan);
   note_memory(setup.ranks, planned, platform.devices());
-  setup.warnings = host_warnings(gather_surroundings(transport(), mine));
+  const std::vector<RankSurroundings> surroundings = gather_surroundings(transport(), mine);
+  setup.warnings = host_warnings(surroundings);
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
-  if (profile) setup.unsettled = unsettled_text(*profile, all_copies);
+  if (profile) {
+    setup.unsettled = unsettled_text(*profile, all_copies);
+    setup.elsewhere = measured_elsewhere(
+        *profile, all_copies, as_surrounding(surroundings, options.version, options.commit));
+  }
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);
   setup.tolerance = {options.atol.value_or(usual.atol), options.rtol.value_or(usual.rtol)};

@@ -58,6 +58,8 @@ struct RunOptions {
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
   bool plan_only = false;           ///< run() is not called, and hosts need no memory for it
   bool time_operators = false;      ///< RunResults::operators
+  std::string version = {};         ///< of the programs, compared with the profile's
+  std::string commit = {};          ///< likewise
 };
 
 /// The devices, routes and costs of a run, known before anything runs.
@@ -75,6 +77,9 @@ struct RunSetup {
   std::string unsettled;
   Precision precision = Precision::kFp32;  ///< the roughest of all devices'
   Tolerance tolerance;
+  /// The differences between the profile's machine or build and the job's
+  /// (hios/profile/elsewhere.h).
+  std::string elsewhere;
   /// The algorithms by which all ranks compute, so that N of them give the bits of one. Empty: the
   /// ranks' backends, arithmetics or GPUs differ, and so do their algorithms.
   std::optional<ReportAlgorithms> algorithms;

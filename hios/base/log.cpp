@@ -65,6 +65,8 @@ void warning(std::string_view line) {
   if (at_least(Level::kNormal)) emit("warning: ", message(line));
 }
 
+void lasting_warning(std::string_view line) { emit("warning: ", message(line)); }
+
 void error(std::string_view line) { emit("error: ", message(line)); }
 
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total,

@@ -16,7 +16,8 @@ Level level();
 void info(std::string_view line);     ///< from kNormal
 void verbose(std::string_view line);  ///< from kVerbose
 void warning(std::string_view line);  ///< from kNormal, prefixed "warning: "; names its remedy
-void error(std::string_view line);    ///< always, prefixed "error: "
+void lasting_warning(std::string_view line);  ///< the same, always: a result may not hold
+void error(std::string_view line);            ///< always, prefixed "error: "
 
 /// Returns "measuring operators  42/119  3 s left", cut to fit a terminal. `seconds_left` < 0:
 /// unknown.

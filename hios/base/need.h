@@ -49,6 +49,12 @@ struct SameMerge {
   bool operator==(const SameMerge&) const = default;
 };
 
+/// A schedule of the graph that is there.
+struct ScheduleOfGraph {
+  static auto fields(auto&) { return std::tie(); }
+  bool operator==(const ScheduleOfGraph&) const = default;
+};
+
 /// All findings about a schedule, of which the error shows the first.
 struct AllFindings {
   static auto fields(auto&) { return std::tie(); }
@@ -262,7 +268,8 @@ using AnyNeed =
                  need::DeviceKind, need::ScheduledPrecision, need::ChosenPrecision,
                  need::BackendPerRank, need::Ranks, need::Cores, need::UnsharedCores,
                  need::CoreQuota, need::PerformanceGovernor, need::SingleCopy, need::CudaAwareMpi,
-                 need::OtherRoute, need::MatchingLauncher, need::MpiInBuild, need::FailedOperator>;
+                 need::OtherRoute, need::MatchingLauncher, need::MpiInBuild, need::FailedOperator,
+                 need::ScheduleOfGraph>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.

@@ -5,6 +5,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/nearest_name.h"
 #include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 #include "hios/onnx/read/import.h"
@@ -51,8 +52,11 @@ Model load_model(const std::string& name_or_file, const InputSize& size, const R
     return entry->build(size.batch.value_or(1), height, size.width.value_or(height));
   }
   if (name_or_file.find_first_of("./") == std::string::npos) {
+    std::vector<std::string_view> names;
+    for (const models::Entry& entry : models::all()) names.push_back(entry.name);
     throw InputError("model " + name_or_file + ": no built-in of that name (" + built_in_names() +
-                     "), and no file (a file's name has a '.' or a '/')");
+                     "), and no file (a file's name has a '.' or a '/')" +
+                     did_you_mean(name_or_file, names));
   }
   if (name_or_file.ends_with(".onnx")) {
     return onnx::import_model(name_or_file,

@@ -171,10 +171,12 @@ std::vector<PlannedTransfer> read_transfers(const JsonView& view, const Graph& g
 
 void check_digest(const JsonView& view, const GraphHead& head, const Graph& graph) {
   if (head.digest == graph.digest()) return;
-  view.fail("the schedule is for graph " + describe(head) + " with digest " + quote(head.digest) +
-            ", but this one is " + quote(graph.name()) + " with digest " + quote(graph.digest()) +
-            "; give the graph or model, batch, size, fusion and merge that it was made for, or "
-            "schedule it again");
+  throw InputError(
+      view.where() + ": the schedule is for graph " + describe(head) + " with digest " +
+          quote(head.digest) + ", but this one is " + quote(graph.name()) + " with digest " +
+          quote(graph.digest()) +
+          "; give the graph or model, batch, size, fusion and merge that it was made for",
+      need::ScheduleOfGraph{});
 }
 
 Objective read_objective(const JsonView& view) {

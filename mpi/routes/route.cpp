@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios::mpi {
 
@@ -51,8 +52,12 @@ const Route* parse_route(std::string_view text) {
   if (text == "auto") return nullptr;
   const Route* const found = find(text);
   if (found != nullptr && found->serves.devices) return found;
+  std::vector<std::string_view> names = {"auto"};
+  for (const Route& route : routes()) {
+    if (route.serves.devices) names.push_back(route.name);
+  }
   throw InputError("no transport is called " + quote(text) + "; there are auto, " +
-                   device_route_names("and"));
+                   device_route_names("and") + did_you_mean(text, names));
 }
 
 std::string device_route_names(std::string_view last) {

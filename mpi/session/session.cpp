@@ -127,6 +127,14 @@ int end_job(Job& job, int status, const std::optional<InputError>& message,
 
 }  // namespace
 
+Library library() {
+#ifdef OPEN_MPI
+  return Library::kOpenMpi;
+#else
+  return Library::kOther;
+#endif
+}
+
 int run_session(int argc, char** argv, const std::function<int(Transport&)>& body,
                 const ErrorText& text_of, const SessionTimeout& timeout) {
   if (!launched()) return run_one_rank(body, text_of);

@@ -8,6 +8,10 @@
 
 namespace hios::mpi {
 
+/// The MPI that this build uses, whose launcher starts its ranks.
+enum class Library { kNone, kOpenMpi, kOther };
+Library library();
+
 /// Formats the line that a program prints for an Error: its text, and its Need in the program's own
 /// words. Called on the main thread.
 using ErrorText = std::function<std::string(const Error&)>;

@@ -9,6 +9,8 @@
 // whole job.
 namespace hios::mpi {
 
+Library library() { return Library::kNone; }
+
 int run_session(int, char**, const std::function<int(Transport&)>& body, const ErrorText& text_of,
                 const SessionTimeout&) {
   const auto alone = [&](Transport& transport) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "hios/evaluate/blocks.h"
 #include "hios/graph/arcs.h"
 #include "hios/schedule/assignment.h"
@@ -112,7 +113,11 @@ std::string_view to_string(PeriodBound bound) {
 
 std::vector<PeriodBound> period_bounds_named(const std::vector<std::string>& names) {
   std::string list = "all";
-  for (const auto& [name, bound] : kNames) list += ", " + std::string(name);
+  std::vector<std::string_view> known_names = {"all"};
+  for (const auto& [name, bound] : kNames) {
+    list += ", " + std::string(name);
+    known_names.emplace_back(name);
+  }
   std::vector<bool> wanted(kNames.size(), false);
   for (const std::string& each : names) {
     bool known = false;
@@ -120,7 +125,10 @@ std::vector<PeriodBound> period_bounds_named(const std::vector<std::string>& nam
       if (each != "all" && each != kNames[i].first) continue;
       known = wanted[i] = true;
     }
-    if (!known) throw InputError(quote(each) + " is no bound of periods; there are " + list);
+    if (!known) {
+      throw InputError(quote(each) + " is no bound of periods; there are " + list +
+                       did_you_mean(each, known_names));
+    }
   }
   std::vector<PeriodBound> bounds;
   for (std::size_t i = 0; i < kNames.size(); ++i) {

@@ -26,37 +26,64 @@ Device device(const std::string& kind, int threads, Precision precision = Precis
   return made;
 }
 
-std::string line_for(const Platform& platform, std::size_t device, const std::string& flags = {}) {
+/// A program that was started in a shell, on a host with so many cores.
+Invocation on_cores(std::size_t cores) {
+  return {.words = {"hios-run", "--schedule", "my plan.json"},
+          .mpi = mpi::Library::kOpenMpi,
+          .cores = cores};
+}
+
+std::string line_for(const Platform& platform, std::size_t device, const std::string& flags = {},
+                     std::size_t cores = 64, const std::string& profile = "p.json") {
   const Graph graph("net", {}, {});
   return error_line(
-      InputError("no time", measurement_of(DeviceId(device), platform, "p.json", graph)), flags);
+      InputError("no time", measurement_of(DeviceId(device), platform, profile, graph)), flags,
+      on_cores(cores));
 }
 
 TEST(Remedies, AMeasurementIsACommand) {
   EXPECT_EQ(line_for(Platform::homogeneous(3, "cpu", 2, 8), 1),
-            "no time; measure it with: mpirun -np 3 hios-profile --model net --threads 2 --output "
-            "p.json --update");
+            "no time; measure it with: mpirun -np 3 --bind-to none hios-profile --model net "
+            "--threads 2 --output p.json --update");
   EXPECT_EQ(line_for(Platform({device("cpu", 1, Precision::kFp16)}), 0, "--model net --height 48"),
-            "no time; measure it with: mpirun -np 1 hios-profile --model net --height 48 --backend "
+            "no time; measure it with: hios-profile --model net --height 48 --backend "
             "reference --threads 1 --math fp16 --output p.json --update");
   EXPECT_EQ(line_for(Platform({device("gpu", 0, Precision::kTf32)}), 0),
-            "no time; measure it with: mpirun -np 1 hios-profile --model net --backend cuda --math "
+            "no time; measure it with: hios-profile --model net --backend cuda --math "
             "tf32 --output p.json --update");
+}
+
+TEST(Remedies, AMeasurementSharesCoresWhereThereAreTooFew) {
+  EXPECT_EQ(line_for(Platform::homogeneous(2, "cpu", 2, 8), 1, {}, 3),
+            "no time; measure it with: mpirun -np 2 --bind-to none --oversubscribe hios-profile "
+            "--model net --threads 2 --oversubscribe --output p.json --update");
+}
+
+TEST(Remedies, AMeasurementQuotesNamesOfFiles) {
+  EXPECT_EQ(
+      line_for(Platform::homogeneous(1, "cpu", 1, 1), 0, "--model 'a b.onnx'", 8, "it's.json"),
+      "no time; measure it with: hios-profile --model 'a b.onnx' --threads 1 --output "
+      "'it'\\''s.json' --update");
 }
 
 TEST(Remedies, NameAllBackendsOfAMixedPlatform) {
   const Platform mixed({device("gpu", 0), device("cpu", 4)});
   for (const std::size_t each : {0, 1}) {
     EXPECT_EQ(line_for(mixed, each),
-              "no time; measure it with: mpirun -np 2 hios-profile --model net --backend cuda,cpu "
-              "--threads 4 --output p.json --update");
+              "no time; measure it with: mpirun -np 2 --bind-to none hios-profile --model net "
+              "--backend cuda,cpu --threads 4 --output p.json --update");
   }
 }
 
 TEST(Remedies, NameTheFlagsOfJobs) {
-  const auto line = [](Need need) { return error_line(InputError("no", std::move(need))); };
-  EXPECT_EQ(line(need::Ranks{2}), "no: start it with mpirun -np 2");
-  EXPECT_EQ(line(need::AllFindings{}), "no; hios-schedule --check lists them");
+  const auto line = [](Need need) {
+    return error_line(InputError("no", std::move(need)), "--model net", on_cores(8));
+  };
+  EXPECT_EQ(line(need::Ranks{2}),
+            "no: start it with: mpirun -np 2 --bind-to none hios-run --schedule 'my plan.json'");
+  EXPECT_EQ(line(need::Ranks{1}), "no: start it with: hios-run --schedule 'my plan.json'");
+  EXPECT_EQ(line(need::AllFindings{}),
+            "no; list them with: hios-schedule --check 'my plan.json' --model net");
   EXPECT_EQ(
       line(need::HostMemory{.several_ranks = true}),
       "no: take a smaller input (--batch, --height, --width, --dim), fewer ranks on this host, "
@@ -76,6 +103,19 @@ TEST(Remedies, NameTheFlagsOfJobs) {
             "no: choose --math fp32, tf32 or --backend reference or --backend cuda");
   EXPECT_EQ(line(need::ChosenPrecision{{"fp32"}, {}}), "no: choose --math fp32");
   EXPECT_NE(line(need::IdentifiedDevices{}).find("--platform"), std::string::npos);
+}
+
+// Tests of programs run the others (tests/cli/programs/files/pasted_commands_test.cpp).
+TEST(Remedies, EveryCommandEndsItsLine) {
+  const Invocation here = on_cores(8);
+  const auto lines = {error_line(InputError("no", need::OnnxReader{}), "", here),
+                      error_line(InputError("no", need::OnnxWriter{}), "", here),
+                      error_line(InputError("no", need::MpiInBuild{}), "", here)};
+  for (const std::string& line : lines) {
+    const std::size_t command = line.find("with: cmake --preset release -DHIOS_");
+    EXPECT_NE(command, std::string::npos) << line;
+    EXPECT_TRUE(line.ends_with("=ON && cmake --build --preset release")) << line;
+  }
 }
 
 TEST(Remedies, NoNeedLeavesTheTextAsItIs) {
@@ -106,15 +146,18 @@ TEST(Remedies, NameTheFlagsOfTheEngine) {
   const auto not_built = [](const char* name, const char* instead) {
     return error_line(InputError("not built", need::BackendInBuild{name, instead}));
   };
-  EXPECT_EQ(not_built("cuda", "cpu"),
-            "not built; build with cmake --preset cuda where CUDA 13 and cuDNN 9 are installed, or "
-            "use --backend cpu");
-  EXPECT_EQ(not_built("cpu", "reference"),
-            "not built; install libdnnl-dev and build with cmake -DHIOS_CPU=ON, or use --backend "
-            "reference");
-  EXPECT_EQ(not_built("mine", "cpu"), "not built, or use --backend cpu");
+  EXPECT_EQ(
+      not_built("cuda", "cpu"),
+      "not built; use --backend cpu, or, where CUDA 13 and cuDNN 9 are installed, build with: "
+      "cmake --preset cuda && cmake --build --preset cuda");
+  EXPECT_EQ(
+      not_built("cpu", "reference"),
+      "not built; use --backend reference, or build with: apt-get install libdnnl-dev && cmake "
+      "--preset release -DHIOS_CPU=ON && cmake --build --preset release");
+  EXPECT_EQ(not_built("mine", "cpu"), "not built; use --backend cpu");
   EXPECT_EQ(error_line(InputError("too old", need::GpuArchitectureInBuild{"cpu"})),
-            "too old; build for it with cmake -DCMAKE_CUDA_ARCHITECTURES, or use --backend cpu");
+            "too old; use --backend cpu, or build for it with: cmake --preset cuda "
+            "-DCMAKE_CUDA_ARCHITECTURES=native && cmake --build --preset cuda");
   EXPECT_EQ(error_line(InputError("2 for 3 ranks", need::BackendPerRank{})),
             "2 for 3 ranks: give --backend one name for all, or one a rank");
   EXPECT_EQ(error_line(InputError("made for another", need::SameGpu{})),

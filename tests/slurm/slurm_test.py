@@ -141,6 +141,17 @@ class Jobs(SlurmTest):
             self.cluster.command("scancel", number)
             self.cluster.wait(number)
 
+    def test_a_message_has_the_command_that_submits_the_job_again(self):
+        schedule = shutil.copy(self.schedule(), self.folder / "my plan.json")
+        for launcher in ("mpirun", "srun"):
+            self.site(launcher)
+            printed = self.finish("--nodes=1", "run.sbatch", *NETWORK, *QUICK, "--schedule", schedule, state="FAILED")
+            command = re.search(r"the job 1 ranks: start it with: (sbatch --nodes=2 run\.sbatch .*)", printed)
+            self.assertTrue(command, printed)
+            submitted = self.cluster.command("bash", "-c", command[1], folder=self.folder)
+            number = re.search(r"Submitted batch job (\d+)", submitted)[1]
+            self.assertEqual(self.cluster.wait(number), "COMPLETED", self.output(number))
+
     def test_a_job_without_a_site_file_says_what_to_do(self):
         (self.folder / "site.env").unlink()
         printed = self.finish("run.sbatch", state="FAILED")

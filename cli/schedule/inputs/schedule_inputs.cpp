@@ -1,18 +1,27 @@
 #include "cli/schedule/inputs/schedule_inputs.h"
 
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/process/commands.h"
+#include "cli/process/version.h"
 #include "cli/remedies.h"
-
+#include "engine/host/machine.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/base/nearest_name.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform_json.h"
+#include "hios/profile/elsewhere.h"
 #include "hios/profile/extrapolate.h"
+#include "hios/profile/profile_gaps.h"
 #include "hios/profile/profile_json.h"
 #include "hios/profile/settling.h"
 #include "hios/schedule/schedule_json.h"
@@ -62,9 +71,14 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
     const bool gpu = kind == kGpuKind;
     if (!gpu && !computes_on_cores(kind)) {
       std::string capped;
-      for (const InstructionCap& cap : kInstructionCaps) capped += ", " + std::string(cap.kind);
+      std::vector<std::string_view> kinds = {kCpuKind, kGpuKind};
+      for (const InstructionCap& cap : kInstructionCaps) {
+        capped += ", " + std::string(cap.kind);
+        kinds.push_back(cap.kind);
+      }
       throw InputError("--kind takes cpu or gpu, not '" + kind + "', or with capped instructions" +
-                       capped.substr(1) + "; name others in a --platform");
+                       capped.substr(1) + "; name others in a --platform" +
+                       did_you_mean(kind, kinds));
     }
     const std::int64_t cores = gpu ? 0 : 1;
     if (gpu && flags.optional_integer("threads", 0, 65536).value_or(0) > 0)
@@ -85,6 +99,14 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
   Platform platform = platform_from_json(JsonView(json, *file));
   of_file = keys_of_devices(json);
   return platform;
+}
+
+/// Returns what of this machine a profile can be compared with, before anything runs. Backends and
+/// MPI are those of the machine where the plan will run.
+Surrounding this_machine() {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return {.processor = processor_name(), .host = host, .version = version(), .commit = commit()};
 }
 
 }  // namespace
@@ -159,6 +181,7 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
   if (flags.given("model")) {
     make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
     network_ = make_network_({});
+    own_profile_ = profile_name(flags);
     model_words_ = [flags, this](const Graph& graph) {
       return model_words(flags, network_->model, graph, read_divided_inputs(flags));
     };
@@ -207,12 +230,16 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
     if (!flags.given("extrapolate-ranks")) return;
     throw InputError("--extrapolate-ranks takes the measurements of a --profile: give one");
   }
+  if (std::error_code error; !std::filesystem::exists(*file, error) && !error) {
+    fail_without_times(printable(*file, 200) + ": there is no such profile", *file);
+  }
   const Json json = read_input(*file, limits);
   profile_ = profile_from_json(JsonView(json, *file));
   profile_->file = *file;
   if (flags.given("extrapolate-ranks")) extrapolated_from_ = other_ranks(*profile_, platform_);
   if (extrapolated_from_) profile_ = extrapolated(*profile_, platform_, *extrapolated_from_);
   platform_ = identified_by(*profile_, platform_);
+  warn_of_elsewhere(measured_elsewhere(*profile_, platform_, std::array{this_machine()}));
 }
 
 /// Takes the I/O charge of transfers and the fast memory of devices from the profile, where the
@@ -230,17 +257,18 @@ void ScheduleInputs::take_measured(const Flags& flags) {
     if (!measured || measured->io_charge ||
         (!set_by_platform_.empty() && set_by_platform_[d].io_charge))
       continue;
-    log::info(
-        "(hios-profile --objective throughput --update measures the time that transfers take from "
-        "devices; a --platform may give it)");
+    log::info("a --platform may give the time that transfers take from devices; measure it with: " +
+              measurement_command(measurement_of(DeviceId(d), platform_, profile_->file, graph()),
+                                  model_words_(graph()) + " --objective throughput", invocation()));
     return;
   }
 }
 
 const CostModel& ScheduleInputs::costs() {
   if (!costs_ && network_ && !profile_) {
-    throw InputError(
-        "a --model has no costs of its own: give --profile FILE, made by hios-profile");
+    fail_without_times(
+        "a --model has no costs of its own: add --profile " + shell_word(own_profile_),
+        own_profile_);
   }
   if (!costs_) {
     require_memory(cost_model_bytes(graph(), platform_),
@@ -268,15 +296,22 @@ CostModel ScheduleInputs::costs_of(const Graph& graph) const {
 }
 
 CostModel ScheduleInputs::costs_by_profile(const Graph& graph) const {
-  try {
-    return with_remedies(model_words_(graph),
-                         [&] { return CostModel::from_profile(graph, platform_, *profile_); });
-  } catch (const InputError& error) {
-    const auto ranks = other_ranks(*profile_, platform_);
-    if (!ranks) throw;
-    throw InputError(std::string(error.what()) + ", or plan with the measurements of " +
-                     std::to_string(*ranks) + " ranks: --extrapolate-ranks");
-  }
+  return with_remedies(model_words_(graph), [&] {
+    try {
+      return CostModel::from_profile(graph, platform_, *profile_);
+    } catch (const InputError& error) {
+      const auto ranks = other_ranks(*profile_, platform_);
+      if (!ranks) throw;
+      throw InputError(std::string(error.what()) + "; plan with the measurements of " +
+                           std::to_string(*ranks) + " ranks by --extrapolate-ranks",
+                       error.need());
+    }
+  });
+}
+
+void ScheduleInputs::fail_without_times(const std::string& text, const std::string& file) const {
+  const InputError error(text, measurement_of(DeviceId(0), platform_, file, graph()));
+  throw InputError(error_line(error, model_words_(graph())));
 }
 
 ScheduleFile ScheduleInputs::blank_file() const {

@@ -71,6 +71,8 @@ class ScheduleInputs {
   void read_profile(const Flags& flags, const ReadLimits& limits);
   void take_measured(const Flags& flags);
   CostModel costs_by_profile(const Graph& graph) const;
+  /// Throws InputError with the command that measures the times into the file.
+  [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
   void read_inputs(const Flags& flags);
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 
@@ -81,6 +83,7 @@ class ScheduleInputs {
   scheduler::DivisibleProblem divisible_;  ///< a view of sized_
   /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;
+  std::string own_profile_;  ///< the name of a profile for commands where none is given
   Graph graph_;
   Platform platform_;
   std::vector<SetByPlatform> set_by_platform_;  ///< by device of a --platform; else empty

@@ -8,6 +8,7 @@
 #include "engine/job/ranks/ranks.h"
 #include "hios/base/json/owned_json.h"
 #include "hios/base/need.h"
+#include "hios/profile/elsewhere.h"
 
 /// The hosts of a job, and warnings about facts that spoil its times.
 namespace hios::job {
@@ -44,5 +45,9 @@ struct HostWarning {
 /// that are copied twice, processors that slow down, GPUs whose tensors MPI cannot send, hosts and
 /// libraries that differ. None of these makes a result wrong.
 std::vector<HostWarning> host_warnings(const std::vector<RankSurroundings>& ranks);
+
+/// Returns the machine of each rank, by rank, for programs of this version and commit.
+std::vector<Surrounding> as_surrounding(const std::vector<RankSurroundings>& ranks,
+                                        const std::string& version, const std::string& commit);
 
 }  // namespace hios::job

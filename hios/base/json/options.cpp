@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios {
 namespace {
@@ -93,9 +94,14 @@ void Options::set(std::string_view key_equals_value) {
   const auto index = find(name);
   if (!index) {
     std::string known;
-    for (const OptionSpec& spec : specs_) known += (known.empty() ? "" : ", ") + spec.name;
+    std::vector<std::string_view> names;
+    for (const OptionSpec& spec : specs_) {
+      known += (known.empty() ? "" : ", ") + spec.name;
+      names.push_back(spec.name);
+    }
     throw InputError(said + "no option is called " + quote(name) + "; " +
-                     (known.empty() ? "there are none here" : "there are: " + known));
+                     (known.empty() ? "there are none here" : "there are: " + known) +
+                     did_you_mean(name, names));
   }
   const OptionSpec& spec = specs_[*index];
   const auto value = parse(spec, key_equals_value.substr(equals + 1));

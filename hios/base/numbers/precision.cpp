@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios {
 
@@ -21,11 +22,14 @@ std::string_view to_string(Precision precision) {
 
 Precision parse_precision(std::string_view text) {
   std::string known;
+  std::vector<std::string_view> names;
   for (const Precision precision : kPrecisions) {
     if (text == to_string(precision)) return precision;
     known += (known.empty() ? "" : ", ") + std::string(to_string(precision));
+    names.push_back(to_string(precision));
   }
-  throw InputError("no arithmetic is called '" + printable(text) + "'; there are " + known);
+  throw InputError("no arithmetic is called '" + printable(text) + "'; there are " + known +
+                   did_you_mean(text, names));
 }
 
 Precision read_precision(const JsonView& view) {

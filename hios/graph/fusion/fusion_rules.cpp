@@ -8,6 +8,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/nearest_name.h"
 #include "hios/graph/fusion/fusion.h"
 #include "hios/model/layer_types.h"
 
@@ -181,7 +182,8 @@ FusionRules load_fusion(const std::string& word_or_file, const ReadLimits& limit
   if (word_or_file == "none") return {FusionRules::Kind::kNone};
   if (word_or_file.find_first_of("./") == std::string::npos) {
     throw InputError("fusion " + printable(word_or_file, 200) +
-                     ": neither default nor none, and no file (a file's name has a '.' or a '/')");
+                     ": neither default nor none, and no file (a file's name has a '.' or a '/')" +
+                     did_you_mean(word_or_file, {"default", "none"}));
   }
   const Json json = read_json(word_or_file, limits);
   return fusion_from_json(JsonView(json, word_or_file));

@@ -5,6 +5,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/nearest_name.h"
 
 namespace hios {
 namespace {
@@ -53,7 +54,8 @@ Merge load_merge(const std::string& word_or_file, const ReadLimits& limits) {
   }
   if (word_or_file.find_first_of("./") == std::string::npos) {
     throw InputError("merge " + printable(word_or_file, 200) +
-                     ": neither none nor siblings, and no file (a file's name has a '.' or a '/')");
+                     ": neither none nor siblings, and no file (a file's name has a '.' or a '/')" +
+                     did_you_mean(word_or_file, {"none", "siblings"}));
   }
   const Json json = read_json(word_or_file, limits);
   ObjectReader graph(open_format(JsonView(json, word_or_file), "hios-schedule").required("graph"));

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "hios/graph/random/families.h"
 
 // Every key has a row in kKeys below; families.h says which families have it.
@@ -63,7 +64,7 @@ RandomDag::Family read_family(std::string_view text) {
     names.push_back(row.name);
   }
   throw InputError(key_words("family") + quote(text) + " is unknown; known are " +
-                   enumerated(names));
+                   enumerated(names) + did_you_mean(text, names));
 }
 
 /// Reads "1x4:0.25": each item as often as its number says, or once.
@@ -207,7 +208,7 @@ void read_key(std::string_view key, std::string_view text, RandomDag& into) {
     names.push_back(known.name);
   }
   throw InputError("random network: '" + printable(key) + "' is unknown; known are " +
-                   enumerated(names) + ", as in " + kExample);
+                   enumerated(names) + ", as in " + kExample + did_you_mean(key, names));
 }
 
 bool has(const Row& row, std::string_view key) {

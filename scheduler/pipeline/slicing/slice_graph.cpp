@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/base/nearest_name.h"
 #include "hios/base/numbers/random.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/pipeline/pipeline_problem.h"
@@ -123,12 +124,14 @@ void search_arrangement(const PipelineProblem& problem, const GeneticOptions& ge
 }  // namespace
 
 OrderSearch order_search_named(std::string_view name) {
-  std::string names;
+  std::string known;
+  std::vector<std::string_view> names;
   for (const auto& [each, search] : kSearches) {
     if (each == name) return search;
-    names += (names.empty() ? "" : ", ") + std::string(each);
+    known += (known.empty() ? "" : ", ") + std::string(each);
+    names.push_back(each);
   }
-  throw InputError("order: " + quote(name) + " is none of " + names);
+  throw InputError("order: " + quote(name) + " is none of " + known + did_you_mean(name, names));
 }
 
 SlicedOrder slice_orders(const PipelineProblem& problem, const SliceGraphOptions& options,

@@ -63,6 +63,68 @@ TEST(Flags, RefusesUnknownFlags) {
       << "a flag twice";
 }
 
+/// Reads the words of a program with a model, and with a flag that also stands alone.
+Flags read_model(std::vector<const char*> words) {
+  words.insert(words.begin(), "hios-test");
+  Flags flags("hios-test", "a test");
+  boost::program_options::options_description group("Test");
+  group.add_options()("model", value("NAME"), "a model")(
+      "verify", value("operators")->implicit_value("outputs"), "a check")(
+      "explain", boost::program_options::value<std::vector<std::string>>()->multitoken(),
+      "several words");
+  flags.add(group).add(common_flags());
+  flags.parse(static_cast<int>(words.size()), words.data());
+  return flags;
+}
+
+TEST(Flags, TakeAWordWithoutAFlagAsTheModel) {
+  for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+           {"net"}, {"-q", "net"}, {"net", "--seed", "3"}, {"--seed", "3", "net"}, {"--", "net"}}) {
+    EXPECT_EQ(read_model(words).text("model"), "net");
+  }
+  EXPECT_EQ(read_model({"--model", "net"}).text("model"), "net");
+  EXPECT_FALSE(read_model({}).given("model"));
+}
+
+TEST(Flags, TakeTheWordAfterAFlagThatStandsAloneAsTheModel) {
+  const Flags flags = read_model({"--verify", "net"});
+  EXPECT_EQ(flags.text("model"), "net");
+  EXPECT_EQ(flags.text("verify"), "outputs");
+  const Flags both = read_model({"--model", "net", "--verify", "operators"});
+  EXPECT_EQ(both.text("model"), "net");
+  EXPECT_EQ(both.text("verify"), "operators") << "there is a model already";
+  EXPECT_EQ(read_model({"--verify=operators", "net"}).text("verify"), "operators");
+  const Flags explain = read_model({"--explain", "a", "b"});
+  EXPECT_FALSE(explain.given("model"));
+  EXPECT_EQ(explain.repeated("explain"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Flags, RefuseTwoModels) {
+  EXPECT_EQ(message([] {
+              read_model({"a", "--model", "b"});
+            }),
+            "\"a\" and --model b both name the model: leave one out");
+  EXPECT_EQ(message([] {
+              read_model({"a", "b"});
+            }),
+            "\"a\" is the model, and \"b\" needs a flag before it (hios-test --help lists the "
+            "flags)");
+  EXPECT_EQ(message([] { read_words({"stray"}); }),
+            "\"stray\" is no flag (hios-test --help all lists the flags)");
+}
+
+TEST(Flags, AskForTheFlagThatWasMeant) {
+  const auto asks = [](const char* word) { return message([&] { read_words({word, "1"}); }); };
+  EXPECT_EQ(asks("--cuont"),
+            "unrecognised option '--cuont'; did you mean --count? (hios-test --help lists the "
+            "flags)");
+  EXPECT_NE(asks("--counts").find("did you mean --count?"), std::string::npos);
+  EXPECT_NE(asks("--name").find("did you mean --names?"), std::string::npos);
+  EXPECT_EQ(asks("--nonsense").find("did you mean"), std::string::npos);
+  EXPECT_EQ(asks("-z").find("did you mean"), std::string::npos);
+  EXPECT_NE(asks("--Count=1").find("did you mean --count?"), std::string::npos);
+}
+
 TEST(Flags, SplitsLists) {
   EXPECT_EQ(read_words({"--names", "a,b"}).list("names"), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(message([] {

@@ -253,19 +253,32 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 }
 
 #ifdef HIOS_MPIEXEC
-ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
-                      ProcessOptions options) {
-  const char* moved = std::getenv("HIOS_MPIEXEC");  // see program() in programs.cpp
-  std::vector<std::string> whole = {moved ? moved : HIOS_MPIEXEC, "--bind-to", "none", "-np",
-                                    std::to_string(ranks)};
-  whole.insert(whole.end(), command.begin(), command.end());
-  // The settings of hios_mpi_test in tests/CMakeLists.txt; what the caller wants comes before.
+namespace {
+
+/// Adds the settings of hios_mpi_test in tests/CMakeLists.txt; what the caller wants comes before.
+void add_mpi_settings(ProcessOptions& options) {
   std::istringstream settings(HIOS_MPI_ENVIRONMENT);
   for (std::string setting; settings >> setting;) {
     const std::size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     if (!sets(options, name)) options.environment.emplace_back(name, setting.substr(equals + 1));
   }
+}
+
+}  // namespace
+
+ProcessResult run_shell(const std::string& line, ProcessOptions options) {
+  add_mpi_settings(options);
+  return run_process({"sh", "-c", line}, options);
+}
+
+ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
+                      ProcessOptions options) {
+  const char* moved = std::getenv("HIOS_MPIEXEC");  // see program() in programs.cpp
+  std::vector<std::string> whole = {moved ? moved : HIOS_MPIEXEC, "--bind-to", "none", "-np",
+                                    std::to_string(ranks)};
+  whole.insert(whole.end(), command.begin(), command.end());
+  add_mpi_settings(options);
   return run_process(whole, options);
 }
 #endif

@@ -43,6 +43,9 @@ inline const std::vector<std::pair<std::string, std::string>> kWithoutCma = {
     {"OMPI_MCA_smsc", "^cma"},
     {"MPIR_CVAR_CH4_CMA_ENABLE", "0"}};
 
+/// Runs a line of a shell, in which mpirun has the settings of run_mpi().
+ProcessResult run_shell(const std::string& line, ProcessOptions options = {});
+
 /// Runs the command on `ranks` ranks of this host: unbound, oversubscribed, over loopback.
 ProcessResult run_mpi(std::size_t ranks, const std::vector<std::string>& command,
                       ProcessOptions options = {});

@@ -262,7 +262,8 @@ TEST_F(BadInput, ProfilesAndSchedulesThatLackSomethingForTheModel) {
                            "--devices", "2",   "--algorithm", "inter-lp"};
       const ProcessResult result = hios_schedule(flags);
       expect_refused(result, entry["message"]);
-      expect_refused(result, "; measure it with: mpirun -np 2 hios-profile --model " + model);
+      expect_refused(result, "; measure it with: mpirun -np 2 ");
+      expect_refused(result, "/hios-profile --model " + model);
       continue;
     }
     const std::size_t ranks = entry["ranks"];

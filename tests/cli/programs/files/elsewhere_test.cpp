@@ -1,0 +1,107 @@
+// A profile that another machine or another build measured is never used silently.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support/programs/programs.h"
+
+namespace hios::test {
+namespace {
+
+constexpr const char* kMeasuredModel = HIOS_SOURCE_DIR "/tests/corpus/model_ok.json";
+constexpr const char* kWarningsEnd =
+    ": plans and predictions by it hold for that, not for this; measure again with hios-profile, "
+    "into a new file";
+
+class ProfilesFromElsewhere : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto measured = hios_profile(1, {kMeasuredModel, "--iterations", "2", "--warmup", "0",
+                                           "--output", folder_.file("p.json")});
+    ASSERT_EQ(measured.exit_status, 0) << measured.err;
+    profile_ = read(folder_.file("p.json"));
+  }
+
+  /// Writes the profile with another machine.
+  void edit(const std::string& key, const Json& value) {
+    Json edited = profile_;
+    ASSERT_TRUE(edited["configurations"][0]["machine"].contains(key)) << key;
+    edited["configurations"][0]["machine"][key] = value;
+    folder_.write("p.json", edited.dump());
+  }
+
+  ProcessResult plan(const Words& more = {}) const {
+    return hios_schedule(Words{kMeasuredModel, "--devices", "1", "--algorithm", "sequential",
+                               "--profile", folder_.file("p.json")} +
+                         more);
+  }
+  ProcessResult run(const Words& more = {}) const {
+    return hios_run(1, Words{kMeasuredModel, "--iterations", "2", "--warmup", "0", "--profile",
+                             folder_.file("p.json")} +
+                           more);
+  }
+
+  /// The program ends well, and warns once, in one line, with -q, too.
+  void expect_warning(const std::string& difference) const {
+    for (const Words& more : {Words{}, Words{"-q"}}) {
+      for (const ProcessResult& done : {plan(more), run(more)}) {
+        EXPECT_EQ(done.exit_status, 0) << done.err;
+        const auto warnings = lines_with(done.err, "p.json: measured with ");
+        ASSERT_EQ(warnings.size(), 1u) << done.err;
+        EXPECT_EQ(warnings.front(), "warning: " + folder_.file("p.json") + ": measured with " +
+                                        difference + kWarningsEnd);
+      }
+    }
+  }
+
+  TestFolder folder_;
+  Json profile_;
+};
+
+TEST_F(ProfilesFromElsewhere, OfThisMachineComeWithoutAWarning) {
+  edit("hosts", {"another-host-of-the-cluster"});
+  for (const ProcessResult& done : {plan(), run()}) {
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+    EXPECT_EQ(lines_with(done.err, "measured with").size(), 0u) << done.err;
+  }
+}
+
+TEST_F(ProfilesFromElsewhere, OfAnotherProcessorNameBothAndTheHost) {
+  const Json machine = profile_["configurations"][0]["machine"];
+  edit("processor", "Intel(R) Core(TM) i3-8100 CPU @ 3.60GHz");
+  const std::string host = machine["hosts"][0];
+  expect_warning("processor Intel(R) Core(TM) i3-8100 CPU @ 3.60GHz on " + host + " (here " +
+                 machine["processor"].get<std::string>() + " on " + host + ")");
+}
+
+TEST_F(ProfilesFromElsewhere, OfAnotherVersionNameBoth) {
+  const std::string version = profile_["configurations"][0]["machine"]["hios"];
+  edit("hios", "0.0.7");
+  expect_warning("hios 0.0.7 (here " + version + ")");
+}
+
+TEST_F(ProfilesFromElsewhere, OfAnotherCommitNameBoth) {
+  const std::string commit = profile_["configurations"][0]["machine"]["commit"];
+  edit("commit", "0123456789ab");
+  if (commit.empty()) {  // the sources are no checkout, and nothing can be compared
+    EXPECT_EQ(lines_with(plan().err, "measured with").size(), 0u);
+    return;
+  }
+  expect_warning("commit 0123456789ab (here " + commit + ")");
+}
+
+TEST_F(ProfilesFromElsewhere, OfAnotherLibraryWarnWhereItComputes) {
+  Json backend = profile_["configurations"][0]["machine"]["backend"];
+  if (!backend.contains("library")) return;  // plain loops use none
+  const std::string library = backend["library"];
+  backend["library"] = "oneDNN 0.1";
+  edit("backend", backend);
+  const auto warnings = lines_with(run().err, "measured with ");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings.front().find("oneDNN 0.1 (here " + library + ")"), std::string::npos)
+      << warnings.front();
+}
+
+}  // namespace
+}  // namespace hios::test
