@@ -6,6 +6,7 @@
 #include "cli/schedule/comparison.h"
 #include "cli/schedule/inputs/memory_need.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
+#include "cli/schedule/why_plan.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
@@ -118,6 +119,12 @@ int check_schedule(const Flags& flags, const Common& common) {
     if (const auto& many = predicted.throughput) {
       result["period_ms"] = many->period_ms;
       result["in_flight"] = many->in_flight;
+    }
+    if (file.objective == Objective::kLatency) {
+      const PlanWhy why = why_of(file.algorithm, graph, costs, file.schedule,
+                                 {predicted.lower_bound_ms, predicted.bound}, inputs);
+      show(why.text());
+      result["why"] = why.json();
     }
     if (const auto trace = flags.optional_text("timeline")) {
       write_json(*trace, planned_trace(graph, file.schedule, costs).json(), common.existing);

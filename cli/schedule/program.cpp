@@ -19,6 +19,7 @@
 #include "cli/schedule/objective.h"
 #include "cli/schedule/period_table.h"
 #include "cli/schedule/schedule_runs.h"
+#include "cli/schedule/why_plan.h"
 #include "engine/host/available_memory.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -102,6 +103,8 @@ void write_results(const std::vector<Row>& rows, const std::vector<scheduler::Pe
   }
   show(comparison_text(rows) + one_device_note(rows, inputs) + notes_text(inputs, planned) +
        period_bounds_text(bounds));
+  const std::optional<PlanWhy> why = why_of_shortest(rows, inputs);
+  if (why) show(why->text());
   if (common.csv) write_text(*common.csv, comparison_csv(rows).csv(), common.existing);
   if (!common.json) return;
   Json schedules = Json::array();
@@ -110,6 +113,7 @@ void write_results(const std::vector<Row>& rows, const std::vector<scheduler::Pe
   }
   Json results = {{"comparison", comparison_json(rows)}, {"schedules", schedules}};
   if (!bounds.empty()) results["bounds"] = period_bounds_json(bounds);
+  if (why) results["why"] = why->json();
   write_json(*common.json, results, common.existing);
 }
 
