@@ -13,6 +13,10 @@ constexpr std::array<std::size_t, 2> kDevicesOfGains = {2, 4};
 
 }  // namespace
 
+std::string PlanWhy::text() const { return why_text(why, *graph); }
+
+Json PlanWhy::json() const { return to_json(why, *graph); }
+
 PlanWhy why_of(const std::string& algorithm, const Graph& graph, const CostModel& costs,
                const Schedule& schedule, const scheduler::LowerBound& bound,
                const ScheduleInputs& inputs) {

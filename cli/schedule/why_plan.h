@@ -17,8 +17,8 @@ namespace hios::cli {
 struct PlanWhy {
   Why why;
   const Graph* graph = nullptr;
-  std::string text() const { return why_text(why, *graph); }
-  Json json() const { return to_json(why, *graph); }
+  std::string text() const;
+  Json json() const;
 };
 
 /// Returns the reasons for a valid schedule's latency. The graph outlives the result.

@@ -60,7 +60,7 @@ std::string path_words(const Why& why, const Graph& graph) {
          " of the work (" + listed_names(names, limits.path.operators.size(), graph) + ")";
 }
 
-/// Returns the longest transfers of the chain, in the order of time: "conv_3 to cpu1 2.10".
+/// Returns the longest transfers of the chain, the longest first: "conv_3 to cpu1 2.10".
 std::string transfer_words(const Why& why, const Graph& graph) {
   std::vector<ChainTransfer> all = why.limits->chain.transfers;
   std::ranges::stable_sort(all, std::greater<>(), &ChainTransfer::ms);
@@ -75,9 +75,9 @@ std::string transfer_words(const Why& why, const Graph& graph) {
 std::string busiest_words(const Why& why) {
   const Limits& limits = *why.limits;
   const std::string& name = why.devices[limits.busiest.index()];
-  const std::string busy = name + " is busy for " + whole_percent(limits.busy_share) + " of it";
-  if (limits.devices_used < 2) return busy + ", alone";
-  return busy + ", one of " + number_word(limits.devices_used) + " devices";
+  const std::string busy = " is busy for " + whole_percent(limits.busy_share) + " of it";
+  if (limits.devices_used < 2) return name + " alone" + busy;
+  return name + ", the busiest of " + number_word(limits.devices_used) + " devices," + busy;
 }
 
 std::string limit_words(const Why& why, const Graph& graph) {
@@ -99,20 +99,21 @@ std::string limit_words(const Why& why, const Graph& graph) {
     case Limit::kWaits:
       break;
   }
-  return takes + "no single limit, as " + busiest_words(why) + " and transfers take " +
+  return takes + "no single limit, as " + busiest_words(why) + ", and transfers take " +
          whole_percent(limits.latency_ms > 0 ? limits.chain.transfers_ms / limits.latency_ms : 0) +
          " of its critical path; " + path;
 }
 
 std::string gains_words(const Why& why) {
   const Gains& gains = *why.gains;
+  const std::string devices = why.measured ? " ranks like " : " devices like ";
   std::string text;
   for (std::size_t i = 0; i < gains.gains.size(); ++i) {
     const Gain& gain = gains.gains[i];
     const bool same = i + 1 < gains.gains.size() && gains.gains[i + 1].bound == gain.bound;
     text += i > 0 ? ", " : "";
     text += number_word(gain.devices) +
-            (i > 0 ? " " : " devices like " + why.devices[gains.like.index()] + " gain at most ") +
+            (i > 0 ? " " : devices + why.devices[gains.like.index()] + " gain at most ") +
             times_as_fast(gains.most(gain)) + (i > 0 ? "" : " over one");
     if (!same) text += " (" + gain.bound + ")";
   }

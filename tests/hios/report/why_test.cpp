@@ -57,13 +57,15 @@ TEST(Why, NamesTheBusiestDevice) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {});
   const Schedule one{{{stage({{1}}), stage({{2}}), stage({{3}}), stage({{4}})}, {}}};
   EXPECT_EQ(sentences(why_of(graph, one), graph),
-            (Sentences{"hios-lp takes 4.00 ms: the work itself limits it, as gpu0 is busy for 100 "
-                       "% of it, alone; the longest path is 1.00 ms, 25 % of the work (v1)"}));
+            (Sentences{
+                "hios-lp takes 4.00 ms: the work itself limits it, as gpu0 alone is busy for 100 % "
+                "of it; the longest path is 1.00 ms, 25 % of the work (v1)"}));
   const Schedule two{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
-  EXPECT_EQ(sentences(why_of(graph, two), graph),
-            (Sentences{"hios-lp takes 2.00 ms: the work itself limits it, as gpu0 is busy for 100 "
-                       "% of it, one of two devices; the longest path is 1.00 ms, 25 % of the work "
-                       "(v1)"}));
+  EXPECT_EQ(
+      sentences(why_of(graph, two), graph),
+      (Sentences{"hios-lp takes 2.00 ms: the work itself limits it, as gpu0, the busiest of two "
+                 "devices, is busy for 100 % of it; the longest path is 1.00 ms, 25 % of the "
+                 "work (v1)"}));
 }
 
 TEST(Why, NamesNoSingleLimit) {
@@ -71,9 +73,9 @@ TEST(Why, NamesNoSingleLimit) {
   const Why why = why_of(graph, {{{stage({{1}})}, {stage({{2}}), stage({{3}})}}});
   EXPECT_EQ(
       sentences(why, graph),
-      (Sentences{"hios-lp takes 12.0 ms: no single limit, as gpu1 is busy for 67 % of it, one "
-                 "of two devices and transfers take 0 % of its critical path; the longest "
-                 "path is 8.00 ms, 67 % of the work (v1, v2)",
+      (Sentences{"hios-lp takes 12.0 ms: no single limit, as gpu1, the busiest of two devices, is "
+                 "busy for 67 % of it, and transfers take 0 % of its critical path; the "
+                 "longest path is 8.00 ms, 67 % of the work (v1, v2)",
                  "gpu1 waits 4.00 ms of 12.0 for gpu0 (v1)"}));
 }
 
@@ -108,12 +110,12 @@ TEST(Why, GainsAreRoundedUp) {
   Why why = bare_why();
   why.gains = Gains{DeviceId(0), 66.6, {{2, 42.63, "critical_path"}, {4, 42.63, "critical_path"}}};
   EXPECT_EQ(sentences(why, Graph()),
-            (Sentences{"two devices like rank 0 gain at most 1.57x over one, four 1.57x "
+            (Sentences{"two ranks like rank 0 gain at most 1.57x over one, four 1.57x "
                        "(critical_path)"}));
   why.gains->gains[0] = {2, 44.4, "work"};
   why.gains->quick = true;
   EXPECT_EQ(sentences(why, Graph()),
-            (Sentences{"two devices like rank 0 gain at most 1.50x over one (work), four 1.57x "
+            (Sentences{"two ranks like rank 0 gain at most 1.50x over one (work), four 1.57x "
                        "(critical_path), by longest path and work alone"}));
 }
 

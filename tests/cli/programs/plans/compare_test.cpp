@@ -123,9 +123,8 @@ TEST_F(Compare, SaysWhyBelowTheTable) {
            {"from": "a", "to": "c", "bytes": 1000, "transfer_ms": 1}]})");
   const Words problem = {"--graph", file("g.json"), "--devices", "2"};
   const std::vector<std::string> expected = {
-      "inter-lp takes 9.00 ms: no single limit, as cpu0 is busy for 89 % of it, one of",
-      "  two devices and transfers take 11 % of its critical path; the longest path is",
-      "  8.00 ms, 57 % of the work (a, b)",
+      "inter-lp takes 9.00 ms: transfers limit it, 1.00 ms on its critical path (a to",
+      "  cpu1 1.00); the longest path is 8.00 ms, 57 % of the work (a, b)",
       "two devices like cpu0 gain at most 1.56x over one, four 1.56x (critical_path)",
       "cpu1 waits 3.00 ms of 9.00 for cpu0 (a)"};
   const auto done = hios_schedule(problem + Words{"--algorithm", "inter-lp", "--json",
