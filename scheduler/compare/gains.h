@@ -12,7 +12,7 @@ namespace hios::scheduler {
 
 /// The largest graph whose gains come from lower_bound(). In larger ones the longest path and the
 /// work bound them alone, in linear time.
-inline constexpr std::size_t kMostOperatorsOfGains = 2000;
+inline constexpr std::size_t kMostOperatorsOfGains = 500;
 
 /// Returns the most that these numbers of equal devices can gain over one, like the device that
 /// runs all operators in the least time. Transfers between them take what they take between any two
