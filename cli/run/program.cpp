@@ -16,6 +16,7 @@
 #include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
+#include "cli/run/why_run.h"
 #include "engine/host/available_memory.h"
 #include "engine/job/ranks/host_memory.h"
 #include "engine/job/run_job.h"
@@ -57,9 +58,11 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
     Report report = full_report(flags, command, job.setup(), results);
     report.date = provenance.date;
     report.environment = provenance.environment;
+    report.why = why_of_run(command.inputs, results, job.costs());
     if (results.stopped) report.incomplete = incomplete_text(command, signal);
     write_after_work([&] {
       status = print_results(command, report, job.setup(), results);
+      if (report.why) show(why_text(*report.why, command.inputs.network.coarse.graph));
       const Existing existing = command.common.existing;
       if (command.common.json)
         write_json(*command.common.json, to_json(report, command.inputs.network.coarse.graph),

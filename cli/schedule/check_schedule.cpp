@@ -8,6 +8,7 @@
 #include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/schedule/results/given_schedule.h"
 #include "cli/schedule/results/results.h"
+#include "cli/schedule/why_plan.h"
 #include "cli/table.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/report/draw_timeline.h"
@@ -119,6 +120,12 @@ int check_schedule(const Flags& flags, const Common& common) {
     const Prediction predicted = predict(file, inputs, graph, costs);
     show(valid_text(given.name, file, predicted) + notes_text(inputs, {file.algorithm}));
     add_prediction(result, predicted);
+    if (file.objective == Objective::kLatency) {
+      const PlanWhy why = why_of(file.algorithm, graph, costs, file.schedule,
+                                 {predicted.lower_bound_ms, predicted.bound}, inputs);
+      show(why.text());
+      result["why"] = why.json();
+    }
     if (const auto trace = flags.optional_text("timeline")) {
       write_json(*trace, planned_trace(graph, file.schedule, costs).json(), common.existing);
     }

@@ -10,6 +10,7 @@
 #include "engine/job/inferences.h"
 #include "engine/job/ranks/ranks.h"
 #include "engine/job/ranks/surroundings.h"
+#include "engine/job/ranks/wait_samples.h"
 #include "engine/job/ranks/watch.h"
 #include "engine/job/run_inputs.h"
 #include "engine/job/verification.h"
@@ -106,6 +107,8 @@ struct RunResults {
   std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< the fastest recorded run; empty where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
+  /// Means over the recorded runs; empty where stopped before.
+  std::optional<RecordedWaits> waits;
   /// With RunOptions::inferences, instead of timelines.
   std::optional<MeasuredInferences> inferences;
   std::optional<PredictedInferences> predicted_inferences;

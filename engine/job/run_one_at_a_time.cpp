@@ -1,5 +1,8 @@
 // RunJob's runs of one inference at a time.
+#include <utility>
+
 #include "engine/job/operator_times.h"
+#include "engine/job/ranks/wait_samples.h"
 #include "engine/job/report_data.h"
 #include "engine/job/run_job_state.h"
 #include "hios/base/numbers/statistics.h"
@@ -20,6 +23,7 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   RankTimeline mine_of_best;
   std::vector<double> overheads;
   OperatorSamples operators;
+  WaitSamples waits;
   for (int i = 0; i < kRecordedRuns; ++i) {
     const Protocol once{.warmup = 0, .iterations = 1, .stop = options.protocol.stop};
     const Samples sample =
@@ -28,9 +32,11 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
     const double latency_ms = sample.ms.front();
     overheads.push_back(executor.overhead_ms());
     if (options.time_operators) operators.add(executor.operator_times());
+    RankTimeline mine_of_run = executor.timeline();
+    waits.add(mine_of_run, latency_ms);
     if (best_ms == 0 || latency_ms < best_ms) {
       best_ms = latency_ms;
-      mine_of_best = executor.timeline();
+      mine_of_best = std::move(mine_of_run);
     }
     if (results.stopped) break;
   }
@@ -38,6 +44,7 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   results.overhead_ms = summarize(overheads).median;
   transport().all_reduce_max({&results.overhead_ms, 1});
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
+  results.waits = waits.gather(transport());
   if (!options.time_operators) return;
   results.operators = report_operators(
       inputs, *results.measured, operators.gather_medians(transport()), costs ? &*costs : nullptr);

@@ -226,6 +226,7 @@ Json to_json(const Report& report, const Graph& graph) {
   if (!report.references.empty()) json["references"] = references_json(report.references);
   if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
+  if (report.why) json["why"] = to_json(*report.why, graph);
   if (!report.date.empty()) json["date"] = report.date;
   if (!report.environment->empty()) json["environment"] = report.environment;
   if (!report.incomplete.empty()) json["incomplete"] = report.incomplete;

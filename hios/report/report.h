@@ -12,6 +12,7 @@
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/throughput.h"
+#include "hios/report/why.h"
 #include "hios/schedule/schedule.h"
 
 /// Files of the format `hios-report` version 1: measurements of a run, and its circumstances.
@@ -115,6 +116,7 @@ struct Report {
   std::optional<Timeline> predicted;        ///< with a profile
   std::optional<Timeline> measured;       ///< times of one iteration, after those of iterations_ms
   std::vector<ReportOperator> operators;  ///< in the order of their starts; empty: not requested
+  std::optional<Why> why;  ///< the reasons for the latency; empty: nothing was recorded
   std::string incomplete;  ///< reason why the report is incomplete; empty: it is complete
 };
 

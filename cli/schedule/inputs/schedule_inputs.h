@@ -59,6 +59,8 @@ class ScheduleInputs {
   /// Returns the graph of a schedule's batches, of any size; `root`: the schedule's file. Null: the
   /// schedule divides no inputs, and is for graph().
   std::shared_ptr<const Graph> divided_as(const JsonView& root) const;
+  /// Returns the costs of --profile; null where there is none.
+  const Profile* profile() const { return profile_ ? &*profile_ : nullptr; }
   /// Returns the number of ranks in the --profile whose measurements serve for another number of
   /// devices (--extrapolate-ranks).
   std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }

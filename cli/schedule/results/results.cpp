@@ -7,6 +7,7 @@
 #include "cli/process/output.h"
 #include "cli/process/version.h"
 #include "cli/schedule/period_table.h"
+#include "cli/schedule/why_plan.h"
 #include "hios/base/log.h"
 #include "hios/platform/platform_json.h"
 #include "hios/schedule/schedule_json.h"
@@ -85,11 +86,10 @@ Json bounds_json(const std::vector<Part>& parts) {
   return list;
 }
 
-/// Returns the inputs with the most devices, of which the others have the first ones.
-const ScheduleInputs& largest(const std::vector<Part>& parts) {
-  return *std::ranges::max_element(parts, {}, [](const Part& part) {
-            return part.inputs->platform().size();
-          })->inputs;
+/// Returns the part with the most devices, of which the others have the first ones.
+const Part& largest(const std::vector<Part>& parts) {
+  return *std::ranges::max_element(parts, {},
+                                   [](const Part& part) { return part.inputs->platform().size(); });
 }
 
 }  // namespace
@@ -135,7 +135,13 @@ void write_results(const std::vector<Part>& parts, const Flags& flags, const Com
                    const Settings& settings, TableForm form) {
   const std::vector<Compared> all = compared(parts);
   const Table table = comparison_table(all);
-  const std::string below = refusals_text(all) + remarks(parts);
+  const Part& most = largest(parts);
+  const std::optional<PlanWhy> why = why_of_shortest(most.rows, *most.inputs);
+  std::string below = refusals_text(all) + remarks(parts);
+  if (why && parts.size() > 1) {
+    below += "\n" + std::to_string(most.inputs->platform().size()) + " devices:\n";
+  }
+  if (why) below += why->text();
   if (form == TableForm::kText) {
     show(table.text(line_width()) + below);
   } else {
@@ -145,11 +151,11 @@ void write_results(const std::vector<Part>& parts, const Flags& flags, const Com
     }
   }
   if (common.csv) {
-    const auto constants = head_columns(kComparison, flags, common, largest(parts));
+    const auto constants = head_columns(kComparison, flags, common, *most.inputs);
     write_text(*common.csv, comparison_csv(all, constants).csv(), common.existing);
   }
   if (!common.json) return;
-  Json results = head_json(kComparison, flags, common, largest(parts));
+  Json results = head_json(kComparison, flags, common, *most.inputs);
   results["objective"] = to_string(settings.objective);
   results["time_limit_s"] = settings.time_limit_s;
   results["comparison"] = comparison_json(all);
@@ -162,6 +168,7 @@ void write_results(const std::vector<Part>& parts, const Flags& flags, const Com
   }
   Json bounds = bounds_json(parts);
   if (!bounds.empty()) results["bounds"] = std::move(bounds);
+  if (why) results["why"] = why->json();
   write_json(*common.json, results, common.existing);
 }
 

@@ -47,6 +47,8 @@ TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
       EXPECT_EQ(results.iterations_ms.size(), 3u);
       const Report report = make_report(inputs, options, job.setup(), results);
       EXPECT_EQ(report.ranks.size(), ranks);
+      ASSERT_TRUE(results.waits);
+      EXPECT_EQ(results.waits->ranks.size(), ranks);
       EXPECT_EQ(report.ranks[0].backend, find_backend("reference").make({})->describe());
       const std::lock_guard lock(mutex);
       seen.insert(to_json(report, inputs.network.coarse.graph).dump());

@@ -116,6 +116,36 @@ TEST_F(Compare, CountsWaitingAndBytesByTheTimeline) {
   EXPECT_FALSE(row.contains("speedup_over_sequential")) << "sequential was not asked for";
 }
 
+TEST_F(Compare, SaysWhyBelowTheTable) {
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "fork",
+ "operators": [{"name": "a", "time_ms": 2}, {"name": "b", "time_ms": 6}, {"name": "c", "time_ms": 6}],
+ "edges": [{"from": "a", "to": "b", "bytes": 1000, "transfer_ms": 1},
+           {"from": "a", "to": "c", "bytes": 1000, "transfer_ms": 1}]})");
+  const Words problem = {"--graph", file("g.json"), "--devices", "2"};
+  const std::vector<std::string> expected = {
+      "inter-lp takes 9.00 ms: transfers limit it, 1.00 ms on its critical path (a to",
+      "  cpu1 1.00); the longest path is 8.00 ms, 57 % of the work (a, b)",
+      "two devices like cpu0 gain at most 1.56x over one, four 1.56x (critical_path)",
+      "cpu1 waits 3.00 ms of 9.00 for cpu0 (a)"};
+  const auto done = hios_schedule(problem + Words{"--algorithm", "inter-lp", "--json",
+                                                  file("r.json"), "--output", file("s.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  for (const std::string& line : expected) EXPECT_EQ(lines_with(done.out, line).size(), 1u) << line;
+  const Json why = read(file("r.json"))["why"];
+  EXPECT_EQ(why["algorithm"], "inter-lp");
+  EXPECT_EQ(why["sentences"].size(), 3u);
+  EXPECT_EQ(why["gains"]["bounds"].size(), 2u);
+  const auto compared = hios_schedule(problem + Words{"--compare", "--algorithm", "inter-lp"});
+  for (const std::string& line : expected) {
+    EXPECT_EQ(lines_with(compared.out, line).size(), 1u) << line << "\n" << compared.out;
+  }
+  const auto checked = hios_schedule(problem + Words{"--check", file("s.json")});
+  for (const std::string& line : expected) {
+    EXPECT_EQ(lines_with(checked.out, line).size(), 1u) << line;
+  }
+  EXPECT_EQ(hios_schedule(problem + Words{"--algorithm", "inter-lp", "-q"}).out, "");
+}
+
 TEST_F(Compare, AddsTheBaselinesToTheNamedAlgorithms) {
   const auto rows = compare({"--compare", "--algorithm", "hios-mr,ios"});
   EXPECT_EQ(rows.size(), 3u);

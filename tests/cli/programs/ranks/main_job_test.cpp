@@ -97,6 +97,11 @@ TEST_P(MainJob, TwoRanksEveryScheduler) {
     EXPECT_EQ(report["date"].get<std::string>().size(), 20u);
     EXPECT_TRUE(report["versions"]["commit"].is_string());
     EXPECT_GT(report["predicted_ms"].get<double>(), 0);
+    EXPECT_TRUE(report["why"]["measured"]);
+    EXPECT_EQ(report["why"]["devices"].size(), 2u);
+    EXPECT_EQ(report["why"]["devices"][1]["name"], "rank 1");
+    EXPECT_EQ(report["why"]["gains"]["bounds"].size(), 2u);
+    EXPECT_FALSE(report["why"]["sentences"].empty());
   }
 }
 #endif

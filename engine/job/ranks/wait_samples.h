@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "engine/run/run_clocks.h"
+#include "hios/evaluate/limits/waits.h"
+#include "mpi/transport.h"
+
+/// How long ranks wait for each other.
+namespace hios::job {
+
+/// The use of each rank's time, as means over iterations.
+struct RecordedWaits {
+  double latency_ms = 0;
+  std::vector<DeviceTimes> ranks;  ///< by rank; each adds up to the latency
+};
+
+/// Collects one rank's waits over several iterations, from the clocks of its stages and receives.
+class WaitSamples {
+ public:
+  /// Adds an iteration, whose latency is the maximum over ranks.
+  void add(const RankTimeline& mine, double latency_ms);
+  /// Returns the means of all ranks, on every rank. Time in which a rank neither computes nor waits
+  /// for a tensor is idle: the executor's own, and the rest of the iteration. Collective. REQUIRES:
+  /// an iteration.
+  RecordedWaits gather(mpi::Transport& transport) const;
+
+ private:
+  std::size_t iterations_ = 0;
+  double latency_ms_ = 0, busy_ms_ = 0;  // sums
+  std::map<OpId, Wait> waits_;           // by producer, sums
+};
+
+}  // namespace hios::job

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hios/base/json/json.h"
+#include "hios/evaluate/limits/gains.h"
+#include "hios/evaluate/limits/limits.h"
+#include "hios/evaluate/limits/more_threads.h"
+#include "hios/evaluate/limits/waits.h"
+#include "hios/graph/graph.h"
+
+/// The reasons for a latency, as numbers and in words ("why": docs/numbers.md).
+namespace hios {
+
+/// The reasons for the latency of one schedule, planned or measured.
+struct Why {
+  std::string algorithm;  ///< the schedule's
+  bool measured = false;
+  std::vector<std::string> devices;  ///< their names: "cpu0", "rank 0"
+  std::vector<double> operator_ms;   ///< by operator; empty: not known, and neither are the limits
+  std::optional<Limits> limits;
+  double latency_ms = 0;           ///< the one that `times` add up to
+  std::vector<DeviceTimes> times;  ///< by device; measured: means over the recorded iterations
+  double bound_ms = 0;             ///< no schedule of the same devices is shorter; 0: not known
+  std::string bound;               ///< the bound's name
+  std::optional<Gains> gains;
+  std::optional<OneRankOfThreads> threads;
+};
+
+/// Returns the reasons in words: 1 to 4 sentences, none of which ends with a full stop.
+std::vector<std::string> sentences(const Why& why, const Graph& graph);
+
+/// Returns the sentences, each folded into lines of at most 80 columns.
+std::string why_text(const Why& why, const Graph& graph);
+
+/// Returns numbers and sentences (docs/formats.md).
+Json to_json(const Why& why, const Graph& graph);
+
+}  // namespace hios

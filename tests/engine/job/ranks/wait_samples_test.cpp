@@ -1,0 +1,52 @@
+#include "engine/job/ranks/wait_samples.h"
+
+#include <gtest/gtest.h>
+
+#include "support/transports/thread_transport.h"
+
+namespace hios::job {
+namespace {
+
+constexpr DeviceId kFirst(0), kSecond(1);
+
+TransferTimes received(std::size_t producer, double start_ms, double end_ms) {
+  return {OpId(producer), kFirst, kSecond, start_ms, end_ms, 1000};
+}
+
+/// Returns iteration 0 or 1 of the second rank, which waits for operators 3 and 5, 8 ms each time;
+/// operator 7 is there when it is needed.
+RankTimeline second_rank(int iteration) {
+  const double later_ms = iteration == 0 ? 0 : 2;
+  return {{{0, 3, 3, 6}, {6, 11, 11, 13 + later_ms}},
+          {},
+          {received(3, 0, 3), received(7, 4, 4), received(5, 6, 11)}};
+}
+
+TEST(WaitSamples, AreMeansThatAddUpToTheLatency) {
+  test::run_ranks(2, [](mpi::Transport& transport) {
+    const bool second = transport.rank() == Rank(1);
+    WaitSamples samples;
+    for (const int iteration : {0, 1}) {
+      const RankTimeline alone{{{0, 0, 0, 9}}, {}, {}};
+      samples.add(second ? second_rank(iteration) : alone, iteration == 0 ? 13 : 16);
+    }
+    const RecordedWaits waits = samples.gather(transport);
+    EXPECT_EQ(waits.latency_ms, 14.5);
+    ASSERT_EQ(waits.ranks.size(), 2u);
+    EXPECT_EQ(waits.ranks[0].busy_ms, 9);
+    EXPECT_TRUE(waits.ranks[0].waits.empty());
+    EXPECT_EQ(waits.ranks[0].idle_ms, 5.5);
+    EXPECT_EQ(waits.ranks[1].busy_ms, 6);
+    EXPECT_EQ(waits.ranks[1].waiting_ms(), 8);
+    EXPECT_EQ(waits.ranks[1].idle_ms, 0.5) << "one millisecond of the second iteration";
+    ASSERT_EQ(waits.ranks[1].waits.size(), 2u) << "nobody waited for operator 7";
+    EXPECT_EQ(waits.ranks[1].waits[0].producer, OpId(5));
+    EXPECT_EQ(waits.ranks[1].waits[0].ms, 5);
+    EXPECT_EQ(waits.ranks[1].waits[0].from, kFirst);
+    EXPECT_EQ(waits.ranks[1].waits[1].producer, OpId(3));
+    EXPECT_EQ(waits.ranks[1].waits[1].ms, 3);
+  });
+}
+
+}  // namespace
+}  // namespace hios::job
