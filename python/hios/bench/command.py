@@ -18,6 +18,7 @@ from hios.bench.table import checked, folded, page
 from hios.bench.verdict import ms_text
 from hios.bench.ways import machine_of, make_rows
 from hios.bench.yardstick import Yardstick
+from hios.errors import HiosError
 from hios.launch.programs import ProgramFailed
 from hios.throughput import command as throughput
 
@@ -67,15 +68,15 @@ def measure(args, programs, network, machine, budget):
 
 
 def write_page(folder, summary):
-    """Writes the page of all rows, and returns a line about it."""
-    try:
-        from hios.page.command import write_page as write
-    except ImportError as error:
-        return f"no page: {error}"
+    """Writes the page of all rows, and returns a line about it: without it the measurements stand."""
     files = [folder / "summary.json"]
     for row in summary["rows"]:
-        files += [folder / row["extra"][key] for key in ("report", "schedule")]
-    write(files, folder / "report.html")
+        files += [folder / row["extra"][key] for key in ("report", "schedule", "trace")]
+    try:
+        from hios.page.command import write_page as write
+        write(files, folder / "report.html")
+    except (ImportError, HiosError) as error:
+        return f"no page: {error}"
     return f"the page: {folder / 'report.html'}"
 
 
