@@ -31,8 +31,8 @@ def answer_first(programs, network, folder, budget):
     """Runs on one core and prints the first answer. Returns the time of an inference in ms."""
     print("measuring 1 rank x 1 core ...", file=sys.stderr, flush=True)
     ms = first_answer(programs, network, folder)["latency_ms"]["best_quarter"]
-    say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms; every other way follows within "
-        f"{max(0, budget.left()):.0f} s")
+    rest = f"; every other way follows within {budget.left():.0f} s" if budget.left() >= 1 else ""
+    say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms{rest}")
     return ms
 
 
