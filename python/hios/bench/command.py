@@ -99,7 +99,7 @@ def bench(args):
 
 
 def main(words):
-    """Without --throughput among the words, latency."""
+    """Measures latency, or with --throughput among the words inputs per second. Returns the exit status."""
     try:
         if "--throughput" in words:
             return throughput.main([word for word in words if word != "--throughput"])
