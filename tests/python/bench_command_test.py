@@ -221,7 +221,15 @@ class BenchTest(MachineTest):
         self.assertEqual(output, self.results / "report.html")
         self.assertEqual([file.name for file in files][:3], ["summary.json", "report-1x1-sequential.json",
                                                              "schedule-1x1-sequential.json"])
-        self.assertTrue(all(file.exists() for file in files))
+        self.assertEqual({file.name.split("-")[0] for file in files}, {"summary.json", "report", "schedule", "trace"})
+        self.assertTrue(all(file.exists() for file in files if not file.name.startswith("trace-")))
+
+    def test_a_page_that_cannot_be_made_loses_nothing(self):
+        page = types.ModuleType("hios.page.command")
+        page.write_page = mock.Mock(side_effect=InputError("the page needs Jinja2"))
+        with mock.patch.dict(sys.modules, {"hios.page": types.ModuleType("hios.page"), "hios.page.command": page}):
+            self.assertIn("\nno page: the page needs Jinja2\n", self.bench())
+        self.assertEqual(self.status, 0)
 
     def test_without_the_module_of_the_page_there_is_none(self):
         with mock.patch.dict(sys.modules, {"hios.page.command": None}):

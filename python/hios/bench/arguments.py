@@ -68,7 +68,7 @@ def add_machine(parser):
     group.add_argument("--cores", type=count, metavar="C", help="cores to use (all that are allowed, at most 16)")
     group.add_argument("--ranks", type=count, metavar="N",
                        help="the most ranks; 2, 4, 8 and so on, and N itself (up to 4, each with a core of its own)")
-    group.add_argument("--programs", type=Path, metavar="FOLDER", help="the three programs (beside hios, or in PATH)")
+    group.add_argument("--programs", type=Path, metavar="FOLDER", help="the three programs (next to hios, or in PATH)")
 
 
 def add_measuring(parser):
@@ -124,7 +124,7 @@ def throughput_parser():
     group.add_argument("--sweeps", type=count, metavar="N", help="sweeps of the profiler (by the budget, 16 at most)")
     group.add_argument("--all-rows", action="store_true",
                        help="also networks that consist of weights, and devices too small for the network "
-                            "(docs/throughput.md); these take minutes, beside the budget")
+                            "(docs/throughput.md); these take minutes more than the budget")
     add_results(parser)
     return parser
 

@@ -18,6 +18,7 @@ from hios.bench.table import checked, folded, page
 from hios.bench.verdict import ms_text
 from hios.bench.ways import machine_of, make_rows
 from hios.bench.yardstick import Yardstick
+from hios.errors import HiosError
 from hios.launch.programs import ProgramFailed
 from hios.throughput import command as throughput
 
@@ -30,8 +31,8 @@ def answer_first(programs, network, folder, budget):
     """Runs on one core and prints the first answer. Returns the time of an inference in ms."""
     print("measuring 1 rank x 1 core ...", file=sys.stderr, flush=True)
     ms = first_answer(programs, network, folder)["latency_ms"]["best_quarter"]
-    say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms; every other way follows within "
-        f"{max(0, budget.left()):.0f} s")
+    rest = f"; every other way follows within {budget.left():.0f} s" if budget.left() >= 1 else ""
+    say(f"first answer: 1 rank x 1 core {ms_text(ms)} ms{rest}")
     return ms
 
 
@@ -67,15 +68,15 @@ def measure(args, programs, network, machine, budget):
 
 
 def write_page(folder, summary):
-    """Writes the page of all rows, and returns a line about it."""
-    try:
-        from hios.page.command import write_page as write
-    except ImportError as error:
-        return f"no page: {error}"
+    """Writes the page of all rows, and returns a line about it: without it the measurements stand."""
     files = [folder / "summary.json"]
     for row in summary["rows"]:
-        files += [folder / row["extra"][key] for key in ("report", "schedule")]
-    write(files, folder / "report.html")
+        files += [folder / row["extra"][key] for key in ("report", "schedule", "trace")]
+    try:
+        from hios.page.command import write_page as write
+        write(files, folder / "report.html")
+    except (ImportError, HiosError) as error:
+        return f"no page: {error}"
     return f"the page: {folder / 'report.html'}"
 
 
@@ -98,7 +99,7 @@ def bench(args):
 
 
 def main(words):
-    """Without --throughput among the words, latency."""
+    """Measures latency, or with --throughput among the words inputs per second. Returns the exit status."""
     try:
         if "--throughput" in words:
             return throughput.main([word for word in words if word != "--throughput"])

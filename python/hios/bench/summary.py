@@ -27,7 +27,7 @@ def rounds_varied(row):
 
 
 def details(row, report):
-    """What the verdict and the page need of a row: its files, and how its runs are spread."""
+    """Returns a row's files and the spread of its runs, for the verdict and the page."""
     indices = set(report["disturbed_iterations"])
     samples = report["iterations_ms"]
     quiet = [ms for index, ms in enumerate(samples) if index not in indices]

@@ -102,7 +102,7 @@ class Machine:
 
 
 def machine_of(cores, ranks, has_mpirun, allowed=None):
-    """What --cores and --ranks (None: not given) mean on a machine with so many allowed cores. Throws InputError."""
+    """Returns the machine by --cores and --ranks (None: not given), if so many cores are allowed. Throws InputError."""
     allowed = allowed or len(os.sched_getaffinity(0))
     remarks = []
     if cores is not None and cores > allowed:

@@ -1,4 +1,4 @@
-"""The longest path of a graph with costs: operators that must run one after the other, whatever runs beside them.
+"""The longest path of a graph with costs: operators that must run one after the other, whatever runs at the same time.
 
 Transfers are left out, because operators of a path can share a device. The times are those of the graph that
 hios-schedule --export-graph wrote, which are medians of a profile."""

@@ -14,13 +14,13 @@ from hios.launch import mpirun
 
 
 def programs_folder():
-    """The folder of the programs: HIOS_PROGRAMS, or beside the command, or in PATH."""
+    """The folder of the programs: HIOS_PROGRAMS, or the command's own, or in PATH."""
     named = os.environ.get("HIOS_PROGRAMS")
     if named:
         candidates = [Path(named)]
     else:
-        beside, in_path = Path(sys.argv[0]).resolve().parent, shutil.which("hios-schedule")
-        candidates = [beside, *([Path(in_path).resolve().parent] if in_path else [])]
+        own, in_path = Path(sys.argv[0]).resolve().parent, shutil.which("hios-schedule")
+        candidates = [own, *([Path(in_path).resolve().parent] if in_path else [])]
     for folder in candidates:
         if (folder / "hios-schedule").exists():
             return folder
@@ -41,7 +41,7 @@ class ProgramFailed(SystemExit):
         return self.returncode if self.returncode == 2 else 3
 
     def words(self):
-        """What the program said, without the launcher's lines; everything where it said nothing of its own."""
+        """Returns the program's own error line, or everything that was printed where it has none."""
         own = [line for line in self.errors.splitlines() if line.startswith("error:")]
         return own[0] if own else str(self)
 

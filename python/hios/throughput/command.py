@@ -79,7 +79,7 @@ class Sections:
 
 
 def rounds_of(args):
-    """Rounds of the sections that are beside the budget."""
+    """Returns the limit of rounds of sections outside the budget."""
     return lambda turn, _: turn < (args.rounds or 2)
 
 
