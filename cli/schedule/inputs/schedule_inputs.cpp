@@ -101,8 +101,8 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
   return platform;
 }
 
-/// Returns what of this machine a profile can be compared with, before anything runs. Backends and
-/// MPI are those of the machine where the plan will run.
+/// Returns the facts of this machine with which a profile is compared. Backends and MPI are those
+/// of the machine where the plan will run.
 Surrounding this_machine() {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';

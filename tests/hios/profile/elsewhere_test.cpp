@@ -27,7 +27,7 @@ Json machine_here() {
   return {{"processor", "AMD EPYC 9R14"},
           {"backend", {{"library", "oneDNN 2.6.3"}}},
           {"transport", "Open MPI 4.1.4, shared memory with CMA"},
-          {"hosts", {"n1", "n1"}},
+          {"hosts", Json::array({"n1", "n1"})},
           {"hios", "0.1.0"},
           {"commit", "1c4bbc0f9a21"}};
 }
@@ -41,7 +41,7 @@ TEST(Elsewhere, IsAnotherProcessor) {
   machine["processor"] = "Intel(R) Core(TM) i3-8100";
   EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "processor Intel(R) Core(TM) i3-8100 on n1 (here AMD EPYC 9R14 on n7)");
-  machine["hosts"] = {"n1", "n2", "n1"};
+  machine["hosts"] = Json::array({"n1", "n2", "n1"});
   EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "processor Intel(R) Core(TM) i3-8100 on n1, n2 (here AMD EPYC 9R14 on n7)");
 }

@@ -15,7 +15,8 @@ namespace {
 /// The words of Open MPI 4 for any job whose status is not 0.
 const std::regex kInsisted(
     "-+|Primary job  terminated normally, but 1 process returned|a non-zero exit code\\. Per "
-    "user-direction, the job has been aborted\\.|mpirun detected that one or more processes exited "
+    "user-direction, the job has been aborted\\.|mpi(run|exec) detected that one or more processes "
+    "exited "
     "with non-zero status, thus causing|the job to be terminated\\. The first process to do so "
     "was:|  Process name: .*|  Exit code:    2|");
 

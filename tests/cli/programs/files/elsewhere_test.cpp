@@ -60,7 +60,7 @@ class ProfilesFromElsewhere : public testing::Test {
 };
 
 TEST_F(ProfilesFromElsewhere, OfThisMachineComeWithoutAWarning) {
-  edit("hosts", {"another-host-of-the-cluster"});
+  edit("hosts", Json::array({"another-host-of-the-cluster"}));
   for (const ProcessResult& done : {plan(), run()}) {
     EXPECT_EQ(done.exit_status, 0) << done.err;
     EXPECT_EQ(lines_with(done.err, "measured with").size(), 0u) << done.err;
