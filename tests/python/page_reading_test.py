@@ -20,7 +20,8 @@ class ReadingTest(PageTest):
         self.assertIn("picture.png is no UTF-8 text", self.refused(str(path)))
 
     def test_json_of_others_is_refused(self):
-        for text in ("[]", "3", "null", "{}", '{"format": 3}', '{"format": "other", "version": 1}', '{"format": ["hios-report"]}'):
+        for text in ("[]", "3", "null", "{}", '{"format": 3}',
+                     '{"format": "other", "version": 1}', '{"format": ["hios-report"]}'):
             with self.subTest(text=text):
                 self.assertIn("is JSON, but no file of our programs", self.refused(self.file("a.json", text)))
 
@@ -38,8 +39,9 @@ class ReadingTest(PageTest):
             self.assertIn(f"is a hios-{name}, which has no picture", line)
 
     def test_every_missing_key_is_found(self):
-        needed = ("arguments", "versions", "ranks", "transfer_path", "digests", "model", "algorithm", "seed", "protocol", "latency_ms",
-                  "iterations_ms", "disturbed_iterations", "predicted_ms", "prediction_error", "overhead_ms", "verified", "stages")
+        needed = ("arguments", "versions", "ranks", "transfer_path", "digests", "model", "algorithm", "seed", "protocol",
+                  "latency_ms", "iterations_ms", "disturbed_iterations", "predicted_ms", "prediction_error", "overhead_ms",
+                  "verified", "stages")
         for key in needed:
             data = report()
             del data[key]
@@ -51,7 +53,8 @@ class ReadingTest(PageTest):
         self.assertIn("$.stages[1].measured_end_ms is not of type number or null", self.refused(self.file("a.json", data)))
         self.assertIn("$.iterations_ms is too short", self.refused(self.file("b.json", report(iterations_ms=[]))))
         self.assertIn("$.seed is out of range: -1", self.refused(self.file("c.json", report(seed=-1))))
-        self.assertIn("$.digests.graph has not the form", self.refused(self.file("d.json", report(digests={"graph": "x", "schedule": "y"}))))
+        digests = {"graph": "x", "schedule": "y"}
+        self.assertIn("$.digests.graph has not the form", self.refused(self.file("d.json", report(digests=digests))))
         self.assertIn("$.outcome is none of optimal, ", self.refused(self.file("e.json", schedule(outcome="good"))))
         self.assertIn("$.streems is no key of this format", self.refused(self.file("f.json", schedule(streems=1))))
 

@@ -11,7 +11,8 @@ from hios.page.schema import finding
 
 LARGEST = 32 << 20  # bytes; the default of the programs' --max-input
 SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary", "hios-comparison": "comparison"}
-WANTED = "hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries and traces"
+WANTED = ("hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries "
+          "and traces")
 
 
 @dataclass
@@ -92,9 +93,9 @@ WORDS = ("algorithm", "given", "bound", "outcome", "bottleneck", "refused")  # o
 
 def row_finding(row):
     for key, value in row.items():
-        wrong = "text" if key in WORDS and not isinstance(value, str) else "number" if key not in WORDS and not number(value) else None
-        if wrong and value is not None:
-            return f"$.comparison: {key} of {row['algorithm']} is no {wrong}"
+        right = isinstance(value, str) if key in WORDS else number(value)
+        if not right and value is not None:
+            return f"$.comparison: {key} of {row['algorithm']} is no {'text' if key in WORDS else 'number'}"
     return None
 
 
@@ -117,7 +118,8 @@ def kind_of(data, name):
     written = data.get("format")
     if isinstance(written, str) and written in SHOWN:
         if data.get("version") != 1:
-            raise InputError(f"{name} is a {written} of version {json.dumps(data.get('version'))[:40]}, and this is hios for version 1: "
+            version = json.dumps(data.get("version"))[:40]
+            raise InputError(f"{name} is a {written} of version {version}, and this is hios for version 1: "
                              "make the file again with the programs that you use")
         return SHOWN[written]
     if isinstance(written, str) and written.startswith("hios-"):

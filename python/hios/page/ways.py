@@ -49,7 +49,8 @@ def same(value):
 
 
 MEASURED = (
-    Column("best\N{NO-BREAK SPACE}¼, ms", key("latency_ms", "best_quarter"), numbers.ms, "the median of the fastest quarter of iterations", min),
+    Column("best\N{NO-BREAK SPACE}¼, ms", key("latency_ms", "best_quarter"), numbers.ms,
+           "the median of the fastest quarter of iterations", min),
     Column("median", key("latency_ms", "median"), numbers.ms, "in ms"),
     Column("p95", key("latency_ms", "p95"), numbers.ms, "in ms: 95 % of iterations were faster"),
     Column("vs 1 core", key("speedup_over_one_core"), times, "the best row of one core, over this one"),
@@ -95,7 +96,8 @@ def table(rows, columns, title, caption):
         if column.best and known and len(lines) > 1:
             for line in lines:
                 line["best"] = line.get("best") or line["cells"][at][0] == column.best(known)
-    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "why": [], "bars": any(line["bar"] for line in lines),
+    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "why": [],
+            "bars": any(line["bar"] for line in lines),
             "best": "fastest" if columns and columns[0] in MEASURED else "shortest"}
 
 
