@@ -134,8 +134,7 @@ def section_of(run, index, limits, place):
     return {"id": index, "name": run.name, "why": sentences_of(run.report or {}), "tiles": tiles_of(run), "parts": parts,
             **legend_of(parts, bound_of(run)), "timeline": timeline_data(parts, bound_of(run)),
             "layers": layers_view(run, limits.layers), "latency": latency_of(run), "memory": memory_of(run),
-            "uses": uses_of(run),
-            "flight": in_flight_uses(run),
+            "uses": uses_of(run), "flight": in_flight_uses(run),
             "provenance": [*provenance_of(run), ("files", ", ".join(shown_names(run.files)), "")]}
 
 
