@@ -104,7 +104,7 @@ class Table:
 
 
 class Page(HTMLParser):
-    """What a page holds: its text, tables, embedded data, and every address in it."""
+    """The content of a page: its text, tables, embedded data, and every address in it."""
 
     def __init__(self, text):
         super().__init__()

@@ -124,7 +124,7 @@ def layers_view(run, limit):
 
 
 def legend_of(parts, bound=None):
-    """What the legend of a timeline explains."""
+    """The kinds and marks that the legend of a timeline explains."""
     return {"kinds": used_kinds(parts), "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
             "messages": any(part.messages for part in parts), "bound": bound}
 
