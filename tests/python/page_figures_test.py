@@ -51,8 +51,8 @@ class FiguresTest(PageTest):
                     self.assertEqual(float(exact), row[key])
                 else:
                     self.assertEqual(text, "")
-        self.assertEqual(table.column("refused")["milp"][0], "too many terms")
-        self.assertEqual(table.column("sent")["hios-lp shortest"][0], "1.05 MB")
+        self.assertEqual(table.column("refused")["ios"][0], "the reason in one line")
+        self.assertEqual(table.column("sent")["hios-lp shortest"][0], "524.3 kB")
 
     def test_operators_have_their_times_their_share_and_a_badge_where_they_differ_twofold(self):
         data = report()

@@ -27,7 +27,7 @@ class ReadingTest(PageTest):
 
     def test_another_version_is_refused_with_a_remedy(self):
         for version in (2, 0, "1", None, [1]):
-            for data in (report(), schedule(), examples()["summary"]):
+            for data in (report(), schedule(), comparison(), examples()["summary"]):
                 with self.subTest(version=version, format=data["format"]):
                     line = self.refused(self.file("a.json", {**data, "version": version}))
                     self.assertIn(f"a.json is a {data['format']} of version {json.dumps(version)}", line)
@@ -70,13 +70,13 @@ class ReadingTest(PageTest):
         broken = trace()
         del broken["traceEvents"][-1]["ts"]
         self.assertIn("lacks its time", self.refused(self.file("c.json", broken)))
-        self.assertIn("$.comparison is no list of rows", self.refused(self.file("d.json", {"comparison": [{}]})))
+        self.assertIn("no file of our programs", self.refused(self.file("d.json", {"comparison": [{}]})))
         data = comparison()
         del data["schedules"][0]["graph"]["digest"]
         self.assertIn("$.schedules: $.graph.digest is missing", self.refused(self.file("e.json", data)))
         data = comparison()
         data["comparison"][0]["latency_ms"] = "fast"
-        self.assertIn("$.comparison: latency_ms of sequential is no number", self.refused(self.file("f.json", data)))
+        self.assertIn("$.comparison[0].latency_ms is not of type number", self.refused(self.file("f.json", data)))
 
     def test_files_that_are_not_there_and_folders_are_refused(self):
         self.assertIn("none.json cannot be read: No such file or directory", self.refused(str(self.folder / "none.json")))

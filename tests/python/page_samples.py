@@ -82,13 +82,7 @@ def trace():
 
 
 def comparison():
-    row = {"latency_ms": 1.626, "speedup_over_sequential": 1.69, "lower_bound_ms": 1.589, "bound": "critical_path",
-           "gap": 0.023, "seconds": 0.000056, "devices_used": 2, "sent_bytes": 1048576, "waiting_share": 0.19,
-           "estimated_stages": 0,
-           "outcome": "feasible"}
-    slow = {**row, "latency_ms": 2.72, "speedup_over_sequential": 1.0, "gap": 0.712, "devices_used": 1, "sent_bytes": 0}
-    return {"comparison": [{"algorithm": "sequential", **slow}, {"algorithm": "hios-lp", **row},
-                           {"algorithm": "milp", "refused": "too many terms"}], "schedules": [schedule()]}
+    return {**examples()["comparison"], "schedules": [schedule()]}
 
 
 class Table:

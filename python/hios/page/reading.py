@@ -88,27 +88,10 @@ def trace_finding(data):
     return None
 
 
-WORDS = ("algorithm", "given", "bound", "outcome", "bottleneck", "refused")  # of a comparison's row; the rest are numbers
-
-
-def row_finding(row):
-    for key, value in row.items():
-        right = isinstance(value, str) if key in WORDS else number(value)
-        if not right and value is not None:
-            return f"$.comparison: {key} of {row['algorithm']} is no {'text' if key in WORDS else 'number'}"
-    return None
-
-
 def comparison_finding(data):
-    rows, schedules = data.get("comparison"), data.get("schedules", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("algorithm"), str) for row in rows):
-        return "$.comparison is no list of rows with an algorithm each"
-    if not isinstance(schedules, list):
-        return "$.schedules is not of type array"
-    if broken := next((text for row in rows if (text := row_finding(row))), None):
-        return broken
-    found = (finding(one, "hios-schedule") for one in schedules)
-    return next((f"$.schedules: {text}" for text in found if text), None)
+    if found := finding(data, "hios-comparison"):
+        return found
+    return next((f"$.schedules: {text}" for one in data["schedules"] if (text := finding(one, "hios-schedule"))), None)
 
 
 def kind_of(data, name):
@@ -124,8 +107,6 @@ def kind_of(data, name):
         return SHOWN[written]
     if isinstance(written, str) and written.startswith("hios-"):
         raise InputError(f"{name} is a {written}, which has no picture. {WANTED}")
-    if "comparison" in data:
-        return "comparison"
     if "traceEvents" in data:
         return "trace"
     raise InputError(f"{name} is JSON, but no file of our programs. {WANTED}")

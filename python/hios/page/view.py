@@ -165,7 +165,7 @@ def verdict_of(files):
 
 def title_of(files, runs):
     models = [file.data["model"] for file in files if file.kind == "summary"] + [run.model for run in runs if run.model]
-    models += [one["graph"]["name"] for file in files if file.kind == "comparison" for one in file.data.get("schedules", [])]
+    models += [file.data["graph"]["name"] for file in files if file.kind == "comparison"]
     models = list(dict.fromkeys(PurePath(model).stem or model for model in models))
     if not models:
         return "HIOS"
