@@ -79,7 +79,8 @@ class BrowserTest(PageTest):
         return self.file("summary.json", summary)
 
     def shown_rows(self, table):
-        return [row.find_element(By.CSS_SELECTOR, "th").text for row in table.find_elements(By.CSS_SELECTOR, "tbody tr") if row.is_displayed()]
+        rows = table.find_elements(By.CSS_SELECTOR, "tbody tr")
+        return [row.find_element(By.CSS_SELECTOR, "th").text for row in rows if row.is_displayed()]
 
     def operator(self, name):
         """The rectangle of an operator in the visible timeline, in the part that is drawn last (the run)."""
@@ -94,7 +95,8 @@ class BrowserTest(PageTest):
         return self.browser.execute_script(script, name)
 
     def drawn(self):
-        return self.browser.execute_script("return [...document.querySelectorAll('.op')].filter((one) => one.checkVisibility()).length")
+        script = "return [...document.querySelectorAll('.op')].filter((one) => one.checkVisibility()).length"
+        return self.browser.execute_script(script)
 
     def keep(self, name):
         """The picture of the page; it shows convolutions in their colour."""
@@ -131,7 +133,8 @@ class BrowserTest(PageTest):
         output = self.open(self.file("report.json", report()))
         path = self.all("path.reach")[-1]
         self.browser.execute_script("""const box = arguments[0].getBoundingClientRect();
-          arguments[0].dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: box.x, clientY: box.y}));""", path)
+          const event = new PointerEvent('pointermove', {bubbles: true, clientX: box.x, clientY: box.y});
+          arguments[0].dispatchEvent(event);""", path)
         self.until(self.one("#tip").is_displayed)
         self.assertIn("message\nrank 1 → rank 0", self.one("#tip").text)
         self.assertIn("size\n524 kB", self.one("#tip").text)
@@ -158,7 +161,8 @@ class BrowserTest(PageTest):
         output = self.open(self.file("report.json", report()))
         drawing = self.one(".drawing")
         self.browser.execute_script("arguments[0].scrollIntoView()", drawing)
-        ActionChains(self.browser).move_to_element_with_offset(drawing, -300, 0).click_and_hold().move_by_offset(60, 0).release().perform()
+        drag = ActionChains(self.browser).move_to_element_with_offset(drawing, -300, 0).click_and_hold()
+        drag.move_by_offset(60, 0).release().perform()
         self.until(lambda: 0 < self.drawn() < 10)
         self.one('[data-do="all"]').click()
         self.until(lambda: self.drawn() == 10)

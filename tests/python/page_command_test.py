@@ -19,14 +19,16 @@ class CommandTest(PageTest):
         with contextlib.redirect_stdout(out), self.assertRaises(SystemExit) as ended:
             main(["--help"])
         self.assertEqual(ended.exception.code, 0)
-        for words in ("usage: hios report", "--compare A B", "--force", "Times are in ms", "hios report build/demo/summary.json -o report.html"):
+        for words in ("usage: hios report", "--compare A B", "--force", "Times are in ms",
+                      "hios report build/demo/summary.json -o report.html"):
             self.assertIn(words, out.getvalue())
 
     def test_bad_words_are_one_line(self):
         for words in ([], ["--compare", "a.json"], ["--unknown", "a.json"]):
             self.assertIn("see hios report --help", self.refused(*words))
         status, _, err = self.command(self.file("a.json", report()))
-        self.assertEqual((status, err), (2, "error: hios report: the following arguments are required: -o/--output: see hios report --help\n"))
+        self.assertEqual((status, err), (2, "error: hios report: the following arguments are required: -o/--output: "
+                                            "see hios report --help\n"))
 
     def test_a_page_that_exists_is_replaced_by_force_only(self):
         data, output = self.file("a.json", report()), self.folder / "page.html"
@@ -109,7 +111,8 @@ class CompareTest(PageTest):
 
     def test_schedules_without_times_are_compared_by_their_devices(self):
         other = schedule()
-        other["devices"][0]["stages"], other["devices"][1]["stages"] = [[["conv_1"]]], [[["conv_2"]], [["conv_3"]], [["concat_4"]], [["pool_5"]]]
+        other["devices"][0]["stages"] = [[["conv_1"]]]
+        other["devices"][1]["stages"] = [[["conv_2"]], [["conv_3"]], [["concat_4"]], [["pool_5"]]]
         page = self.page("--compare", self.file("a.json", schedule()), self.file("b.json", other))
         self.assertIn("3 operators run on another device", page.text)
         self.assertNotIn("A, ms", page.table("operator").headings)

@@ -49,8 +49,8 @@ def many_operators(number):
     stages, operators = [], []
     for at in range(number):
         name = f"conv_{at}"
-        stages.append({"rank": 0, "stage": at, "operators": [[name]], "predicted_start_ms": 0.9 * at, "predicted_end_ms": 0.9 * (at + 1),
-                       "measured_start_ms": float(at), "measured_end_ms": at + 1.0})
+        stages.append({"rank": 0, "stage": at, "operators": [[name]], "predicted_start_ms": 0.9 * at,
+                       "predicted_end_ms": 0.9 * (at + 1), "measured_start_ms": float(at), "measured_end_ms": at + 1.0})
         operators.append({"operator": name, "rank": 0, "stage": at, "predicted_ms": 0.9, "measured_ms": 1.0, "output_bytes": 4,
                           "sent_bytes": 0})
     return report(ranks=REPORT["ranks"][:1], stages=stages, operators=operators, transfers=[])
@@ -63,12 +63,14 @@ def events(process, number, slices):
     for at, lane in enumerate(lanes):
         yield {"ph": "M", "pid": number, "tid": 10 * number + at, "name": "thread_name", "args": {"name": lane}}
     for lane, name, start, end in slices:
-        yield {"ph": "X", "pid": number, "tid": 10 * number + lanes.index(lane), "name": name, "ts": 1e3 * start, "dur": 1e3 * (end - start)}
+        yield {"ph": "X", "pid": number, "tid": 10 * number + lanes.index(lane), "name": name, "ts": 1e3 * start,
+               "dur": 1e3 * (end - start)}
 
 
 def message(number, process, lanes, name, start, end):
     for phase, lane, ms in (("s", lanes[0], start), ("f", lanes[1], end)):
-        yield {"ph": phase, "pid": process, "tid": 10 * process + lane, "name": name, "ts": 1e3 * ms, "cat": "message", "id": number}
+        yield {"ph": phase, "pid": process, "tid": 10 * process + lane, "name": name, "ts": 1e3 * ms, "cat": "message",
+               "id": number}
 
 
 def trace():
@@ -80,12 +82,7 @@ def trace():
 
 
 def comparison():
-    row = {"latency_ms": 1.626, "speedup_over_sequential": 1.69, "lower_bound_ms": 1.589, "bound": "critical_path", "gap": 0.023,
-           "seconds": 0.000056, "devices_used": 2, "sent_bytes": 1048576, "waiting_share": 0.19, "estimated_stages": 0,
-           "outcome": "feasible"}
-    slow = {**row, "latency_ms": 2.72, "speedup_over_sequential": 1.0, "gap": 0.712, "devices_used": 1, "sent_bytes": 0}
-    return {"comparison": [{"algorithm": "sequential", **slow}, {"algorithm": "hios-lp", **row},
-                           {"algorithm": "milp", "refused": "too many terms"}], "schedules": [schedule()]}
+    return {**examples()["comparison"], "schedules": [schedule()]}
 
 
 class Table:
@@ -101,7 +98,7 @@ class Table:
 
 
 class Page(HTMLParser):
-    """What a page holds: its text, tables, embedded data, and every address in it."""
+    """The content of a page: its text, tables, embedded data, and every address in it."""
 
     def __init__(self, text):
         super().__init__()

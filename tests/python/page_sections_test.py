@@ -5,8 +5,9 @@ import time
 import unittest
 
 from hios.page import devices, kinds, latency
+from hios.page.reading import File
 from hios.page.runs import Run
-from hios.page.ways import sentences_of
+from hios.page.ways import comparison_table, sentences_of
 from page_samples import PageTest, comparison, examples, report, schedule, trace
 
 SECTIONS = ("layers-", "waits-", "latency-", "memory-", "from-", "timeline-", "flight-")
@@ -49,7 +50,7 @@ class SectionsTest(PageTest):
         data = report(predicted_ms=None, prediction_error=None)
         for rows in (data["stages"], data["transfers"], data["operators"]):
             for row in rows:
-                row.update({key: None for key in row if key.startswith("predicted") and not key.endswith(("awaited_ms", "ready_ms"))})
+                row.update({key: None for key in row if key in ("predicted_start_ms", "predicted_end_ms", "predicted_ms")})
         page = self.page(self.file("report.json", data))
         self.assertEqual([part["title"] for part in page.payload["timelines"]["0"]["parts"]], ["run"])
         self.assertNotIn("predicted", page.text)
@@ -61,9 +62,11 @@ class SectionsTest(PageTest):
 
     def test_many_inferences_in_flight_show_their_ranks(self):
         statistics = {**report()["latency_ms"], "best_quarter": 1.25}
-        ranks = [{"rank": rank, "computing_ms": 1.0, "transferring_ms": 0.1, "waiting_ms": 0.15, "own_ms": 0.01} for rank in (0, 1)]
-        many = {"inferences": 200, "runs": 4, "in_flight": 3, "copies": 1, "distinct_inputs": 2, "window": 50, "per_second": 800.0,
-                "period_ms": statistics, "predicted_period_ms": 1.2, "prediction_error": 0.04, "bottleneck": 1,
+        ranks = [{"rank": rank, "computing_ms": 1.0, "transferring_ms": 0.1, "waiting_ms": 0.15, "own_ms": 0.01}
+                 for rank in (0, 1)]
+        many = {"inferences": 200, "runs": 4, "in_flight": 3, "copies": 1, "distinct_inputs": 2, "window": 50,
+                "per_second": 800.0, "period_ms": statistics, "predicted_period_ms": 1.2, "prediction_error": 0.04,
+                "bottleneck": 1,
                 "predicted_bottleneck": None, "ranks": ranks, "unlike": 0}
         page, found = self.sections(self.file("report.json", report(throughput=many)))
         self.assertIn("flight-", found)
@@ -79,8 +82,8 @@ class SectionsTest(PageTest):
             self.assertFalse(self.page(self.file("summary.json", {**summary, "extra": other})).has("verdict"))
 
     def test_reasons_are_those_of_the_file(self):
-        data = {**comparison(), "why": {"sentences": ["the longest path is 74 % of the work", "<b>"]}}
-        self.assertIn("the longest path is 74 % of the work <b>", self.page(self.file("compare.json", data)).text)
+        why = {"sentences": ["the longest path is 74 % of the work", "<b>"]}
+        self.assertEqual(comparison_table(File("a.json", "comparison", {**comparison(), "why": why}))["why"], why["sentences"])
         for other in (3, {}, {"sentences": "none"}, {"sentences": [3]}):
             self.assertEqual(sentences_of({"why": other}), [])
 
@@ -92,7 +95,8 @@ class SectionsTest(PageTest):
         self.file("schedule-a.json", schedule())
         self.file("schedule-b.json", schedule(algorithm="inter-lp", predicted={"latency_ms": 2.0, "lower_bound_ms": 1.25}))
         page = self.page(self.file("summary.json", summary))
-        self.assertEqual([page.payload["timelines"][key]["bound"] for key in ("0", "1")], [[1.589, "critical_path"], [1.25, ""]])
+        bounds = [page.payload["timelines"][key]["bound"] for key in ("0", "1")]
+        self.assertEqual(bounds, [[1.589, "critical_path"], [1.25, ""]])
         self.assertEqual([given["id"] for _, given in page.tags if given.get("role") == "tab"], ["tab-0", "tab-1"])
 
     def test_a_schedule_has_the_timeline_that_belongs_to_it(self):
@@ -144,8 +148,10 @@ class NumbersTest(unittest.TestCase):
 
     def test_kinds_are_found_in_names(self):
         for name, kind in (("conv_3", "convolution"), ("sepconv_1", "depthwise"), ("pool_20", "pool"), ("concat_4", "concat"),
-                           ("sum_1", "sum"), ("/features/3/conv/Conv", "convolution"), ("/layer1/bn1/BatchNormalization", "normalization"),
-                           ("/classifier/Gemm", "matrix product"), ("GlobalAveragePool_12", "pool"), ("v17", "other"), ("", "other"),
+                           ("sum_1", "sum"),
+                           ("/features/3/conv/Conv", "convolution"), ("/layer1/bn1/BatchNormalization", "normalization"),
+                           ("/classifier/Gemm", "matrix product"), ("GlobalAveragePool_12", "pool"), ("v17", "other"),
+                           ("", "other"),
                            ("conv_1 + pool_2", "convolution"), ("3: pool_1", "pool"), ("/layer/Relu_4", "function")):
             self.assertEqual(kinds.kind_of(name), kind, name)
 

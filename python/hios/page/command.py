@@ -34,7 +34,8 @@ def arguments(words):
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help="what the page shows")
     parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="the page to write (.html)")
-    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="two reports or schedules side by side, with the difference of each operator")
+    parser.add_argument("--compare", nargs=2, metavar=("A", "B"),
+                        help="two reports or schedules side by side, with the difference of each operator")
     parser.add_argument("--title", help="heading of the page (default: the network's name)")
     parser.add_argument("--force", action="store_true", help="replace a page that exists")
     args = parser.parse_args(words)

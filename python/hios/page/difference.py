@@ -9,12 +9,16 @@ from hios.page.timeline import parts_of
 from hios.page.view import legend_of, shown_names, timeline_data
 from hios.page.ways import bound_ms
 
+def predicted_ms(run):
+    return run.report["predicted_ms"] if run.report else run.schedule.get("predicted", {}).get("latency_ms")
+
+
 FIGURES = (
     ("best ¼, ms", lambda run: run.report and run.report["latency_ms"]["best_quarter"]),
     ("median, ms", lambda run: run.report and run.report["latency_ms"]["median"]),
     ("p95, ms", lambda run: run.report and run.report["latency_ms"]["p95"]),
-    ("period, ms", lambda run: run.report and run.report.get("throughput") and run.report["throughput"]["period_ms"]["best_quarter"]),
-    ("predicted, ms", lambda run: run.report["predicted_ms"] if run.report else run.schedule.get("predicted", {}).get("latency_ms")),
+    ("period, ms", lambda run: run.report and run.report.get("throughput", {}).get("period_ms", {}).get("best_quarter")),
+    ("predicted, ms", predicted_ms),
     ("lower bound, ms", bound_ms),
     ("held, MB", lambda run: run.report and sum(rank["held_bytes"] for rank in run.report["ranks"]) / 1e6),
     ("sent per iteration, MB", lambda run: run.report and sum(rank["sent_bytes"] for rank in run.report["ranks"]) / 1e6),
@@ -38,7 +42,8 @@ def figures(first, second):
 
 
 def devices_of_schedule(schedule):
-    return {name: rank for rank, device in enumerate(stages_of(schedule)) for stage in device for group in stage for name in group}
+    return {name: rank for rank, device in enumerate(stages_of(schedule))
+            for stage in device for group in stage for name in group}
 
 
 def operators_of(run):
@@ -77,8 +82,9 @@ def difference_of(first, second):
     rows = operators(first, second)
     differs = first.model != second.model
     total = sum(row["delta"][0] for row in rows if row["delta"])
-    return {"names": names, "files": shown_names((first.files[0], second.files[0])), "figures": figures(first, second), "operators": rows,
-            "moved": sum(row["moved"] for row in rows), "models": (first.model, second.model) if differs else None,
+    return {"names": names, "files": shown_names((first.files[0], second.files[0])), "figures": figures(first, second),
+            "operators": rows, "moved": sum(row["moved"] for row in rows),
+            "models": (first.model, second.model) if differs else None,
             "timed": any(row["delta"] for row in rows), "total": total}
 
 

@@ -53,6 +53,7 @@ def latency_of(run):
     points = [(index, samples[index], index in disturbed) for index in range(0, len(samples), stride)]
     closed = bins[-1][1] is not None
     return {"bins": bins, "low": low, "high": high, "step": step, "most": max(sum(row[2:]) for row in bins),
-            "ticks": [tick for tick in ticks(low, high) if closed or tick[0] <= high - step], "points": points, "stride": stride,
-            "samples": len(samples), "disturbed": len(disturbed), "slowest": max(samples), "fastest": min(samples),
+            "ticks": [tick for tick in ticks(low, high) if closed or tick[0] <= high - step], "points": points,
+            "stride": stride, "samples": len(samples), "disturbed": len(disturbed), "slowest": max(samples),
+            "fastest": min(samples),
             "statistics": run.report["latency_ms"], "predicted": run.report["predicted_ms"], "open": not closed}

@@ -63,7 +63,8 @@ def trace_layers(run):
 def layers_of(run):
     """A run's layers, the longest first: of --layers where it has them, else its stages, else its trace."""
     if run.report and run.report.get("operators"):
-        layers = [Layer(row["operator"], row["rank"], row["predicted_ms"], row["measured_ms"], row["output_bytes"], row["sent_bytes"])
+        layers = [Layer(row["operator"], row["rank"], row["predicted_ms"], row["measured_ms"], row["output_bytes"],
+                        row["sent_bytes"])
                   for row in run.report["operators"]]
         layers = [layer for layer in layers if layer.ms is not None]
     elif run.report:

@@ -31,8 +31,8 @@ def verified_text(verified):
     if verified["max_abs"] is not None:
         words.append(f"largest difference {verified['max_abs']:.2g}")
     if verified["bitwise"] is not None:
-        equal = "bit for bit those of one rank" if verified["bitwise"] else f"not the bits of one rank, first {verified['first_unequal']}"
-        words.append(equal)
+        unequal = f"not the bits of one rank, first {verified['first_unequal']}"
+        words.append("bit for bit those of one rank" if verified["bitwise"] else unequal)
     return "; ".join(words)
 
 

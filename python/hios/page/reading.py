@@ -11,7 +11,8 @@ from hios.page.schema import finding
 
 LARGEST = 32 << 20  # bytes; the default of the programs' --max-input
 SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary", "hios-comparison": "comparison"}
-WANTED = "hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries and traces"
+WANTED = ("hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries "
+          "and traces")
 
 
 @dataclass
@@ -87,27 +88,10 @@ def trace_finding(data):
     return None
 
 
-WORDS = ("algorithm", "given", "bound", "outcome", "bottleneck", "refused")  # of a comparison's row; the rest are numbers
-
-
-def row_finding(row):
-    for key, value in row.items():
-        wrong = "text" if key in WORDS and not isinstance(value, str) else "number" if key not in WORDS and not number(value) else None
-        if wrong and value is not None:
-            return f"$.comparison: {key} of {row['algorithm']} is no {wrong}"
-    return None
-
-
 def comparison_finding(data):
-    rows, schedules = data.get("comparison"), data.get("schedules", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("algorithm"), str) for row in rows):
-        return "$.comparison is no list of rows with an algorithm each"
-    if not isinstance(schedules, list):
-        return "$.schedules is not of type array"
-    if broken := next((text for row in rows if (text := row_finding(row))), None):
-        return broken
-    found = (finding(one, "hios-schedule") for one in schedules)
-    return next((f"$.schedules: {text}" for text in found if text), None)
+    if found := finding(data, "hios-comparison"):
+        return found
+    return next((f"$.schedules: {text}" for one in data["schedules"] if (text := finding(one, "hios-schedule"))), None)
 
 
 def kind_of(data, name):
@@ -117,13 +101,12 @@ def kind_of(data, name):
     written = data.get("format")
     if isinstance(written, str) and written in SHOWN:
         if data.get("version") != 1:
-            raise InputError(f"{name} is a {written} of version {json.dumps(data.get('version'))[:40]}, and this is hios for version 1: "
+            version = json.dumps(data.get("version"))[:40]
+            raise InputError(f"{name} is a {written} of version {version}, and this is hios for version 1: "
                              "make the file again with the programs that you use")
         return SHOWN[written]
     if isinstance(written, str) and written.startswith("hios-"):
         raise InputError(f"{name} is a {written}, which has no picture. {WANTED}")
-    if "comparison" in data:
-        return "comparison"
     if "traceEvents" in data:
         return "trace"
     raise InputError(f"{name} is JSON, but no file of our programs. {WANTED}")

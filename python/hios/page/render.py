@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from hios.errors import InputError
@@ -41,6 +42,7 @@ def embedded(data):
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
+@cache
 def environment():
     jinja2 = jinja()
     env = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,

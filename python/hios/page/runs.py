@@ -105,7 +105,7 @@ def row_of(file, summaries):
     """The row of a summary that names the report, or else whose statistics are the report's."""
     rows = [(row, summary) for summary in summaries for row in summary.data["rows"]]
     same = [row for row, summary in rows if names_report(row, summary, file)]
-    same += [row for row, _ in rows if row["algorithm"] == file.data["algorithm"] and row["latency_ms"] == file.data["latency_ms"]]
+    same += [row for row, _ in rows if all(row[key] == file.data[key] for key in ("algorithm", "latency_ms"))]
     return same[0] if same else None
 
 
@@ -133,8 +133,9 @@ def of_reports(files, used):
         trace = belongs(file, kinds["trace"], "--trace", fits_trace)
         used += [one for one in (schedule, trace) if one]
         row = row_of(file, kinds["summary"])
-        runs.append(Run(row["name"] if row else run_name(file.data), file.data, schedule and schedule.data, trace and trace.data,
-                        row, tuple(one.name for one in (file, schedule, trace) if one)))
+        name = row["name"] if row else run_name(file.data)
+        runs.append(Run(name, file.data, schedule and schedule.data, trace and trace.data, row,
+                        tuple(one.name for one in (file, schedule, trace) if one)))
     order = [row["name"] for file in kinds["summary"] for row in file.data["rows"]]
     return sorted(runs, key=lambda run: order.index(run.name) if run.name in order else len(order))
 

@@ -116,7 +116,8 @@ def lane_label(process_lanes, label):
 def parts_of_trace(run):
     """A part for each process of a trace (planned, measured, in flight)."""
     events = run.trace["traceEvents"]
-    processes = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "process_name"}
+    processes = {event["pid"]: event["args"]["name"] for event in events
+                 if event["ph"] == "M" and event["name"] == "process_name"}
     names = {(event["pid"], event.get("tid")): event["args"]["name"] for event in events
              if event["ph"] == "M" and event["name"] == "thread_name"}
     parts = []
@@ -134,7 +135,8 @@ def parts_of_trace(run):
                 lane = lanes[at[event["pid"], event.get("tid")]]
                 lane.slices.append(trace_slice(event["name"], start, start + event["dur"] / 1e3, process))
         end = max((one.end_ms for lane in lanes for one in lane.slices), default=0)
-        parts.append(Part({"planned": "plan", "measured": "run"}.get(process, process), lanes, trace_messages(shown, at, zero), end))
+        title = {"planned": "plan", "measured": "run"}.get(process, process)
+        parts.append(Part(title, lanes, trace_messages(shown, at, zero), end))
     return parts
 
 

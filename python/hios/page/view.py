@@ -25,7 +25,8 @@ def latency_tiles(report):
 
 
 def throughput_tiles(many):
-    yield tile("inputs per second", numbers.ms(many["per_second"]), "", f"{many['inferences']} inferences, {many['in_flight']} in flight")
+    note = f"{many['inferences']} inferences, {many['in_flight']} in flight"
+    yield tile("inputs per second", numbers.ms(many["per_second"]), "", note)
     note = "" if many["predicted_period_ms"] is None else f"predicted {numbers.ms(many['predicted_period_ms'])} ms"
     yield tile("period", numbers.ms(many["period_ms"]["best_quarter"]), "ms", note)
     yield tile("bottleneck", f"rank {many['bottleneck']}", "", "the rank that is busy longest")
@@ -82,7 +83,8 @@ def rounded(value):
 
 def slice_data(one, names):
     kind = -1 if one.waits else kinds.NAMES.index(kinds.kind_of(one.name))
-    row = [names(one.name), kind, rounded(one.start_ms), rounded(one.end_ms), rounded(one.predicted_ms), rounded(one.measured_ms)]
+    times = (one.start_ms, one.end_ms, one.predicted_ms, one.measured_ms)
+    row = [names(one.name), kind, *map(rounded, times)]
     return row + [names(one.why)] if one.why else row
 
 
@@ -114,14 +116,15 @@ def layers_view(run, limit):
         return None
     rest = layers[limit:]
     return {"rows": layers[:limit], "kinds": by_kind(layers), "number": len(layers), "rest": len(rest),
-            "rest_share": sum(layer.share for layer in rest), "measured": any(layer.measured_ms is not None for layer in layers),
-            "predicted": any(layer.predicted_ms is not None for layer in layers), "differ": sum(layer.differs for layer in layers),
+            "rest_share": sum(layer.share for layer in rest), "differ": sum(layer.differs for layer in layers),
+            "measured": any(layer.measured_ms is not None for layer in layers),
+            "predicted": any(layer.predicted_ms is not None for layer in layers),
             "ranks": len({layer.rank for layer in layers}) > 1, "sends": any(layer.sent_bytes for layer in layers),
             "alone": bool(run.report and run.report.get("operators")), "longest": layers[0].share}
 
 
 def legend_of(parts, bound=None):
-    """What the legend of a timeline explains."""
+    """The kinds and marks that the legend of a timeline explains."""
     return {"kinds": used_kinds(parts), "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
             "messages": any(part.messages for part in parts), "bound": bound}
 
@@ -129,8 +132,9 @@ def legend_of(parts, bound=None):
 def section_of(run, index, limits, place):
     parts = parts_of(run) if place < limits.timelines else []
     return {"id": index, "name": run.name, "why": sentences_of(run.report or {}), "tiles": tiles_of(run), "parts": parts,
-            **legend_of(parts, bound_of(run)), "timeline": timeline_data(parts, bound_of(run)), "layers": layers_view(run, limits.layers),
-            "latency": latency_of(run), "memory": memory_of(run), "uses": uses_of(run), "flight": in_flight_uses(run),
+            **legend_of(parts, bound_of(run)), "timeline": timeline_data(parts, bound_of(run)),
+            "layers": layers_view(run, limits.layers), "latency": latency_of(run), "memory": memory_of(run),
+            "uses": uses_of(run), "flight": in_flight_uses(run),
             "provenance": [*provenance_of(run), ("files", ", ".join(shown_names(run.files)), "")]}
 
 
@@ -161,7 +165,7 @@ def verdict_of(files):
 
 def title_of(files, runs):
     models = [file.data["model"] for file in files if file.kind == "summary"] + [run.model for run in runs if run.model]
-    models += [one["graph"]["name"] for file in files if file.kind == "comparison" for one in file.data.get("schedules", [])]
+    models += [file.data["graph"]["name"] for file in files if file.kind == "comparison"]
     models = list(dict.fromkeys(PurePath(model).stem or model for model in models))
     if not models:
         return "HIOS"
@@ -188,4 +192,5 @@ def view_of(files, runs, limits, title=None, difference=None):
     left_out = sum(bool(parts_of(run)) for index, run in enumerate(runs) if places[index] >= limits.timelines)
     return {"title": title or title_of(files, runs), "subtitle": subtitle_of(runs), "verdict": verdict_of(files),
             "tables": tables_of(files, runs), "difference": difference, "runs": sections, "first": order[0] if order else None,
-            "files": shown_names([file.name for file in files]), "left_out": left_out, "all_kinds": kinds.NAMES, "limits": limits}
+            "files": shown_names([file.name for file in files]), "left_out": left_out,
+            "all_kinds": kinds.NAMES, "limits": limits}

@@ -1,5 +1,7 @@
 """The tables: all ways of a summary or of the runs, and the schedules of comparisons and plans."""
 
+import shlex
+
 from hios.page import numbers
 
 
@@ -49,7 +51,8 @@ def same(value):
 
 
 MEASURED = (
-    Column("best\N{NO-BREAK SPACE}¼, ms", key("latency_ms", "best_quarter"), numbers.ms, "the median of the fastest quarter of iterations", min),
+    Column("best\N{NO-BREAK SPACE}¼, ms", key("latency_ms", "best_quarter"), numbers.ms,
+           "the median of the fastest quarter of iterations", min),
     Column("median", key("latency_ms", "median"), numbers.ms, "in ms"),
     Column("p95", key("latency_ms", "p95"), numbers.ms, "in ms: 95 % of iterations were faster"),
     Column("vs 1 core", key("speedup_over_one_core"), times, "the best row of one core, over this one"),
@@ -83,7 +86,7 @@ PLANNED = (
 )
 
 
-def table(rows, columns, title, caption):
+def table(rows, columns, title, caption=""):
     """A table for the template: only columns in which some row has a value."""
     columns = [column for column in columns if any(column.value(row) is not None for row in rows)]
     by_column = [column.cells(rows) for column in columns]
@@ -95,7 +98,8 @@ def table(rows, columns, title, caption):
         if column.best and known and len(lines) > 1:
             for line in lines:
                 line["best"] = line.get("best") or line["cells"][at][0] == column.best(known)
-    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "why": [], "bars": any(line["bar"] for line in lines),
+    return {"title": title, "caption": caption, "columns": columns, "rows": lines, "why": [],
+            "bars": any(line["bar"] for line in lines),
             "best": "fastest" if columns and columns[0] in MEASURED else "shortest"}
 
 
@@ -136,13 +140,13 @@ def summary_table(summary, runs):
         index = by_row.get(id(row))
         bound = bound_ms(runs[index]) if index is not None else None
         rows.append({**row, "run": index, "lower_bound_ms": bound})
-    return table(with_bars(rows), MEASURED, f"All ways to run {summary.data['model']}", summary.name)
+    return table(with_bars(rows), MEASURED, f"All ways to run {summary.data['model']}")
 
 
 def runs_table(runs):
     """Reports that no summary has."""
     rows = [{**report_row(run), "run": index} for index, run in enumerate(runs) if run.report and not run.row]
-    return table(with_bars(rows), MEASURED, "Runs", "") if len(rows) > 1 else None
+    return table(with_bars(rows), MEASURED, "Runs") if len(rows) > 1 else None
 
 
 def plans_table(runs):
@@ -154,15 +158,17 @@ def plans_table(runs):
         used = sum(any(device["stages"]) for device in run.schedule["devices"])
         rows.append({**run.schedule.get("predicted", {}), "seconds": run.schedule.get("seconds"), "devices_used": used,
                      "outcome": run.schedule.get("outcome"), "name": run.name, "run": index if run.trace else None})
-    return table(rows, PLANNED, "Plans", "") if len(rows) > 1 else None
+    return table(rows, PLANNED, "Plans") if len(rows) > 1 else None
 
 
 def comparison_table(file):
     rows = [{**row, "name": f"{row['algorithm']} ({row['given']})" if row.get("given") else row["algorithm"]}
             for row in file.data["comparison"]]
-    graph = next((one["graph"]["name"] for one in file.data.get("schedules", [])), None)
-    shown = table(rows, PLANNED, f"Schedulers compared{' on ' + graph if graph else ''}", file.name)
-    return {**shown, "why": sentences_of(file.data)}
+    data = file.data
+    words = [shlex.join(data["arguments"]), f"commit {data['commit']}" if data["commit"] else "", f"seed {data['seed']}",
+             f"time limit {data['time_limit_s']:g} s"]
+    shown = table(rows, PLANNED, f"Schedulers compared on {data['graph']['name']}", " · ".join(filter(None, words)))
+    return {**shown, "why": sentences_of(data)}
 
 
 def sentences_of(data):
