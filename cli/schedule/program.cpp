@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -260,6 +261,17 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Planned
   return exit_status_of_signal(StopRequest::signal());
 }
 
+/// Makes something for a number of devices. Throws its InputError with that number, if the command
+/// has several.
+void make_for(const Flags& flags, bool sweep, const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const InputError& error) {
+    if (!sweep) throw;
+    throw InputError("with --devices " + flags.text("devices") + ": " + error.what(), error.need());
+  }
+}
+
 /// Reads the problems of all numbers of devices. A given schedule belongs to its own number.
 std::vector<Planned> read_problems(const std::vector<Flags>& parts, const Common& common,
                                    const PlanCommand& command) {
@@ -267,12 +279,14 @@ std::vector<Planned> read_problems(const std::vector<Flags>& parts, const Common
   for (const Flags& flags : parts) {
     std::optional<Platform> own;
     if (command.given && !names_devices(flags)) own = command.given->devices;
-    planned.push_back({flags, std::make_unique<ScheduleInputs>(
-                                  flags, common, work_of(flags, common, command.requests), own)});
-    Planned& last = planned.back();
-    const std::size_t devices = last.inputs->platform().size();
+    Planned& made = planned.emplace_back(Planned{flags, nullptr});
+    make_for(flags, parts.size() > 1, [&] {
+      made.inputs = std::make_unique<ScheduleInputs>(flags, common,
+                                                     work_of(flags, common, command.requests), own);
+    });
+    const std::size_t devices = made.inputs->platform().size();
     if (command.given && (parts.size() == 1 || devices == command.given->devices.size()))
-      last.given = read_given_schedule(*command.given, *last.inputs);
+      made.given = read_given_schedule(*command.given, *made.inputs);
   }
   const auto has_given = [](const Planned& each) { return each.given.has_value(); };
   if (command.given && std::ranges::none_of(planned, has_given)) {
@@ -336,7 +350,10 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
     write_exports(flags, common, *planned.front().inputs);
     return 0;
   }
-  for (Planned& each : planned) each.problem.emplace(each.inputs->problem(objective));
+  for (Planned& each : planned) {
+    make_for(each.flags, planned.size() > 1,
+             [&] { each.problem.emplace(each.inputs->problem(objective)); });
+  }
   if (!given_is_valid(planned, command)) return static_cast<int>(ExitCode::kBadInput);
   return schedule(flags, common, planned, command, settings);
 }

@@ -27,7 +27,7 @@ po::options_description schedule_flags() {
             "--csv and --json write the table"));
   group.add_options()("markdown", "print the table in Markdown")(
       "latex", "print the table in LaTeX (tabular)")(
-      "plot", value("FILE"),
+      "plot", value("PICTURE"),
       "draw the table as .pdf, .svg or .png: hios schedule has this flag, not hios-schedule");
   group.add_options()("option", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
                       "an algorithm's option, repeatable (--option window=4)");

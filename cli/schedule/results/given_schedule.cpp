@@ -26,7 +26,8 @@ scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others, const 
   scheduler::LowerBound bound{-1, {}};
   for (const scheduler::Row& row : others) {
     const Prediction& predicted = row.predicted;
-    if (row.refusal || predicted.bound == "none" || predicted.lower_bound_ms <= bound.ms) continue;
+    if (row.refusal || row.objective != Objective::kLatency || predicted.bound == "none") continue;
+    if (predicted.lower_bound_ms <= bound.ms) continue;
     bound = {predicted.lower_bound_ms, predicted.bound};
   }
   return bound.ms >= 0 ? bound : scheduler::lower_bound(graph, costs);
@@ -85,7 +86,7 @@ scheduler::Row given_row(const GivenFile& from, const GivenSchedule& given, Sche
                      .requested = false,
                      .graph = given.graph,
                      .schedule = given.file.schedule,
-                     .objective = problem.objective(),
+                     .objective = given.file.objective,
                      .seconds = given.file.seconds,
                      .given = from.name};
   row.costs = divided ? std::make_shared<const CostModel>(inputs.costs_of(*given.graph))
@@ -93,8 +94,9 @@ scheduler::Row given_row(const GivenFile& from, const GivenSchedule& given, Sche
   describe(row);
   row.predicted = latency_of(row, bound_of(others, *row.graph, *row.costs));
   if (problem.objective() == Objective::kLatency) return row;
-  predict_throughput(row.predicted, problem, row.schedule);
   row.many = row.predicted;
+  predict_throughput(*row.many, problem, row.schedule);
+  if (row.objective == Objective::kThroughput) row.predicted = *row.many;
   return row;
 }
 

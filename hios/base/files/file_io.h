@@ -24,7 +24,8 @@ struct ReadLimits {
 /// "f.npy: reading it takes".
 void require_available(const std::string& what, Bytes needed, const ReadLimits& limits);
 
-/// Returns the bytes of a regular file (links are followed). Throws InputError: missing,
+/// Returns the bytes of a regular file (links are followed), or of standard input
+/// (hios/base/files/streams.h). Throws InputError: missing,
 /// unreadable, no regular file, or larger than the limit.
 std::string read_text(const std::filesystem::path& file, const ReadLimits& limits);
 
@@ -32,8 +33,8 @@ std::string read_text(const std::filesystem::path& file, const ReadLimits& limit
 enum class Existing { kRefuse, kReplace };
 
 /// Throws InputError if `file` could not be written now (no such folder, no permission, exists and
-/// may not be replaced). Called before any work, so that hours of measuring are not lost at the
-/// end.
+/// may not be replaced); standard output always can. Called before any work, so that hours of
+/// measuring are not lost at the end.
 void check_writable(const std::filesystem::path& file, Existing existing);
 
 /// Writes a temporary file next to `file`, syncs and renames it: a reader sees the old file or the

@@ -34,7 +34,7 @@ class Results : public testing::Test {
  protected:
   std::string file(const std::string& name) const { return folder_.file(name); }
 
-  /// Returns the rows of a CSV without quotes, by column.
+  /// Returns the rows of a CSV, by column.
   std::vector<std::map<std::string, std::string>> rows_of(const std::string& name) const {
     std::istringstream lines(content_of(file(name)));
     std::string line;
@@ -42,13 +42,29 @@ class Results : public testing::Test {
     const std::vector<std::string> head = cli::split(line, ',');
     std::vector<std::map<std::string, std::string>> rows;
     while (std::getline(lines, line)) {
-      const std::vector<std::string> cells = cli::split(line, ',');
+      const std::vector<std::string> cells = cells_of(line);
       EXPECT_EQ(cells.size(), head.size()) << line;
       rows.emplace_back();
       for (std::size_t c = 0; c < std::min(cells.size(), head.size()); ++c)
         rows.back()[head[c]] = cells[c];
     }
     return rows;
+  }
+
+  /// Returns the cells of a line, some of them in quotes.
+  static std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') {
+        quoted = !quoted;
+      } else if (c == ',' && !quoted) {
+        cells.emplace_back();
+      } else {
+        cells.back() += c;
+      }
+    }
+    return cells;
   }
 
   TestFolder folder_;
@@ -158,7 +174,6 @@ TEST_F(Results, TheTablePrintsForPagesAndPapers) {
   EXPECT_EQ(lines_with(markdown.out, "| hios-lp | ").size(), 1u) << markdown.out;
   EXPECT_EQ(lines_with(markdown.out, "one stream").size(), 0u) << "the table alone";
   EXPECT_EQ(lines_with(markdown.err, "devices have one stream").size(), 1u) << markdown.err;
-  EXPECT_NE(markdown.out.find("| critical\\_path |"), std::string::npos) << markdown.out;
   const auto latex = hios_schedule(problem + Words{"--latex"});
   ASSERT_EQ(latex.exit_status, 0) << latex.err;
   EXPECT_EQ(latex.out.find("\\begin{tabular}{lrrr"), 0u) << latex.out;

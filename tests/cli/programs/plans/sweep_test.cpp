@@ -99,19 +99,26 @@ TEST_F(Sweep, RefusesWhatIsOfOneNumber) {
   EXPECT_TRUE(folder_.files().empty());
 }
 
-/// gpu2 is needed, and two devices lack it.
+/// cpu2 alone can run all operators, and two devices lack it.
 TEST_F(Sweep, ANumberThatAllRefuseIsARowWithTheirReasons) {
   folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "pinned",
- "operators": [{"name": "a", "time_ms": 1}, {"name": "b", "time_ms": 2, "allowed": ["cpu0", "cpu1"]},
-               {"name": "c", "time_ms": 3, "allowed": ["cpu2"]}],
+ "operators": [{"name": "a", "time_ms": 1, "allowed": ["cpu0", "cpu2"]},
+               {"name": "b", "time_ms": 2, "allowed": ["cpu1", "cpu2"]}],
  "edges": [{"from": "a", "to": "b", "transfer_ms": 0.5}]})");
   const auto done = hios_schedule({"--graph", file("g.json"), "--devices", "3,2", "--algorithm",
-                                   "hios-lp,heft", "--json", file("c.json")});
+                                   "sequential,ios", "--json", file("c.json")});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   const Json rows = read(file("c.json"))["comparison"];
   ASSERT_EQ(rows.size(), 4u);
+  EXPECT_TRUE(rows[0].contains("latency_ms"));
   for (std::size_t i : {2u, 3u}) EXPECT_TRUE(rows[i].contains("refused")) << rows[i];
-  EXPECT_EQ(lines_with(done.out, "heft on 2 devices refused: ").size(), 1u) << done.out;
+  EXPECT_EQ(lines_with(done.out, "ios on 2 devices refused: ").size(), 1u) << done.out;
+  const auto none = hios_schedule(
+      {"--graph", file("g.json"), "--devices", "3,1", "--algorithm", "heft,sequential"});
+  EXPECT_EQ(none.exit_status, 2) << "b can run nowhere on one device";
+  EXPECT_EQ(lines_with(none.err, "error: with --devices 1: operator b can run on no device").size(),
+            1u)
+      << none.err;
 }
 
 }  // namespace
