@@ -29,7 +29,7 @@ struct Why {
   std::optional<OneRankOfThreads> threads;
 };
 
-/// Returns the reasons in words: 1 to 4 sentences, none of which ends with a full stop.
+/// Returns the reasons in words (why_text.cpp): at most 4 sentences, which end with no full stop.
 std::vector<std::string> sentences(const Why& why, const Graph& graph);
 
 /// Returns the sentences, each folded into lines of at most 80 columns.

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kMostPathNames = 5;
 constexpr std::size_t kMostNames = 3;      ///< of tensors
-constexpr std::size_t kMostWaits = 2;      ///< devices whose waits are told
-constexpr double kTellingShare = 0.01;     ///< of the latency; shorter waits are not told
+constexpr std::size_t kMostWaits = 2;      ///< devices whose waits are named
+constexpr double kTellingShare = 0.01;     ///< of the latency; shorter waits are left out
 constexpr double kEqualLatencies = 0.005;  ///< relative: the digits that are shown are the same
 
 /// Returns three significant digits: "0.123", "2.64", "42.6", "1234".

@@ -1,6 +1,6 @@
 // Bounds for devices that need not exist: copies of one device, with the costs that are known of
 // it. A graph with costs gets that device's times as its own. A profile gets a configuration with
-// as many ranks, as for --extrapolate-ranks (hios/profile/extrapolate.h). Tests:
+// as many ranks (hios/profile/extrapolate.h). Tests:
 // tests/scheduler/compare/gains_test.cpp compares the gains with brute force.
 #include "scheduler/compare/gains.h"
 
@@ -112,7 +112,7 @@ class Copies {
     Configuration own = *costs_.configuration(like_);
     const bool known = std::ranges::any_of(
         own.transfers, [](const TransferCurve& curve) { return !curve.points.empty(); });
-    // Of a job with several kinds, transfers between this kind and all others stand in.
+    // In a job of several kinds, transfers between this kind and all others stand in.
     if (!own.devices.empty()) own.ranks = platform.size() + 1;
     own.devices.clear();
     if (!known) {

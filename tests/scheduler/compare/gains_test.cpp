@@ -25,7 +25,7 @@ double work_ms(const CostModel& costs) {
   return sum_ms;
 }
 
-TEST(Gains, OfADiamondAreThoseOfItsPath) {
+TEST(Gains, ADiamondGainsAsMuchAsItsPathLets) {
   const Graph graph = test::small_graph({1, 4, 4, 1}, {{1, 2, 0}, {1, 3, 0}, {2, 4, 0}, {3, 4, 0}});
   const Platform one = test::devices(1, 1);
   const CostModel costs = CostModel::from_graph(graph, one);
@@ -88,7 +88,7 @@ TEST(Gains, AreQuickForLargeGraphs) {
   EXPECT_EQ(gains->gains[0].bound, "work");
 }
 
-TEST(Gains, OfDevicesWithoutOneThatRunsAllAreNotKnown) {
+TEST(Gains, AreUnknownWhereNoDeviceRunsAll) {
   std::vector<Operator> operators(2);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     operators[i].name = "v" + std::to_string(i + 1);
