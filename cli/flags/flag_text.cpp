@@ -6,7 +6,7 @@
 #include "cli/flags/file_flags.h"
 #include "cli/flags/flags.h"
 
-// Boost.Program_options has no place for more data about an option than its text. So the text of a
+// Boost.Program_options keeps no more about an option than its text. Therefore the text of a
 // flag of daily use begins with a character that no text has, and it is taken off here.
 // tests/cli/flags/flag_text_test.cpp.
 namespace hios::cli {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kDailyMark = '\x01';
 
-/// Returns the caption, which Boost tells only by printing the table: "Model:" in the first line.
+/// Returns the caption, which Boost gives only by printing the table: "Model:" in the first line.
 std::string caption_of(const po::options_description& group) {
   std::ostringstream printed;
   printed << group;

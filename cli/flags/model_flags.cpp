@@ -7,6 +7,7 @@
 #include "cli/process/commands.h"
 #include "engine/host/available_memory.h"
 #include "hios/graph/batches.h"
+#include "hios/model/networks/networks.h"
 #include "hios/onnx/read/import.h"
 
 namespace hios::cli {

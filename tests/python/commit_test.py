@@ -7,7 +7,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent",
+               "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
                "GIT_AUTHOR_DATE": "2026-03-04T23:30:00 +0000", "GIT_COMMITTER_DATE": "2026-05-06T12:00:00 +0000",
                "GIT_CEILING_DIRECTORIES": tempfile.gettempdir()}
 for role in ("AUTHOR", "COMMITTER"):

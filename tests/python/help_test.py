@@ -1,5 +1,5 @@
-"""The help of the three programs as a person gets it: its examples run when they are pasted, its lines fit, and the manual pages
-have the same flags."""
+"""The help of the three programs as a person gets it: its examples run when they are pasted, its lines fit, and the manual
+pages have the same flags."""
 
 import fcntl
 import os

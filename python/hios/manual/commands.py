@@ -78,5 +78,6 @@ def command_page(pages):
         examples=(("hios bench squeezenet", "what is fastest here, and why"),
                   ("hios run --model squeezenet --verify", "one rank, compared with plain loops")),
         note="", version=first.version, date=first.date, commands=commands,
-        flags=(Flag("help", "h", text="print the commands and end"), Flag("version", text="print version, commit and build, and end")),
+        flags=(Flag("help", "h", text="print the commands and end"),
+               Flag("version", text="print version, commit and build, and end")),
         see=tuple(programs))

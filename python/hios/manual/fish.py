@@ -14,7 +14,7 @@ def quoted(text):
 
 
 def takes(flag):
-    """What the value may be: -x a word that is no file, -rF a file or a word."""
+    """The flags of `complete` for a value: -x a word that is no file, -rF a file or a word."""
     if not flag.argument:
         return ""
     # A value that may be left out is completed after --flag= only.

@@ -85,6 +85,7 @@ def text(page):
     lines += [*commands(page), *options(page), ".SH EXIT STATUS"]
     for status, meaning in EXIT_STATUS:
         lines += [".TP", f".B {status}", escaped(meaning)]
-    lines += [".PP", escaped("Under mpirun, a failure during a run gives mpirun's own status, which is only guaranteed not to be 0.")]
+    lines += [".PP", escaped("Under mpirun, a failure during a run gives mpirun's own status, which is only guaranteed not to "
+                             "be 0.")]
     lines += [".SH SEE ALSO", ",\n".join(f".BR {escaped(each)} (1)" for each in page.see)]
     return "\n".join(lines) + "\n"
