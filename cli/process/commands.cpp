@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "hios/base/error.h"
+
 namespace hios::cli {
 namespace {
 
@@ -53,9 +55,13 @@ std::string launcher_words(const Invocation& here, std::size_t ranks) {
 
 std::string shell_word(const std::string& word) {
   if (!word.empty() && word.find_first_not_of(kPlainCharacters) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  std::string plain, escaped;
+  for (const char c : word) {
+    plain += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
+  }
+  const std::string visible = printable(escaped, escaped.size());
+  return visible == escaped ? "'" + plain + "'" : "$'" + visible + "'";
 }
 
 std::string shell_words(const std::vector<std::string>& words) {

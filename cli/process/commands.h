@@ -12,7 +12,7 @@
 namespace hios::cli {
 
 /// Returns the word as a shell reads it: in quotes where it has other characters than those that a
-/// shell leaves alone.
+/// shell leaves alone. Invisible characters are escaped as bash reads them, in $'…'.
 std::string shell_word(const std::string& word);
 std::string shell_words(const std::vector<std::string>& words);  ///< separated by blanks
 

@@ -8,7 +8,7 @@
 #include "cli/flags/rank_flags.h"
 #include "cli/process/version.h"
 #include "cli/run/inferences_flags.h"
-#include "cli/run/missing_files.h"
+#include "cli/run/inputs/missing_files.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/schedule/schedule_json.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/flags/flags.h"
-#include "cli/run/references.h"
+#include "cli/run/inputs/references.h"
 #include "engine/job/run_job.h"
 
 namespace hios::cli {

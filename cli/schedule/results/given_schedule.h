@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/flags/flags.h"
 #include "cli/schedule/inputs/schedule_inputs.h"

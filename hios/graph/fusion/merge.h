@@ -26,7 +26,7 @@ inline const Merge Merge::kSiblings = {.all = true};
 /// Returns "none", "siblings" or, for two sets, "2 sets".
 std::string to_string(const Merge& merge);
 
-/// Returns the merge of "none", of "siblings", or of a `hios-schedule` file, of which nothing but
+/// Returns the merge of "none", of "siblings", or of a schedule file, of which nothing but
 /// `graph.merge` is read, so that it needs no stages. Throws InputError: none of these, or a bad
 /// file.
 Merge load_merge(const std::string& word_or_file, const ReadLimits& limits = {});

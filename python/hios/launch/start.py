@@ -33,6 +33,11 @@ def take_all(words, flag):
     return values, rest
 
 
+def with_model_flag(words):
+    """The words, where a model as the first one has its flag."""
+    return ["--model", *words] if words and not words[0].startswith("-") else list(words)
+
+
 def count(text, flag):
     """The number of ranks that a word says."""
     if not text.isdecimal() or int(text) == 0:

@@ -24,14 +24,14 @@ std::string measures(const Invocation& here, std::size_t ranks) {
 TEST(ShellWord, IsReadBackByAShell) {
   for (const char* word : {"plain", "a-b_c./,:=+%@^9", "", "two words", "it's", "$HOME", "a\\b",
                            "*", "~", "#", "a;b", "\"", "'", "tab\there", "né"}) {
-    const auto said = test::run_process({"sh", "-c", "printf %s " + shell_word(word)});
+    const auto said = test::run_process({"bash", "-c", "printf %s " + shell_word(word)});
     EXPECT_EQ(said.out, word) << shell_word(word);
   }
   EXPECT_EQ(shell_words({"--model", "my net.onnx"}), "--model 'my net.onnx'");
   EXPECT_EQ(shell_word("inception_v3"), "inception_v3") << "no quotes where none are needed";
 }
 
-TEST(Commands, OfOneRankNeedNoLauncher) {
+TEST(Commands, NeedNoLauncherForOneRank) {
   EXPECT_EQ(measures(started_on(8), 1), "hios-profile --model net");
   EXPECT_EQ(start_command(started_on(8), 4, "hios-schedule", "--model net"),
             "hios-schedule --model net")

@@ -392,9 +392,9 @@ TEST_F(BadInput, TwoBackendsForOneKindCannotShareAProfile) {
 #endif
 
 TEST_F(BadInput, MoreThreadsThanCoresNeedOversubscribe) {
-  const auto result = run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet",
-                                   "--threads", "4096", "--output", folder_.file("p.json")});
-  expect_refused(result, "--oversubscribe");
+  expect_refused(run_process({HIOS_BIN_DIR "/hios-profile", "--model", "squeezenet", "--threads",
+                              "4096", "--output", folder_.file("p.json")}),
+                 "--oversubscribe");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class ProfilesFromElsewhere : public testing::Test {
   Json profile_;
 };
 
-TEST_F(ProfilesFromElsewhere, OfThisMachineComeWithoutAWarning) {
+TEST_F(ProfilesFromElsewhere, FromThisMachineComeWithoutAWarning) {
   edit("hosts", Json::array({"another-host-of-the-cluster"}));
   for (const ProcessResult& done : {plan(), run()}) {
     EXPECT_EQ(done.exit_status, 0) << done.err;
@@ -67,7 +67,7 @@ TEST_F(ProfilesFromElsewhere, OfThisMachineComeWithoutAWarning) {
   }
 }
 
-TEST_F(ProfilesFromElsewhere, OfAnotherProcessorNameBothAndTheHost) {
+TEST_F(ProfilesFromElsewhere, NameBothProcessorsAndTheHost) {
   const Json machine = profile_["configurations"][0]["machine"];
   edit("processor", "Intel(R) Core(TM) i3-8100 CPU @ 3.60GHz");
   const std::string host = machine["hosts"][0];
@@ -75,13 +75,13 @@ TEST_F(ProfilesFromElsewhere, OfAnotherProcessorNameBothAndTheHost) {
                  machine["processor"].get<std::string>() + " on " + host + ")");
 }
 
-TEST_F(ProfilesFromElsewhere, OfAnotherVersionNameBoth) {
+TEST_F(ProfilesFromElsewhere, NameBothVersions) {
   const std::string version = profile_["configurations"][0]["machine"]["hios"];
   edit("hios", "0.0.7");
   expect_warning("hios 0.0.7 (here " + version + ")");
 }
 
-TEST_F(ProfilesFromElsewhere, OfAnotherCommitNameBoth) {
+TEST_F(ProfilesFromElsewhere, NameBothCommits) {
   const std::string commit = profile_["configurations"][0]["machine"]["commit"];
   edit("commit", "0123456789ab");
   if (commit.empty()) {  // the sources are no checkout, and nothing can be compared
@@ -91,7 +91,7 @@ TEST_F(ProfilesFromElsewhere, OfAnotherCommitNameBoth) {
   expect_warning("commit 0123456789ab (here " + commit + ")");
 }
 
-TEST_F(ProfilesFromElsewhere, OfAnotherLibraryWarnWhereItComputes) {
+TEST_F(ProfilesFromElsewhere, WarnOfAnotherLibraryWhereItComputes) {
   Json backend = profile_["configurations"][0]["machine"]["backend"];
   if (!backend.contains("library")) return;  // plain loops use none
   const std::string library = backend["library"];

@@ -114,7 +114,7 @@ TEST_F(Results, SayWhichProblemAndProgramTheyAreFrom) {
   }
 }
 
-TEST_F(Results, OfOneAlgorithmRefusalsPeriodsAndChecksMeetTheirSchemas) {
+TEST_F(Results, MeetTheirSchemasInEveryForm) {
   const Words random = {"--random", "n=12,edges=16,layers=4", "--time-limit", "1"};
   const std::vector<Words> commands = {
       {"--algorithm", "sequential"},

@@ -1,9 +1,10 @@
-#include "cli/run/references.h"
+#include "cli/run/inputs/references.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/flags/model_flags.h"
+#include "cli/process/commands.h"
 #include "hios/base/error.h"
 #include "hios/base/files/npy.h"
 
@@ -20,21 +21,6 @@ std::string names_text(const std::vector<std::string>& names) {
             ("'" + printable(names[i]) + "'");
   }
   return text;
-}
-
-/// Returns a word as a shell reads it back: in quotes, unless it has only harmless characters.
-/// Invisible characters are escaped as bash reads them, in $'…'.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kHarmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string::npos) return word;
-  std::string plain, escaped;
-  for (const char c : word) {
-    plain += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
-  }
-  const std::string visible = printable(escaped, escaped.size());
-  return visible == escaped ? "'" + plain + "'" : "$'" + visible + "'";
 }
 
 std::vector<std::string> output_names(const Model& model) {

@@ -1,4 +1,4 @@
-#include "cli/run/missing_files.h"
+#include "cli/run/inputs/missing_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include "cli/process/commands.h"
 #include "cli/remedies.h"
 #include "hios/base/error.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/profile/profile_gaps.h"
 
 namespace hios::cli {

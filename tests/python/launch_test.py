@@ -1,0 +1,99 @@
+"""hios run, profile, schedule: how many ranks start, by which launcher, and what is said without one."""
+
+import contextlib
+import io
+import json
+import os
+import unittest
+from unittest import mock
+
+from hios import command
+from hios.errors import InputError
+from hios.launch import mpirun, start
+from support import FolderTest
+
+
+class StartTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        for program in ("hios-run", "hios-profile", "hios-schedule"):
+            (self.folder / program).touch()
+        self.enterContext(mock.patch.dict(os.environ, {"HIOS_PROGRAMS": str(self.folder)}))
+        self.started = self.enterContext(mock.patch.object(start.os, "execvpe"))
+        self.enterContext(mock.patch.object(mpirun.shutil, "which", return_value="/usr/bin/mpirun"))
+        self.open_mpi = self.enterContext(mock.patch.object(mpirun, "is_open_mpi", return_value=True))
+
+    def line(self, *words):
+        self.assertEqual(command.main(list(words)), 0)
+        self.started.assert_called_once()
+        return self.started.call_args.args[1]
+
+    def schedule(self, devices):
+        file = self.folder / "plan.json"
+        file.write_text(json.dumps({"devices": [{}] * devices}))
+        return str(file)
+
+    def test_one_rank_needs_no_launcher(self):
+        self.assertEqual(self.line("run", "--model", "net"), [str(self.folder / "hios-run"), "--model", "net"])
+
+    def test_a_schedule_has_as_many_ranks_as_devices(self):
+        plan = self.schedule(3)
+        self.assertEqual(self.line("run", "net", "--schedule", plan),
+                         ["mpirun", "-np", "3", "--bind-to", "none", "--oversubscribe", str(self.folder / "hios-run"),
+                          "--model", "net", "--schedule", plan])
+
+    def test_ranks_are_as_many_as_the_flag_says(self):
+        line = self.line("profile", "--ranks=2", "--model", "net")
+        self.assertEqual((line[2], line[-3:]), ("2", [str(self.folder / "hios-profile"), "--model", "net"]))
+
+    def test_other_launchers_get_no_flags_of_open_mpi(self):
+        self.open_mpi.return_value = False
+        self.assertEqual(self.line("profile", "--ranks", "2")[:5], ["mpirun", "-np", "2", "-bind-to", "none"])
+
+    def test_a_schedule_that_cannot_be_read_is_left_to_the_program(self):
+        self.assertEqual(self.line("run", "--schedule", "none.json")[0], str(self.folder / "hios-run"))
+
+    def test_check_and_explain_are_flags(self):
+        self.assertEqual(self.line("check", "plan.json", "--graph", "g.json")[1:], ["--check", "plan.json", "--graph", "g.json"])
+        self.started.reset_mock()
+        self.assertEqual(self.line("explain", "records")[1:], ["--explain", "records"])
+
+    def test_wrong_numbers_of_ranks_are_refused(self):
+        for words in (["run", "--ranks", "two"], ["run", "--ranks", "0"], ["profile", "--ranks"]):
+            with self.subTest(words=words):
+                self.assertEqual(command.main(words), 2)
+        self.assertIn("a number of ranks is wanted, such as 2", self.said.getvalue())
+        self.started.assert_not_called()
+
+    def test_ranks_without_a_launcher_are_refused_with_the_remedy(self):
+        mpirun.shutil.which.return_value = None
+        with self.assertRaisesRegex(InputError, "2 ranks need mpirun, .* apt-get install openmpi-bin"):
+            mpirun.command(2, ["hios-run"])
+        self.assertEqual(mpirun.command(1, ["hios-run"]), ["hios-run"])
+
+
+class CommandTest(unittest.TestCase):
+    def said(self, *words):
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            status = command.main(list(words))
+        return status, out.getvalue(), errors.getvalue()
+
+    def test_help_names_every_command(self):
+        status, out, _ = self.said("--help")
+        self.assertEqual(status, 0)
+        for name in command.COMMANDS:
+            self.assertIn(f"\n  {name} ", out)
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+
+    def test_nothing_is_an_error_with_the_help(self):
+        status, out, _ = self.said()
+        self.assertEqual(status, 2)
+        self.assertIn("hios bench", out)
+
+    def test_a_mistyped_command_is_refused_with_the_one_that_was_meant(self):
+        self.assertEqual(self.said("bnech"), (2, "", "error: hios knows no command 'bnech' (did you mean 'bench'?): see hios --help\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
