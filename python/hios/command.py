@@ -10,10 +10,10 @@ from hios.words import did_you_mean, printable
 
 # word: (module, what it does)
 COMMANDS = {
-    "bench": ("hios.bench.command", "measures MODEL in every way that this machine has, and says what is fastest and why"),
-    "report": ("hios.page.command", "shows reports, schedules and comparisons on one page"),
-    "run": ("hios.launch.run", "runs a network, on as many ranks as its schedule has devices (hios-run)"),
-    "profile": ("hios.launch.profile", "measures a network's operators on --ranks N ranks (hios-profile)"),
+    "bench": ("hios.bench.command", "every way that this machine has, measured: what is fastest, and why"),
+    "report": ("hios.page.command", "reports, schedules and comparisons on one page"),
+    "run": ("hios.launch.run", "runs a network, on the ranks of its schedule (hios-run)"),
+    "profile": ("hios.launch.profile", "measures a network's operators (hios-profile)"),
     "schedule": ("hios.launch.schedule", "plans which device runs what and when (hios-schedule)"),
     "check": ("hios.launch.check", "lists every rule that a schedule breaks, and simulates it"),
     "import": ("hios.exchange.imports", "makes a schedule here of one that IOS published"),
@@ -23,13 +23,14 @@ COMMANDS = {
 
 USAGE = """usage: hios COMMAND …
 
-  hios bench inception_v3                what is fastest here, why, and a page that shows it
-  hios run --model net.onnx --verify     one rank, compared with plain loops
+  hios bench inception_v3         what is fastest here, why, and a page of it
+  hios run net.onnx --verify      one rank, compared with plain loops
 
 {commands}
 
 hios COMMAND --help explains a command.
-Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 failure, 128 + n signal n."""
+Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 failure,
+128 + n signal n."""
 
 
 def usage():
