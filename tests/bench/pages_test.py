@@ -17,7 +17,6 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted(
 RECOMPUTED = {**tables_of_hetero.RECOMPUTED, **tables_of_pipelines.RECOMPUTED, **tables_of_runs.RECOMPUTED,
               **tables_of_study.RECOMPUTED}
 WITHOUT_FILE = {
-    ("README.md", "exit status | "): "numbers of the interface, no measurement",
     ("docs/usage.md", "exit status | "): "numbers of the interface, no measurement",
     ("docs/architecture.md", "floor | folder | rooms, from the ground up"): "floors, no measurement",
     ("docs/arithmetic.md", " | atol | rtol"): "tolerances are in the code; the errors were seen once, when they were chosen",

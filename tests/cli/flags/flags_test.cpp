@@ -66,7 +66,7 @@ TEST(Flags, RefusesUnknownFlags) {
 /// Reads the words of a program with a model, and with a flag that also stands alone.
 Flags read_model(std::vector<const char*> words) {
   words.insert(words.begin(), "hios-test");
-  Flags flags("hios-test", "a test");
+  Flags flags({.program = "hios-test", .purpose = "a test"});
   boost::program_options::options_description group("Test");
   group.add_options()("model", value("NAME"), "a model")(
       "verify", value("operators")->implicit_value("outputs"), "a check")(
