@@ -13,7 +13,7 @@ from pathlib import Path
 from hios.command import COMMANDS
 from hios.manual import bash, commands, fish, troff, zsh
 from hios.manual import __main__ as manual
-from hios.manual.commands import STARTS, command_page, own_flags
+from hios.manual.commands import STARTS, command_page, flags_in, own_flags
 from hios.manual.pages import PROGRAMS, brief, describe, page_of
 from hios.errors import HiosError
 from manual_pages import DESCRIPTION, FLAGS, page, pages
@@ -79,20 +79,34 @@ class CommandPage(unittest.TestCase):
         made = {each.name: each for each in command_page(pages()).commands}
         for name, (module, _) in COMMANDS.items():
             self.assertEqual(module.startswith("hios.launch."), name in STARTS, name)
-        names = [flag.name for flag in made["run"].flags]
-        self.assertEqual(names, ["ranks", *(flag.name for flag in FLAGS)])
+        self.assertEqual([flag.name for flag in made["profile"].flags], ["ranks", *(flag.name for flag in FLAGS)])
+        self.assertEqual([flag.name for flag in made["run"].flags],
+                         ["ranks", "input", "preprocess", "top", "labels", *(flag.name for flag in FLAGS)])
         self.assertIn("; its flags: hios\\-run(1)", troff.text(command_page(pages())))
 
-    def test_ranks_are_those_that_the_commands_read(self):
+    def test_flags_of_a_help_text(self):
+        first, second = flags_in("hios x: a text\n\n  --top K             the K largest\n  --how all|none|FILE\n"
+                                 "                      a long\n                      text\n\nThe others:\n  --not N  this\n")
+        self.assertEqual((first.name, first.argument, first.text, first.values), ("top", "K", "the K largest", ()))
+        self.assertEqual((second.name, second.text), ("how", "a long text"))
+        self.assertEqual((second.values, second.file), (("all", "none"), "input"))
+
+    def test_flags_are_those_that_the_commands_read(self):
         for name, (_, flags) in STARTS.items():
-            source = Path(commands.__file__).parents[1] / "launch" / f"{name}.py"
-            self.assertEqual("--ranks" in source.read_text(), bool(flags), name)
+            source = (Path(commands.__file__).parents[1] / "launch" / f"{name}.py").read_text()
+            taken = set(re.findall(r'take\(\w+, "--([a-z]+)"\)', source)) - {"schedule"}  # which hios-run reads, too
+            named = {flag.name for flag in flags}
+            self.assertLessEqual(taken, named, name)
+            self.assertEqual(bool(taken), bool(named), name)
 
     def test_own_commands_have_the_flags_of_their_parsers(self):
         flags = {flag.name: flag for flag in own_flags("hios.bench.command")}
         self.assertIn("output", flags)
         self.assertNotIn("%(", flags["seed"].text if "seed" in flags else "")
         self.assertTrue(flags["help"].letter == "h" and not flags["help"].argument)
+        for name, (module, _) in COMMANDS.items():
+            if name not in STARTS:
+                self.assertGreater(len(own_flags(module)), 3, name)
 
     def test_a_command_that_cannot_be_imported_has_no_flags(self):
         self.assertEqual(own_flags("hios.no_such_module"), ())

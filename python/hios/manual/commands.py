@@ -6,19 +6,38 @@ import importlib
 import re
 from unittest import mock
 
+from hios.answers import running
 from hios.command import COMMANDS
 from hios.manual.pages import Command, Flag, Page
 
-RANKS = Flag("ranks", group="Ranks and measuring", argument="N", text="ranks to start, with mpirun where there are several")
+HELP = Flag("help", "h", text="print this text and end")
+
+
+def flags_in(text):
+    """The flags in a help text, each with its explanation after or below it."""
+    flags = []
+    for line in text.splitlines():
+        if found := re.match(r"  --([a-z-]+) (\S+)(?:  +(.*))?$", line):
+            name, argument, explanation = found.groups()
+            flags.append([name, argument, explanation or ""])
+        elif flags and (found := re.match(r" {8,}(\S.*)$", line)):
+            flags[-1][2] += f" {found[1]}"
+        elif flags:
+            break
+    return tuple(Flag(name, argument=argument, text=" ".join(explanation.split()), file="input" if "FILE" in argument else "",
+                      values=tuple(re.findall(r"\b[a-z]+\b(?![.])", argument))) for name, argument, explanation in flags)
+
+
 # command: (program, flags that hios reads itself)
 STARTS = {
-    "run": ("hios-run", (RANKS,)),
-    "profile": ("hios-profile", (RANKS,)),
-    "schedule": ("hios-schedule", ()),
+    "run": ("hios-run", flags_in(running.HELP)),
+    "profile": ("hios-profile", (Flag("ranks", argument="N", text="so many ranks (1)"),)),
+    "schedule": ("hios-schedule", (Flag("plot", argument="FILE", text="draw the comparison as .pdf, .svg or .png",
+                                        file="output"),)),
     "check": ("hios-schedule", ()),
     "explain": ("hios-run", ()),
 }
-TAKE_FILES = ("report", "bench", "check", "explain")
+TAKE_FILES = ("report", "bench", "check", "import", "export", "explain")
 TAKE_MODEL = ("bench",)
 
 
@@ -59,12 +78,15 @@ def flag_of(parser, action):
 def own_flags(module):
     parser = parser_of(module)
     flags = [flag_of(parser, action) for action in parser._actions] if parser else []
-    return tuple(flag for flag in flags if flag)
+    flags = [flag for flag in flags if flag]
+    return tuple(flags if not flags or any(flag.name == "help" for flag in flags) else [*flags, HELP])
 
 
 def command_of(name, module, text, programs):
     program, read_here = STARTS.get(name, ("", ()))
-    flags = (*read_here, *programs[program].flags) if program else own_flags(module)
+    names = {flag.name for flag in read_here}
+    others = [flag for flag in programs[program].flags if flag.name not in names] if program else own_flags(module)
+    flags = (*read_here, *others)
     models = next((flag.values for flag in programs["hios-run"].flags if flag.name == "model"), ())
     return Command(name, text, flags, program, words=models if name in TAKE_MODEL else (), files=name in TAKE_FILES)
 
