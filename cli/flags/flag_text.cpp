@@ -72,7 +72,7 @@ FlagText flag_text(const po::option_description& option, const std::string& grou
   read_argument(semantic, flag);
   flag.repeatable =
       dynamic_cast<const po::typed_value<std::vector<std::string>>*>(&semantic) != nullptr;
-  if (const auto* const file = dynamic_cast<const FileValue*>(&semantic))
+  if (const auto* const file = dynamic_cast<const DeclaredFile*>(&semantic))
     flag.file = file_word(file->role());
   for (std::string& word : split(flag.argument, '|')) {
     if (is_word(word)) flag.values.push_back(std::move(word));

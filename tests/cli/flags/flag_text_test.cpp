@@ -22,6 +22,7 @@ std::vector<FlagText> texts_of_kinds() {
   group.add_options()("folder", output_folder("FOLDER|off", nullptr)->default_value("/tmp", ""),
                       "a folder");
   group.add_options()("dim", po::value<Values>()->value_name("NAME=N"), "an extent");
+  group.add_options()("reference", named_input_files("[NAME:]FILE"), "several files");
   group.add_options()("math", value("fp32|tf32|KIND")->default_value("fp32"), "arithmetic");
   return flag_texts(group);
 }
@@ -38,9 +39,9 @@ TEST(FlagTexts, FollowTheTable) {
     names += flag.name + " ";
     EXPECT_EQ(flag.group, "Kinds: several") << flag.name;
     EXPECT_EQ(flag.is_daily, flag.name == "count");
-    EXPECT_EQ(flag.repeatable, flag.name == "dim");
+    EXPECT_EQ(flag.repeatable, flag.name == "dim" || flag.name == "reference");
   }
-  EXPECT_EQ(names, "force count verify input output folder dim math ");
+  EXPECT_EQ(names, "force count verify input output folder dim reference math ");
 }
 
 TEST(FlagTexts, SpellTheFlag) {
@@ -60,6 +61,7 @@ TEST(FlagTexts, HaveDefaultsAndTexts) {
 TEST(FlagTexts, KnowFilesAndWords) {
   EXPECT_EQ(text_of_kind("count").file, "");
   EXPECT_EQ(text_of_kind("input").file, "input");
+  EXPECT_EQ(text_of_kind("reference").file, "input");
   EXPECT_EQ(text_of_kind("output").file, "output");
   EXPECT_EQ(text_of_kind("folder").file, "folder");
   EXPECT_EQ(text_of_kind("folder").values, Values{"off"});
