@@ -108,10 +108,6 @@ bool answered(const Flags& flags, bool print);
 /// Returns the finite number within [min, max] that is the flag's value or an entry of its list.
 double parse_number(const std::string& flag, const std::string& word, double min, double max);
 
-/// Returns the word as a shell takes it for one word: quoted where it has characters of the
-/// shell's.
-std::string shell_word(const std::string& word);
-
 /// Splits "a,b,c" into {a, b, c}; empty entries are kept.
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -10,6 +10,7 @@
 
 #include "cli/flags/describe.h"
 #include "cli/flags/flags.h"
+#include "cli/process/commands.h"
 #include "cli/process/output.h"
 #include "cli/process/prepare.h"
 #include "cli/process/stop_request.h"

@@ -81,14 +81,6 @@ TEST_F(FileFlags, OneReadsStandardInputAndOneWritesStandardOutput) {
   EXPECT_GT(refused, 20u);
 }
 
-TEST(Flags, ShellsTakeAQuotedWordForOne) {
-  EXPECT_EQ(shell_word("plan-4.json"), "plan-4.json");
-  EXPECT_EQ(shell_word("n=20,p=0.8"), "n=20,p=0.8");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("two words"), "'two words'");
-  EXPECT_EQ(shell_word("$it's"), "'$it'\\''s'");
-}
-
 TEST_F(FileFlags, APairWithAWrittenFileNeedsTwoNames) {
   const std::string name = file("same.json");
   std::size_t pairs = 0;
