@@ -66,7 +66,7 @@ double TransferCurve::transfer_ms(Bytes size_bytes) const {
 }
 
 DeviceIdentity Configuration::identity() const {
-  return DeviceIdentity::of(machine->value("backend", Json()));
+  return DeviceIdentity::of(machine->is_object() ? machine->value("backend", Json()) : Json());
 }
 
 ConfigurationKey Configuration::key() const {
