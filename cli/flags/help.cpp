@@ -22,25 +22,47 @@ std::size_t characters(std::string_view text) {
 
 std::string spaces(std::size_t count) { return std::string(count, ' '); }
 
-/// Breaks a command line so that it still runs when pasted.
-std::string command_lines(const std::string& command, std::size_t columns) {
-  std::string lines = spaces(kMargin);
-  std::size_t used = kMargin;
+/// Returns the words of a command line, each flag with its value.
+std::vector<std::string> flags_with_values(const std::string& command) {
+  std::vector<std::string> parts;
   std::istringstream words(command);
   for (std::string word; words >> word;) {
-    constexpr std::size_t kContinuation = 2;  // " \" at the end of a line
+    if (parts.empty() || word.starts_with("-"))
+      parts.push_back(word);
+    else
+      parts.back() += " " + word;
+  }
+  return parts;
+}
+
+/// Breaks a command line before flags, so that it still runs when pasted.
+std::string command_lines(const std::string& command, std::size_t columns) {
+  constexpr std::size_t kContinuation = 2;  // " \" at the end of a line
+  std::string lines = spaces(kMargin);
+  std::size_t used = kMargin;
+  for (const std::string& part : flags_with_values(command)) {
     const bool first = used == kMargin;
-    if (!first && used + 1 + characters(word) + kContinuation > columns) {
+    if (!first && used + 1 + characters(part) + kContinuation > columns) {
       lines += " \\\n" + spaces(kIndentation);
       used = kIndentation;
     } else if (!first) {
       lines += ' ';
       ++used;
     }
-    lines += word;
-    used += characters(word);
+    lines += part;
+    used += characters(part);
   }
   return lines + "\n";
+}
+
+/// Returns the parts of a word that is too wide for a line, each with the comma that ends it.
+std::vector<std::string> parts_at_commas(const std::string& word) {
+  std::vector<std::string> parts(1);
+  for (const char c : word) {
+    parts.back() += c;
+    if (c == ',') parts.emplace_back();
+  }
+  return parts;
 }
 
 std::string text_of(const FlagText& flag) {
@@ -92,17 +114,18 @@ std::string wrapped(std::string_view text, std::size_t used, std::size_t indenta
   std::istringstream words{std::string(text)};
   bool first = true;
   for (std::string word; words >> word;) {
-    const std::size_t width = characters(word);
-    if (!first && used + 1 + width > columns) {
-      lines += "\n" + spaces(indentation);
-      used = indentation;
-    } else if (!first) {
-      lines += ' ';
-      ++used;
+    const bool breaks_at_commas = characters(word) > columns - indentation;
+    bool spaced = !first;
+    for (const std::string& part : breaks_at_commas ? parts_at_commas(word) : std::vector{word}) {
+      if (!first && used + spaced + characters(part) > columns) {
+        lines += "\n" + spaces(indentation);
+        used = indentation;
+        spaced = false;
+      }
+      lines += (spaced ? " " : "") + part;
+      used += spaced + characters(part);
+      first = spaced = false;
     }
-    lines += word;
-    used += width;
-    first = false;
   }
   return lines;
 }
@@ -117,7 +140,8 @@ std::string help_text(const ProgramText& program, std::span<const FlagText> flag
   std::string text = introduction(program, columns);
   const std::string* group = nullptr;
   for (const FlagText* const flag : shown) {
-    if (!group || *group != flag->group) text += "\n" + flag->group + ":\n";
+    if (!group || *group != flag->group)
+      text += "\n" + wrapped(flag->group + ":", 0, kMargin, columns) + "\n";
     group = &flag->group;
     text += flag_lines(*flag, column, columns);
   }

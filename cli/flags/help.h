@@ -31,12 +31,14 @@ enum class HelpScope {
   kAll
 };
 
-/// Returns the text in lines of at most so many columns, except where a single word is wider.
+/// Returns the text in lines of at most so many columns, except where a word without commas is
+/// wider.
 std::string help_text(const ProgramText& program, std::span<const FlagText> flags, HelpScope scope,
                       std::size_t columns);
 
-/// Breaks a text between words into lines of at most so many columns, the indentation included;
-/// the first line is not indented, since it begins after `used` columns.
+/// Breaks a text between words into lines of at most so many columns, the indentation included, and
+/// words that are wider after their commas. The first line is not indented, since it begins after
+/// `used` columns.
 std::string wrapped(std::string_view text, std::size_t used, std::size_t indentation,
                     std::size_t columns);
 

@@ -97,7 +97,8 @@ class CommandPage(unittest.TestCase):
             taken = set(re.findall(r'take\(\w+, "--([a-z]+)"\)', source)) - {"schedule"}  # which hios-run reads, too
             named = {flag.name for flag in flags}
             self.assertLessEqual(taken, named, name)
-            self.assertEqual(bool(taken), bool(named), name)
+            if name != "run":  # whose help names them, and other modules read them
+                self.assertEqual(taken, named, name)
 
     def test_own_commands_have_the_flags_of_their_parsers(self):
         flags = {flag.name: flag for flag in own_flags("hios.bench.command")}

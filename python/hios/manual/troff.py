@@ -1,7 +1,6 @@
 """Manual pages: troff with the macros of man(7)."""
 
-import shlex
-import textwrap
+import re
 
 EXIT_STATUS = (
     ("0", "done"),
@@ -22,9 +21,13 @@ def escaped(text):
 
 
 def folded(command, columns=72):
-    """The lines of a command, which still run when they are pasted."""
-    lines = textwrap.wrap(command, columns - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    assert shlex.split(" ".join(lines)) == shlex.split(command), command
+    """The lines of a command, broken before flags, which still run when they are pasted."""
+    lines = []
+    for part in re.split(r" (?=-)", command):
+        if lines and len(lines[-1]) + len(part) + 3 <= columns:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}" if lines else part)
     return " \\\n".join(lines)
 
 
