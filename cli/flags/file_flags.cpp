@@ -125,6 +125,11 @@ void refuse_unless_stream(const NamedFile& file) {
 
 }  // namespace
 
+bool is_missing(const std::string& file) {
+  std::error_code error;
+  return !is_standard_input(file) && !fs::exists(file, error) && !error;
+}
+
 FileValue* input_file(const char* name, FileValue::Test names_file) {
   return new FileValue(FileRole::kInput, name, names_file, nullptr);
 }

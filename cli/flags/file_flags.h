@@ -65,9 +65,12 @@ class NamedFileValues : public boost::program_options::typed_value<std::vector<s
                         public DeclaredFile {
  public:
   explicit NamedFileValues(const char* shown_name)
-      : typed_value(nullptr), DeclaredFile(FileRole::kInput, nullptr, nullptr) {
+      : typed_value(nullptr), DeclaredFile(FileRole::kInput, is_no_stream, nullptr) {
     value_name(shown_name);
   }
+
+ private:
+  static bool is_no_stream(const std::string& value) { return value != "-"; }
 };
 
 /// A file that is given for something of this name; empty: it is given without a name.
@@ -92,6 +95,9 @@ FileValue* output_file(const char* name);
 /// Declares a folder in which files are written, if their names pass `writes`.
 FileValue* output_folder(const char* name, FileValue::Test writes,
                          FileValue::Test names_file = nullptr);
+
+/// Returns true if no file has this name, which is no stream's either.
+bool is_missing(const std::string& file);
 
 /// Returns true if a value that may also be a word names a file: it has a '.' or a '/'.
 bool has_dot_or_slash(const std::string& value);

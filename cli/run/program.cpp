@@ -62,7 +62,8 @@ int write_results(const Flags& flags, const RunCommand& command, mpi::Transport&
     if (results.stopped) report.incomplete = incomplete_text(command, signal);
     write_after_work([&] {
       status = print_results(command, report, job.setup(), results);
-      if (report.why) show(why_text(*report.why, command.inputs.network.coarse.graph));
+      if (report.why)
+        show(why_text(*report.why, command.inputs.network.coarse.graph, line_width()));
       const Existing existing = command.common.existing;
       if (command.common.json)
         write_json(*command.common.json, to_json(report, command.inputs.network.coarse.graph),

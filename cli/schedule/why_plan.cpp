@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "cli/process/output.h"
 #include "hios/evaluate/simulate.h"
 #include "scheduler/compare/gains.h"
 
@@ -13,7 +14,7 @@ constexpr std::array<std::size_t, 2> kDevicesOfGains = {2, 4};
 
 }  // namespace
 
-std::string PlanWhy::text() const { return why_text(why, *graph); }
+std::string PlanWhy::text() const { return why_text(why, *graph, line_width()); }
 
 Json PlanWhy::json() const { return to_json(why, *graph); }
 

@@ -32,8 +32,8 @@ struct Why {
 /// Returns the reasons in words (why_text.cpp): at most 4 sentences, which end with no full stop.
 std::vector<std::string> sentences(const Why& why, const Graph& graph);
 
-/// Returns the sentences, each folded into lines of at most 80 columns.
-std::string why_text(const Why& why, const Graph& graph);
+/// Returns the sentences, each folded into lines of at most so many columns.
+std::string why_text(const Why& why, const Graph& graph, std::size_t columns = 80);
 
 /// Returns numbers and sentences (docs/formats.md).
 Json to_json(const Why& why, const Graph& graph);

@@ -11,7 +11,6 @@
 namespace hios {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kMostPathNames = 5;
 constexpr std::size_t kMostNames = 3;      ///< of tensors
 constexpr std::size_t kMostWaits = 2;      ///< devices whose waits are named
@@ -177,13 +176,13 @@ std::size_t columns_of(const std::string& text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-/// Returns lines of at most kColumns, but for longer words; all but the first are indented.
-std::string folded_sentence(const std::string& sentence) {
+/// Returns lines of at most so many columns, but for longer words; all but the first are indented.
+std::string folded_sentence(const std::string& sentence, std::size_t columns) {
   std::string text, line;
   for (std::size_t begin = 0; begin < sentence.size();) {
     const std::size_t end = std::min(sentence.find(' ', begin), sentence.size());
     const std::string word = sentence.substr(begin, end - begin);
-    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > kColumns) {
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > columns) {
       text += line + "\n";
       line = "  " + word;
     } else {
@@ -206,9 +205,11 @@ std::vector<std::string> sentences(const Why& why, const Graph& graph) {
   return all;
 }
 
-std::string why_text(const Why& why, const Graph& graph) {
+std::string why_text(const Why& why, const Graph& graph, std::size_t columns) {
   std::string text;
-  for (const std::string& sentence : sentences(why, graph)) text += folded_sentence(sentence);
+  for (const std::string& sentence : sentences(why, graph)) {
+    text += folded_sentence(sentence, columns);
+  }
   return text;
 }
 

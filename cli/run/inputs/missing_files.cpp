@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
+#include "cli/flags/file_flags.h"
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
 #include "cli/process/commands.h"
@@ -14,11 +14,6 @@
 
 namespace hios::cli {
 namespace {
-
-bool is_missing(const std::string& file) {
-  std::error_code error;
-  return !std::filesystem::exists(file, error) && !error;
-}
 
 /// Returns the devices that the flags ask for.
 std::vector<Device> devices_by_flags(const Flags& flags, const std::vector<std::string>& kinds) {

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/flags/file_flags.h"
 #include "cli/process/commands.h"
 #include "cli/process/version.h"
 #include "cli/remedies.h"
@@ -230,7 +230,7 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
     if (!flags.given("extrapolate-ranks")) return;
     throw InputError("--extrapolate-ranks takes the measurements of a --profile: give one");
   }
-  if (std::error_code error; !std::filesystem::exists(*file, error) && !error) {
+  if (is_missing(*file)) {
     fail_without_times(printable(*file, 200) + ": there is no such profile", *file);
   }
   const Json json = read_input(*file, limits);

@@ -107,7 +107,7 @@ TEST(Flags, RefuseTwoModels) {
   EXPECT_EQ(message([] {
               read_model({"a", "b"});
             }),
-            "\"a\" is the model, and \"b\" needs a flag before it (hios-test --help lists the "
+            "\"a\" is the model, and \"b\" needs a flag before it (hios-test --help all lists the "
             "flags)");
   EXPECT_EQ(message([] { read_words({"stray"}); }),
             "\"stray\" is no flag (hios-test --help all lists the flags)");
@@ -116,7 +116,7 @@ TEST(Flags, RefuseTwoModels) {
 TEST(Flags, AskForTheFlagThatWasMeant) {
   const auto asks = [](const char* word) { return message([&] { read_words({word, "1"}); }); };
   EXPECT_EQ(asks("--cuont"),
-            "unrecognised option '--cuont'; did you mean --count? (hios-test --help lists the "
+            "unrecognised option '--cuont'; did you mean --count? (hios-test --help all lists the "
             "flags)");
   EXPECT_NE(asks("--counts").find("did you mean --count?"), std::string::npos);
   EXPECT_NE(asks("--name").find("did you mean --names?"), std::string::npos);

@@ -120,7 +120,8 @@ TEST_F(OnnxPrograms, ListOperatorsByTheirNodes) {
     gate = true;
   }
   EXPECT_TRUE(gate) << list.dump();
-  EXPECT_EQ(list["input"], Json({{"name", "x"}, {"dims", {1, 8, 16, 16}}}));
+  EXPECT_EQ(list["input"],
+            Json({{"name", "x"}, {"dims", {1, 8, 16, 16}}, {"shape", {1, 8, 16, 16}}}));
   EXPECT_EQ(list["outputs"], Json({{{"name", "features"}, {"dims", {1, 8, 16, 16}}},
                                    {{"name", "scores"}, {"dims", {1, 5}}}}));
   const auto without = hios_schedule({"--list-operators"});
