@@ -107,8 +107,7 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
       {{"--graph", graph, "--algorithm", "all", "--output", folder_.file("s.json")},
        "one algorithm"},
       {{"--graph", graph, "--algorithm", "hios-lp", "--output", graph}, "graph.json"},
-      {{"--graph", graph, "--algorithm", "hios-lp", "--output",
-        folder_.file("no/such/folder.json")},
+      {{"--graph", graph, "--algorithm", "ios", "--output", folder_.file("no/such/f.json")},
        "folder"},
       {{"--graph", folder_.file("missing.json"), "--algorithm", "hios-lp"}, "missing.json"},
       {{"--model", "squeezenet", "--algorithm", "hios-lp"}, "--profile"},
@@ -118,7 +117,7 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
       {{"--random", "n=20,n=30", "--algorithm", "hios-lp"}, "n"},
       {{"--random", "n=10,edges=10000", "--algorithm", "hios-lp"}, "random network, edges: 10000"},
       {{"--random", "n=1000001", "--algorithm", "hios-lp"}, "random network, n: "},
-      {{"--graph", graph, "--compare", "--check", folder_.file("s.json")}, "--check and --compare"},
+      {{"--graph", graph, "--compare", "--check", folder_.file("s.json")}, "cannot be read"},
       {{"--max-input", "10", "--graph", graph, "--algorithm", "hios-lp"}, "--max-input"},
       {{"--nonsense"}, "--help"},
   };
