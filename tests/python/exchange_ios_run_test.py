@@ -54,6 +54,7 @@ class Imported(Programs):
         join, head = content["blocks"][1]["exit_node"], content["blocks"][2]["exit_node"]
         join["inputs"].append([["9", 0, 8]])
         join["output_shape"][0] = head["output_shape"][0] = 28
+        head["inputs"] = [[["7", 0, 28]]]
         content["blocks"][1]["stages"][1].append(["9"])
         type(self).model, before = write(self.folder, "more.json", model), self.model
         try:

@@ -8,10 +8,11 @@ from exchange_programs import Programs
 
 class Exported(Programs):
     def test_exports_are_read_back(self):
-        self.profile([], 1, "p1.json")
+        self.hios("profile", "--ranks", 2, "--model", self.model, "--threads", 1, "--stages", "none", "--warmup", 1,
+                  "--iterations", 2, "--output", self.file("p2.json"), "--oversubscribe")
         self.program("hios-run", "--model", self.model, "--export-onnx", self.file("small.onnx"))
-        self.program("hios-schedule", "--model", self.model, "--profile", self.file("p1.json"), "--devices", 2,
-                     "--extrapolate-ranks", "--kind", "cpu", "--algorithm", "met", "--output", self.file("two.json"))
+        self.program("hios-schedule", "--model", self.model, "--profile", self.file("p2.json"), "--devices", 2,
+                     "--algorithm", "inter-lp", "--output", self.file("two.json"))
         export = ["export", self.file("small.onnx"), "--model", self.model, "--schedule", self.file("two.json")]
         self.hios(*export, "--to", "onnxruntime", "-o", self.file("p.cfg"))
         partition = json.loads((self.folder / "p.cfg").read_text())
