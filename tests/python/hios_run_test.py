@@ -148,7 +148,7 @@ class HiosRun(unittest.TestCase):
         self.refused("by --preprocess none", "--input", self.photo(), "--preprocess", "none")
 
     def test_help_names_the_flags(self):
-        done = self.hios("run", "--help")
+        done = self.hios("run", "--help", "all")
         for flag in ("--preprocess", "--labels", "--top", "--schedule", "--reference"):
             self.assertIn(flag, done.stdout)
 
