@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 import published  # noqa: E402
+from built import built  # noqa: E402
 from exchange_tables import page  # noqa: E402
 from hios.launch.programs import Programs  # noqa: E402
 
@@ -34,13 +35,6 @@ def arguments():
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     parser.add_argument("--keep", action="store_true", help="write bench/results/exchange.json and .md")
     return parser.parse_args()
-
-
-def built():
-    for command in (["scripts/setup.sh"], ["cmake", "--preset", "release"],
-                    ["cmake", "--build", "--preset", "release", "--target", "hios-profile", "hios-schedule", "hios-run"]):
-        subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)
-    return ROOT / "build/release/bin"
 
 
 def surroundings():

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 import peer_networks  # noqa: E402
+from built import built  # noqa: E402
 from peer_report import Report  # noqa: E402
 from peer_rounds import Measurement, Protocol  # noqa: E402
 from peer_workers import Worker, WorkerError  # noqa: E402
@@ -51,14 +52,6 @@ def arguments():
         if error:
             parser.error(error)
     return options
-
-
-def built():
-    """Builds the programs and returns their folder."""
-    for command in (["scripts/setup.sh"], ["cmake", "--preset", "release"],
-                    ["cmake", "--build", "--preset", "release", "--target", "hios-profile", "hios-schedule", "hios-run"]):
-        subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)
-    return ROOT / "build/release/bin"
 
 
 def surroundings():

@@ -2,6 +2,7 @@
 nothing in C++ knows it. Standard library, and Jinja2 for the page.
 
     command     the command line, and which module answers it
+    files       strict JSON, and files that are written whole
     launch      the programs: where they are, and how ranks are started
     bench       hios bench: every way that this machine has, measured in turns
     throughput  hios bench --throughput: many inferences in flight

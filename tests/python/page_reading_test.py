@@ -83,7 +83,7 @@ class ReadingTest(PageTest):
         self.assertIn("is a folder: name its files, such as", self.refused(str(self.folder)))
 
     def test_a_huge_file_is_refused(self):
-        with mock.patch.object(reading, "LARGEST", 100):
+        with mock.patch.object(reading, "LARGEST_JSON", 100):
             self.assertIn("has more than", self.refused(self.file("a.json", report())))
 
     def test_a_bad_file_in_the_folder_of_a_summary_is_named(self):

@@ -1,15 +1,11 @@
 """Files that the exchange reads and writes: every error names the file and a remedy; an existing file stays."""
 
-import json
 import os
 import shlex
-import tempfile
 from pathlib import Path
 
 from hios.errors import InputError
-
-MOST_JSON_BYTES = 32 << 20
-
+from hios.files import LARGEST_JSON, strict_json, written_whole
 
 def read_bytes(file, most=None):
     try:
@@ -20,21 +16,10 @@ def read_bytes(file, most=None):
         raise InputError(f"{file}: {error.strerror}") from error
 
 
-def no_key_twice(pairs):
-    for i, (key, _) in enumerate(pairs):
-        if any(key == other for other, _ in pairs[:i]):
-            raise ValueError(f"the key {key!r} is there twice")
-    return dict(pairs)
-
-
-def refuse_constant(word):
-    raise ValueError(f"{word} is no number of JSON")
-
-
 def read_json(file):
-    text = read_bytes(file, MOST_JSON_BYTES)
+    text = read_bytes(file, LARGEST_JSON)
     try:
-        return json.loads(text, object_pairs_hook=no_key_twice, parse_constant=refuse_constant)
+        return strict_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: no JSON file: {error}") from error
 
@@ -48,21 +33,10 @@ def check_writable(file, force):
 
 
 def write_bytes(file, content, force):
-    """Writes the whole file or nothing: under another name first, then renamed."""
+    """Writes the whole file or nothing. Without `force`, a file that appears meanwhile stays."""
     check_writable(file, force)
-    folder = Path(file).resolve().parent
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{Path(file).name}.")
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        if force:
-            os.replace(name, file)
-        else:
-            os.link(name, file)
-            os.unlink(name)
+        with written_whole(file, os.replace if force else os.link) as part:
+            part.write_bytes(content)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise InputError(f"{file}: {error.strerror}; choose another name") from error

@@ -42,6 +42,15 @@ class Node:
         return f"{' + '.join(map(str, self.layers)) or 'sum or concat'}, output {'x'.join(map(str, self.shape))}"
 
 
+def consumers_of(nodes):
+    """The names of the nodes that read each node, by its name."""
+    result = {name: [] for name in nodes}
+    for node in nodes.values():
+        for producer in node.inputs:
+            result[producer].append(node.name)
+    return result
+
+
 @dataclass
 class Graph:
     name: str
@@ -51,11 +60,7 @@ class Graph:
     merged: dict   # the names of the nodes of which a merged convolution consists, by its name
 
     def consumers(self):
-        result = {name: [] for name in self.nodes}
-        for node in self.nodes.values():
-            for producer in node.inputs:
-                result[producer].append(node.name)
-        return result
+        return consumers_of(self.nodes)
 
 
 class Reader:

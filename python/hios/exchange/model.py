@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hios.errors import InputError
-from hios.exchange.ios_file import Node, Window
+from hios.exchange.ios_file import Node, Window, consumers_of
 from hios.launch.programs import programs_folder
 
 JOINS = ("Sum", "Concat", "Move")
@@ -31,11 +31,7 @@ class ModelGraph:
     nodes: dict  # by name, in order
 
     def consumers(self):
-        result = {name: [] for name in self.nodes}
-        for node in self.nodes.values():
-            for producer in node.inputs:
-                result[producer].append(node.name)
-        return result
+        return consumers_of(self.nodes)
 
     def of_layer(self):
         """The operators by their layers' names."""

@@ -1,11 +1,11 @@
 """hios report: one HTML page from files of the programs, which opens anywhere, without a network."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from hios.errors import HiosError, InputError
+from hios.files import written_whole
 from hios.page.difference import difference_of, single, timeline_of
 from hios.page.reading import read, read_all
 from hios.page.render import jinja, page_of
@@ -45,15 +45,9 @@ def arguments(words):
 
 
 def write(text, output):
-    """Writes the page at once: others see the old file or the new one."""
-    path = Path(output)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
+        with written_whole(output) as part:
             part.write_text(text, encoding="utf-8")
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise HiosError(f"{output} cannot be written: {error.strerror}") from None
 

@@ -1,15 +1,14 @@
 """Files that the programs write, read and checked: what each of them is, and its content."""
 
 import json
-import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from hios.errors import InputError
+from hios.files import LARGEST_JSON, strict_json
 from hios.page.schema import finding
 
-LARGEST = 32 << 20  # bytes; the default of the programs' --max-input
 SHOWN = {"hios-report": "report", "hios-schedule": "schedule", "hios-summary": "summary", "hios-comparison": "comparison"}
 WANTED = ("hios report shows reports (hios-run --json), schedules, comparisons (hios-schedule --compare --json), summaries "
           "and traces")
@@ -24,23 +23,9 @@ class File:
     folder: Path | None = None  # None: standard input
 
 
-def refuse_twice(pairs):
-    keys = dict(pairs)
-    if len(keys) < len(pairs):
-        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        raise ValueError(f"has the key {json.dumps(twice)} twice")
-    return keys
-
-
-def finite(text):
-    if not math.isfinite(float(text)):
-        raise ValueError(f"has a number out of range: {text[:40]}")
-    return float(text)
-
-
 def parse(text, name):
     try:
-        return json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_constant=finite)
+        return strict_json(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{name}: line {error.lineno}, column {error.colno}: not valid JSON. {WANTED}") from None
     except ValueError as error:
@@ -51,13 +36,13 @@ def parse(text, name):
 
 def read_bytes(name):
     if name == "-":
-        return sys.stdin.buffer.read(LARGEST + 1)
+        return sys.stdin.buffer.read(LARGEST_JSON + 1)
     path = Path(name)
     if path.is_dir():
         raise InputError(f"{name} is a folder: name its files, such as {path / 'summary.json'}")
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read(LARGEST_JSON + 1)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
 
@@ -124,8 +109,8 @@ def read(name):
     name = str(name)
     content = read_bytes(name)
     shown = "standard input" if name == "-" else name
-    if len(content) > LARGEST:
-        raise InputError(f"{shown} has more than {LARGEST >> 20} MiB, the most that is read")
+    if len(content) > LARGEST_JSON:
+        raise InputError(f"{shown} has more than {LARGEST_JSON >> 20} MiB, the most that is read")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,8 +1,9 @@
 """The picture of a comparison (format hios-comparison): a bar for each row, or, for several numbers of devices, a line for each
 algorithm; the lower bound is dashed."""
 
-import os
 from dataclasses import dataclass, field
+
+from hios.files import written_whole
 
 BLUE, GREY, BLACK = "#2166ac", "#888888", "#000000"
 LINES = ("#2166ac", "#b2182b", "#1b7837", "#e08214", "#762a83", "#35978f", "#8c510a", "#c51b7d", "#4d4d4d", "#7fbc41")
@@ -105,11 +106,9 @@ def draw(results, file):
         axes.spines[side].set_visible(False)
     if picture.refused:
         figure.text(0.01, 0.005, "refused: " + ", ".join(picture.refused), fontsize=7, color=GREY)
-    part = file.with_name(f".{file.name}.{os.getpid()}")
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     try:
-        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        figure.savefig(part, format=file.suffix[1:], bbox_inches="tight", dpi=150, metadata=dated.get(file.suffix[1:]))
-        os.replace(part, file)
+        with written_whole(file) as part:
+            figure.savefig(part, format=file.suffix[1:], bbox_inches="tight", dpi=150, metadata=dated.get(file.suffix[1:]))
     finally:
-        part.unlink(missing_ok=True)
         pyplot.close(figure)
