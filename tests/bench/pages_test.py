@@ -10,6 +10,7 @@ import tables_of_pipelines
 import tables_of_runs
 import tables_of_study
 from hios.bench import table as demo_table
+from hios.bench import verdict
 from markdown_tables import RESULTS, ROOT, Numbers, differences, tables_in, tables_of
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted((ROOT / "docs").glob("*.md")),
@@ -80,7 +81,19 @@ class PagesTest(unittest.TestCase):
             self.assertEqual(notes, "\n".join(demo_table.folded(note, "  ") for note in demo_table.notes(summary)))
             self.assertEqual(len(summary["extra"]["yardsticks"]), notes.count("bare oneDNN loop"))
             if network == "inception_v3":
-                self.assertIn(f"\n{table}\n", (ROOT / "README.md").read_text())
+                for shown in (table, *self.verdict_of(summary)):
+                    for name in ("README.md", "docs/usage.md"):
+                        self.assertIn(f"\n{shown}\n", (ROOT / name).read_text())
+
+    @staticmethod
+    def verdict_of(summary):
+        """The lines of the verdict that this older summary has the figures for; the network's batch is 1."""
+        rows = summary["rows"]
+        first = verdict.fastest(rows)
+        ranks = verdict.fastest([row for row in rows if row["ranks"] > 1])
+        limit = {**summary["extra"]["two_rank_limit"], "ranks": 2}
+        lines = (verdict.fastest_line({**first, "extra": {"batch": 1}}), verdict.threads_line(rows[0], first, ranks, limit))
+        return list(map(demo_table.folded_verdict, lines))
 
 
 class ReadingTest(unittest.TestCase):
