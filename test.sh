@@ -42,8 +42,16 @@ listed() {
     END { print names (count > 20 ? " and " count - 20 " more" : "") }' "$log"
 }
 
+# A tree that is there keeps its joined sources; a new one joins most (HIOS_UNITY in cmake/HiosTargets.cmake).
+joined() {  # PRESET
+  local kept
+  kept=$(sed -n 's/^HIOS_UNITY:[A-Z]*=//p' "build/$1/CMakeCache.txt" 2>/dev/null || true)
+  echo "${kept:-ALL}"
+}
+
 build() {  # PRESET
   local flags=(-DHIOS_WERROR=ON)
+  if [ "$1" != minimal ]; then flags+=("-DHIOS_UNITY=$(joined "$1")"); fi  # which shows that each source stands alone
   if [ "$1" = release ]; then flags+=("${cuda[@]}"); fi
   cmake --preset "$1" "${flags[@]}" && cmake --build --preset "$1"
 }

@@ -58,6 +58,14 @@ class AllTests(FolderTest):
         for call in ("cmake --build --preset release", "ctest --preset release", "ctest --preset asan", "check.sh"):
             self.assertIn(call, calls)
 
+    def test_a_new_tree_joins_most_sources_and_an_old_one_keeps_its_own(self):
+        self.assertIn("cmake --preset asan -DHIOS_WERROR=ON -DHIOS_UNITY=ALL", self.run_script("asan")[2])
+        self.assertNotIn("HIOS_UNITY", self.run_script("minimal")[2].splitlines()[-3])
+        cache = self.folder / "build/asan/CMakeCache.txt"
+        cache.parent.mkdir(parents=True)
+        cache.write_text("HIOS_TESTS:BOOL=ON\nHIOS_UNITY:STRING=ON\n")
+        self.assertIn("cmake --preset asan -DHIOS_WERROR=ON -DHIOS_UNITY=ON", self.run_script("asan")[2].splitlines()[-3])
+
     def test_failed_tests_are_named_and_hide_nothing(self):
         self.fake("bin/nvcc", "exit 0")
         self.fake("bin/ctest", f'case "$2" in release) cat "{self.folder}/list"; exit 8 ;; esac')

@@ -28,7 +28,7 @@ constexpr double kApart = 2.5;  // the interval between tensors, in times of a t
 constexpr double kTail = 0.3;   // the share of the work after the last tensor was sent
 constexpr double kLeastOperatorMs = 1e-3;
 constexpr std::size_t kMostOperatorsApart = 512;
-constexpr unsigned kSpinsBeforeYield = 64;
+constexpr unsigned kPollsBeforeYield = 64;
 
 /// The number of tensors in a run, and their times in operators.
 struct Traffic {
@@ -110,7 +110,7 @@ template <class Done>
 void ChargedRuns::spin_until(Done&& is_done) {
   for (unsigned spins = 0; !is_done(); ++spins) {
     poll();
-    if (spins >= kSpinsBeforeYield) std::this_thread::yield();
+    if (spins >= kPollsBeforeYield) std::this_thread::yield();
   }
 }
 

@@ -52,14 +52,14 @@ double over_devices_used(const SmallestValues& heads, double work, const Smalles
 }
 
 double staggered_ms(const Confined& confined) {
-  constexpr std::size_t kSteps = 4'000'000, kMostDevices = 64;
+  constexpr std::size_t kMostSteps = 4'000'000, kMostDevices = 64;
   const std::size_t n = confined.jobs.size();
   if (n == 0 || confined.speeds.size() > kMostDevices) return 0;
   std::vector<double> starts;
   for (const Job& job : confined.jobs) starts.push_back(job.head_ms);
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  const std::size_t step = 1 + starts.size() * n / kSteps;
+  const std::size_t step = 1 + starts.size() * n / kMostSteps;
   std::vector<Job> by_tail = confined.jobs;
   std::sort(by_tail.begin(), by_tail.end(),
             [](const Job& a, const Job& b) { return a.tail_ms > b.tail_ms; });

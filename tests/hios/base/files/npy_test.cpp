@@ -82,10 +82,10 @@ TEST(Npy, RefusesKeysThatAreThereTwice) {
 }
 
 TEST(Npy, RoundsDoublesWithinTheRangeOfFp32) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
   constexpr double kLargest = std::numeric_limits<float>::max();
   const NpyArray array = read(
-      npy(kDoubles, raw(std::vector<double>{0.1, kLargest, -kLargest, 1e-300, kInfinity, NAN})));
+      npy(kDoubles, raw(std::vector<double>{0.1, kLargest, -kLargest, 1e-300, kInfinite, NAN})));
   EXPECT_EQ(array.values[0], 0.1f);
   EXPECT_EQ(array.values[1], std::numeric_limits<float>::max());
   EXPECT_EQ(array.values[3], 0.0f);

@@ -14,7 +14,7 @@ namespace hios {
 namespace {
 
 constexpr std::uint64_t kGraphs = 300;
-constexpr double kRounding = 1e-9;
+constexpr double kRoundingOfLimits = 1e-9;
 
 /// Returns the longest path by following every path.
 double plain_longest_path_ms(const Graph& graph, const std::vector<double>& times) {
@@ -37,14 +37,14 @@ bool has_edge(const Graph& graph, OpId from, OpId to) {
 
 void expect_longest_path(const Graph& graph, const std::vector<double>& times) {
   const OperatorPath path = longest_path(graph, times);
-  EXPECT_NEAR(path.ms, plain_longest_path_ms(graph, times), kRounding);
+  EXPECT_NEAR(path.ms, plain_longest_path_ms(graph, times), kRoundingOfLimits);
   double sum_ms = 0;
   for (std::size_t i = 0; i < path.operators.size(); ++i) {
     sum_ms += times[path.operators[i].index()];
     if (i == 0) continue;
     EXPECT_TRUE(has_edge(graph, path.operators[i - 1], path.operators[i]));
   }
-  EXPECT_NEAR(sum_ms, path.ms, kRounding);
+  EXPECT_NEAR(sum_ms, path.ms, kRoundingOfLimits);
 }
 
 /// Returns the sum of the costs of a device's stages.
@@ -58,19 +58,19 @@ void expect_times_add_up(const Graph& graph, const Schedule& schedule, const Cos
   const Timeline timeline = simulate(graph, schedule, costs);
   const std::vector<DeviceTimes> times = device_times(graph, schedule, timeline, costs);
   for (std::size_t d = 0; d < times.size(); ++d) {
-    EXPECT_NEAR(times[d].busy_ms, stages_ms(schedule, costs, DeviceId(d)), kRounding);
+    EXPECT_NEAR(times[d].busy_ms, stages_ms(schedule, costs, DeviceId(d)), kRoundingOfLimits);
     EXPECT_NEAR(times[d].busy_ms + times[d].waiting_ms() + times[d].idle_ms, timeline.latency_ms,
-                kRounding);
-    EXPECT_GE(times[d].idle_ms, -kRounding);
+                kRoundingOfLimits);
+    EXPECT_GE(times[d].idle_ms, -kRoundingOfLimits);
     for (const Wait& wait : times[d].waits) {
       EXPECT_GT(wait.ms, 0);
       EXPECT_NE(wait.from, DeviceId(d));
     }
   }
   const CriticalChain chain = critical_chain(graph, schedule, timeline, &costs);
-  EXPECT_NEAR(chain.stages_ms + chain.transfers_ms, timeline.latency_ms, kRounding)
+  EXPECT_NEAR(chain.stages_ms + chain.transfers_ms, timeline.latency_ms, kRoundingOfLimits)
       << "the chain has a gap";
-  EXPECT_NEAR(chain.other_ms, 0, kRounding);
+  EXPECT_NEAR(chain.other_ms, 0, kRoundingOfLimits);
 }
 
 TEST(RandomLimits, PathsAreTheLongestAndTimesAddUp) {
