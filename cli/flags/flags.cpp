@@ -1,5 +1,7 @@
 #include "cli/flags/flags.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -304,7 +306,7 @@ bool answered(const Flags& flags, bool print) {
   if (flags.given("help")) {
     const bool all = flags.text("help") == kAllFlags;
     const HelpScope scope = all ? HelpScope::kAll : HelpScope::kDaily;
-    if (print) std::fputs(flags.help(scope, output_columns()).c_str(), stdout);
+    if (print) std::fputs(flags.help(scope, columns_of_stream(STDOUT_FILENO)).c_str(), stdout);
     return true;
   }
   if (flags.given("version")) {
