@@ -238,7 +238,8 @@ std::size_t not_started(const std::vector<Part>& parts, std::size_t problems,
   return problems * algorithms - started;
 }
 
-/// Throws the last refusal, with the numbers of devices, where there is no schedule for any of them.
+/// Throws the last refusal, with the numbers of devices, where there is no schedule for any of
+/// them.
 void require_a_schedule(const Flags& flags, const std::vector<Part>& parts) {
   const Row* last = nullptr;
   for (const Part& part : parts) {

@@ -241,8 +241,8 @@ TEST_F(FileFlags, ANameMayStandBeforeAFile) {
 
 TEST_F(FileFlags, AFileOfARepeatableFlagMayBeCalledLikeAStream) {
   Flags flags = run_program_flags();
-  const std::vector<const char*> words = {"program",     "--input",         "standard input",
-                                          "--reference", "standard output", "--reference",
+  const std::vector<const char*> words = {"program",         "--input",         "standard input",
+                                          "--reference",     "standard output", "--reference",
                                           "y:standard input"};
   flags.parse(static_cast<int>(words.size()), words.data());
   EXPECT_EQ(flags.repeated("input"), std::vector<std::string>{"./standard input"});

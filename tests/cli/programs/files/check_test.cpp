@@ -148,7 +148,8 @@ TEST_F(Check, RefusesAPlatformOfAnotherSize) {
     "devices": [{"name": "gpu0", "kind": "gpu"}]})");
   const auto done = check({"--platform", folder_.file("platform.json")});
   EXPECT_EQ(done.exit_status, 2);
-  EXPECT_NE(done.err.find("the schedule has 2 devices, and 1 are given; give as many"), std::string::npos)
+  EXPECT_NE(done.err.find("the schedule has 2 devices, and 1 are given; give as many"),
+            std::string::npos)
       << done.err;
 }
 
