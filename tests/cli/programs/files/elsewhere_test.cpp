@@ -99,10 +99,15 @@ TEST_F(ProfilesFromElsewhere, NameBothCommits) {
 }
 
 TEST_F(ProfilesFromElsewhere, WarnOnceForSeveralNumbersOfDevices) {
+  Json& measured = profile_["configurations"][0];
+  measured["ranks"] = 2;
+  measured["transfers"] = Json::parse(R"([{"from": 0, "to": 1, "points": [[1024, 0.01]]},
+                                          {"from": 1, "to": 0, "points": [[1024, 0.01]]}])");
   edit("hios", "0.0.7");
   const auto done =
-      hios_schedule({kMeasuredModel, "--devices", "1,2,3", "--extrapolate-ranks", "--algorithm",
+      hios_schedule({kMeasuredModel, "--devices", "2,3", "--extrapolate-ranks", "--algorithm",
                      "sequential", "--profile", folder_.file("p.json")});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
   EXPECT_EQ(lines_with(done.err, "p.json: measured with hios 0.0.7").size(), 1u) << done.err;
 }
 
