@@ -1,10 +1,12 @@
 #include "cli/remedies.h"
 
 #include <algorithm>
+#include <set>
 #include <variant>
 #include <vector>
 
 #include "cli/process/commands.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/log.h"
 #include "hios/base/need.h"
 #include "hios/base/numbers/precision.h"
@@ -43,6 +45,13 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
+}
+
+/// Returns true the first time that the process asks for this line: a command for several numbers
+/// of devices reads its profile for each. Called on the main thread.
+bool is_new(const std::string& line) {
+  static std::set<std::string> known;
+  return known.insert(line).second;
 }
 
 std::string use_instead(const std::string& backend) { return "; use --backend " + backend; }
@@ -241,7 +250,9 @@ std::string measurement_command(const need::Measurement& need, const std::string
   if (threads > 0) flags += " --threads " + std::to_string(threads);
   if (!here.slurm && static_cast<std::size_t>(on_host) > here.cores) flags += " --oversubscribe";
   if (!in_fp32(device)) flags += " --math " + device.math;
-  flags += " --output " + shell_word(need.profile) + " --update";
+  // A command cannot add to a stream.
+  const std::string profile = is_standard_input(need.profile) ? "profile.json" : need.profile;
+  flags += " --output " + shell_word(profile) + " --update";
   return start_command(here, need.devices.size(), "hios-profile", flags);
 }
 
@@ -254,14 +265,14 @@ std::string error_line(const Error& error, const std::string& model_flags, const
 }
 
 void warn_of_unsettled(const std::string& unsettled) {
-  if (unsettled.empty()) return;
+  if (unsettled.empty() || !is_new(unsettled)) return;
   log::warning(unsettled +
                ": plans by it may be off; measure again with hios-profile, into a new file, when "
                "the machine does nothing else");
 }
 
 void warn_of_elsewhere(const std::string& differences) {
-  if (differences.empty()) return;
+  if (differences.empty() || !is_new(differences)) return;
   log::lasting_warning(differences +
                        ": plans and predictions by it hold for that, not for this; measure again "
                        "with hios-profile, into a new file");

@@ -24,12 +24,12 @@ std::string error_line(const Error& error, const std::string& model_flags, const
 std::string measurement_command(const need::Measurement& need, const std::string& model_flags,
                                 const Invocation& here);
 
-/// Warns of a profile whose times had not settled, by unsettled_text(); prints nothing where that
-/// is empty.
+/// Warns of a profile whose times had not settled, by unsettled_text(), once in the process; prints
+/// nothing where that is empty.
 void warn_of_unsettled(const std::string& unsettled);
 
-/// Warns of a profile that was measured elsewhere, by measured_elsewhere(), -q or not; prints
-/// nothing where that is empty.
+/// Warns of a profile that was measured elsewhere, by measured_elsewhere(), -q or not, once in the
+/// process; prints nothing where that is empty.
 void warn_of_elsewhere(const std::string& differences);
 
 /// Warns of surroundings that spoil a job's times, a line each with its remedy.

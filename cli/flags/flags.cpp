@@ -1,5 +1,7 @@
 #include "cli/flags/flags.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -57,6 +59,16 @@ std::vector<std::string> model_after_a_flag(const po::options_description& flags
   return {};
 }
 
+/// Gives files of a repeatable flag a path, where they are called like a stream: such a flag takes
+/// none.
+void set_paths_of_files(std::vector<std::string>& words) {
+  for (std::string& word : words) {
+    const FileForName given = split_name(word);
+    if (!is_standard_input(given.file) && !is_standard_output(given.file)) continue;
+    word = (given.name.empty() ? "" : given.name + ":") + "./" + given.file;
+  }
+}
+
 }  // namespace
 
 Flags::Flags(ProgramText program) : program_(std::move(program)), description_("", 100, 45) {}
@@ -111,7 +123,12 @@ void Flags::parse(int argc, const char* const* argv) {
 void Flags::name_streams() {
   bool to_standard_output = false;
   for (const StreamName& stream : streams_of(files())) {
-    values_.at(stream.flag).value() = stream.name;
+    boost::any& given_value = values_.at(stream.flag).value();
+    if (auto* const words = boost::any_cast<std::vector<std::string>>(&given_value)) {
+      set_paths_of_files(*words);
+    } else {
+      given_value = stream.name;
+    }
     to_standard_output = to_standard_output || stream.name == kStandardOutput;
   }
   show_on_standard_error(to_standard_output);
@@ -289,7 +306,7 @@ bool answered(const Flags& flags, bool print) {
   if (flags.given("help")) {
     const bool all = flags.text("help") == kAllFlags;
     const HelpScope scope = all ? HelpScope::kAll : HelpScope::kDaily;
-    if (print) std::fputs(flags.help(scope, output_columns()).c_str(), stdout);
+    if (print) std::fputs(flags.help(scope, columns_of_stream(STDOUT_FILENO)).c_str(), stdout);
     return true;
   }
   if (flags.given("version")) {

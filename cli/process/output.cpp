@@ -1,19 +1,17 @@
 #include "cli/process/output.h"
 
 #include <signal.h>
-#include <sys/ioctl.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "cli/process/stop_request.h"
+#include "cli/process/terminal.h"
 #include "hios/base/log.h"
 
 namespace hios::cli {
 namespace {
-
-constexpr std::size_t kUsualWidth = 80;
 
 bool on_standard_error = false;
 
@@ -27,12 +25,7 @@ void show(const std::string& text) {
 
 void show_on_standard_error(bool on) { on_standard_error = on; }
 
-std::size_t line_width() {
-  winsize terminal{};
-  if (ioctl(fileno(shown_to()), TIOCGWINSZ, &terminal) != 0 || terminal.ws_col == 0)
-    return kUsualWidth;
-  return terminal.ws_col;
-}
+std::size_t line_width() { return columns_of_stream(fileno(shown_to())); }
 
 void finish_output() {
   if (StopRequest::signal() == SIGHUP) return;  // the terminal is gone

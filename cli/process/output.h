@@ -16,8 +16,7 @@ void show(const std::string& text);
 /// go to standard output.
 void show_on_standard_error(bool on);
 
-/// Returns the characters of a line that show() prints: the terminal's width, or 80 where a file or
-/// a pipe takes the text.
+/// Returns the columns of a line that show() prints (cli/process/terminal.h).
 std::size_t line_width();
 
 /// Throws RunError where standard output did not take all that was shown (a full disk), unless a

@@ -1,7 +1,6 @@
 #include "cli/process/terminal.h"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -32,11 +31,11 @@ std::size_t columns_of_text(std::optional<std::string_view> environment,
   return std::clamp(columns, kFewestColumns, terminal ? kMostColumns : kColumns);
 }
 
-std::size_t output_columns() {
+std::size_t columns_of_stream(int descriptor) {
   const char* const columns = std::getenv("COLUMNS");
   std::optional<std::size_t> terminal;
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) terminal = size.ws_col;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0) terminal = size.ws_col;
   return columns_of_text(columns ? std::optional<std::string_view>(columns) : std::nullopt,
                          terminal);
 }

@@ -16,7 +16,7 @@ constexpr std::size_t kColumns = 80;
 std::size_t columns_of_text(std::optional<std::string_view> environment,
                             std::optional<std::size_t> terminal);
 
-/// Returns the columns of text on standard output.
-std::size_t output_columns();
+/// Returns the columns of text on an open file or stream.
+std::size_t columns_of_stream(int descriptor);
 
 }  // namespace hios::cli

@@ -27,6 +27,12 @@ std::string version() { return HIOS_VERSION; }
 
 bool with_mpi() { return std::string_view(HIOS_WITH_MPI) == "yes"; }
 
+std::string build_text() {
+  std::string text = std::string(kCompiler) + ", " HIOS_BUILD_FLAGS;
+  text.erase(text.find_last_not_of(", ") + 1);
+  return text;
+}
+
 std::string build_id() {
   return Digest().add(version_line()).add(HIOS_BUILD_FLAGS).add(commit()).hex();
 }

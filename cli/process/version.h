@@ -20,6 +20,8 @@ std::string commit();
 /// Returns the date of that commit, "2026-11-26"; empty where commit() is. Defined in the same
 /// file.
 std::string commit_date();
+/// Returns the compiler and the kind of build, on which times depend: "g++ 12.2.0, Release".
+std::string build_text();
 /// Returns a digest of version, commit, compiler and flags. All ranks of a job must have the same.
 std::string build_id();
 /// Returns the entry of reports: {"hios": …, "commit": …, "compiler": …, "build": …}.

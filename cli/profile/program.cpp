@@ -208,6 +208,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
       mpi::agreed(transport, [&] { return read_profile_command(flags, transport, memory); });
   command.options.provenance = Json{{"hios", version()},
                                     {"commit", commit()},
+                                    {"build", build_text()},
                                     {"date", provenance.date},
                                     {"environment", provenance.environment}};
   watch.set_timeout(command.timeout_s);

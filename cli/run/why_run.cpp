@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::array<std::size_t, 2> kRanksOfGains = {2, 4};
 
+/// Returns true if a run of this latency may have taken these times: none is shorter than its
+/// longest path. Times vary, so a path that is a little longer will do.
+bool may_be_of_run(const Graph& graph, const std::vector<double>& least_ms, double latency_ms) {
+  return kNearLatency * longest_path(graph, least_ms).ms <= latency_ms;
+}
+
 /// Returns the recorded times of all operators; empty where a stage has several.
 std::vector<double> recorded_operators(const Graph& graph, const Schedule& schedule,
                                        const Timeline& measured) {
@@ -32,7 +38,7 @@ std::optional<Gains> recorded_gains(const Why& why, const Graph& graph, const Pl
   if (!why.limits || !platform.alike() || platform.device(DeviceId(0)).streams != 1) return {};
   Gains gains{.like = DeviceId(0), .one_ms = why.limits->work_ms, .gains = {}, .quick = true};
   for (const std::size_t ranks : kRanksOfGains) {
-    gains.gains.push_back(quick_gain(graph, why.operator_ms, true, ranks));
+    gains.gains.push_back(quick_gain(graph, why.operator_ms, why.operator_ms, ranks));
   }
   return gains;
 }
@@ -53,8 +59,10 @@ std::optional<Why> why_of_run(const job::RunInputs& inputs, const job::RunResult
   }
   why.latency_ms = results.waits->latency_ms;
   why.times = results.waits->ranks;
-  why.operator_ms = costs ? least_operator_ms(*costs)
-                          : recorded_operators(graph, file.schedule, *results.measured);
+  if (costs) why.operator_ms = least_operator_ms(*costs);
+  const bool by_costs =
+      costs && may_be_of_run(graph, why.operator_ms, results.measured->latency_ms);
+  if (!by_costs) why.operator_ms = recorded_operators(graph, file.schedule, *results.measured);
   if (!why.operator_ms.empty()) {
     why.limits = limits_of({&graph, &file.schedule, &*results.measured, why.times, nullptr},
                            why.operator_ms);
@@ -64,8 +72,8 @@ std::optional<Why> why_of_run(const job::RunInputs& inputs, const job::RunResult
     why.bound = file.predicted.bound;
   }
   why.gains =
-      costs ? scheduler::gains_of(*costs, kRanksOfGains) : recorded_gains(why, graph, platform);
-  if (inputs.profile) why.threads = more_threads(graph, platform, *inputs.profile);
+      by_costs ? scheduler::gains_of(*costs, kRanksOfGains) : recorded_gains(why, graph, platform);
+  if (inputs.profile && by_costs) why.threads = more_threads(graph, platform, *inputs.profile);
   return why;
 }
 

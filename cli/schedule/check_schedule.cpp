@@ -95,6 +95,15 @@ void add_prediction(Json& result, const Prediction& predicted) {
   }
 }
 
+/// Throws InputError where --devices says anything but the number in the file.
+void require_own_devices(const Flags& flags, const GivenFile& given) {
+  const std::string own = std::to_string(given.devices.size());
+  if (!flags.written("devices") || flags.text("devices") == own) return;
+  throw InputError(given.name + ": $.devices: the schedule has " + own +
+                   " devices, and --devices says " + flags.text("devices") +
+                   ": leave it out, or give --compare as well for plans of other numbers");
+}
+
 }  // namespace
 
 int check_schedule(const Flags& flags, const Common& common) {
@@ -104,6 +113,7 @@ int check_schedule(const Flags& flags, const Common& common) {
       throw InputError(std::string("--check and --") + other + " exclude each other");
   }
   const GivenFile given = read_given_file(flags, common);
+  require_own_devices(flags, given);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
   ScheduleInputs inputs(flags, common, work, given.devices);
   const GivenSchedule schedule = read_given_schedule(given, inputs);

@@ -238,6 +238,21 @@ std::size_t not_started(const std::vector<Part>& parts, std::size_t problems,
   return problems * algorithms - started;
 }
 
+/// Throws the last refusal, with the numbers of devices, where there is no schedule for any of
+/// them.
+void require_a_schedule(const Flags& flags, const std::vector<Part>& parts) {
+  const Row* last = nullptr;
+  for (const Part& part : parts) {
+    for (const Row& row : part.rows) {
+      if (!row.refusal) return;
+      last = &row;
+    }
+  }
+  if (!last) return;
+  throw InputError("with --devices " + flags.text("devices") + ": " + last->refusal->what(),
+                   last->refusal->need());
+}
+
 int schedule(const Flags& flags, const Common& common, const std::vector<Planned>& planned,
              const PlanCommand& command, Settings settings) {
   const StopRequest stop;  // until the results are written
@@ -249,6 +264,7 @@ int schedule(const Flags& flags, const Common& common, const std::vector<Planned
     }
     parts.push_back(plan(each, command, settings, planned.size() > 1));
   }
+  require_a_schedule(flags, parts);
   write_exports(flags, common, *planned.front().inputs);  // not before: all may refuse the problem
   for (std::size_t i = 0; i < parts.size(); ++i) {
     write_schedule(planned[i].flags, common, parts[i].rows.front(), *parts[i].inputs, settings);

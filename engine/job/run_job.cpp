@@ -147,8 +147,8 @@ void RunJob::State::describe() {
   setup.transfer_paths = tensors->json();
   if (profile) {
     setup.unsettled = unsettled_text(*profile, all_copies);
-    setup.elsewhere = measured_elsewhere(
-        *profile, all_copies, as_surrounding(surroundings, options.version, options.commit));
+    setup.elsewhere =
+        measured_elsewhere(*profile, all_copies, as_surrounding(surroundings, options.program));
   }
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);

@@ -59,8 +59,8 @@ struct RunOptions {
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
   bool plan_only = false;           ///< run() is not called, and hosts need no memory for it
   bool time_operators = false;      ///< RunResults::operators
-  std::string version = {};         ///< of the programs, compared with the profile's
-  std::string commit = {};          ///< likewise
+  /// Version, commit and build of the programs, which are compared with the profile's.
+  Surrounding program = {};
 };
 
 /// The devices, routes and costs of a run, known before anything runs.
@@ -107,7 +107,7 @@ struct RunResults {
   std::vector<MemoryEstimate> held;
   std::optional<Timeline> measured;   ///< the fastest recorded run; empty where stopped before
   std::optional<Timeline> predicted;  ///< by the profile
-  /// Means over the recorded runs; empty where stopped before.
+  /// Means over the faster half of the recorded runs; empty where stopped before.
   std::optional<RecordedWaits> waits;
   /// With RunOptions::inferences, instead of timelines.
   std::optional<MeasuredInferences> inferences;

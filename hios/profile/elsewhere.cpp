@@ -56,6 +56,7 @@ std::string differences(const Configuration& configuration, const Surrounding& h
   if (configuration.ranks > 1) compare("", transport.substr(0, transport.find(',')), here.mpi);
   compare("hios ", text_at(machine, "hios"), here.version);
   compare("commit ", text_at(machine, "commit"), here.commit);
+  compare("built by ", text_at(machine, "build"), here.build);
   return all;
 }
 

@@ -17,6 +17,7 @@ struct Surrounding {
   std::string mpi = {};        ///< "Open MPI 4.1.4"
   std::string version = {};    ///< of the programs
   std::string commit = {};     ///< of the programs
+  std::string build = {};      ///< of the programs: "g++ 12.2.0, Release"
 };
 
 /// Returns the differences between a configuration's machine and this one: "processor Intel i3 on

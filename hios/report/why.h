@@ -22,7 +22,7 @@ struct Why {
   std::vector<double> operator_ms;   ///< by operator; empty: not known, and neither are the limits
   std::optional<Limits> limits;
   double latency_ms = 0;           ///< the one that `times` add up to
-  std::vector<DeviceTimes> times;  ///< by device; measured: means over the recorded iterations
+  std::vector<DeviceTimes> times;  ///< by device; measured: means (RecordedWaits)
   double bound_ms = 0;             ///< no schedule of the same devices is shorter; 0: not known
   std::string bound;               ///< the bound's name
   std::optional<Gains> gains;

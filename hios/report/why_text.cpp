@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <span>
 
+#include "hios/base/error.h"
 #include "hios/report/why.h"
 
 namespace hios {
@@ -44,10 +45,16 @@ std::string number_word(std::size_t number) {
   return number < kWords.size() ? kWords[number] : std::to_string(number);
 }
 
+// Names come from files, and may be long.
+std::string name_of(OpId op, const Graph& graph) { return printable(graph.op(op).name); }
+std::string name_of(DeviceId device, const Why& why) {
+  return printable(why.devices[device.index()]);
+}
+
 /// Returns the names with commas; "…" stands for others that are left out.
 std::string listed_names(const std::vector<OpId>& operators, std::size_t all, const Graph& graph) {
   std::string text;
-  for (const OpId op : operators) text += (text.empty() ? "" : ", ") + graph.op(op).name;
+  for (const OpId op : operators) text += (text.empty() ? "" : ", ") + name_of(op, graph);
   return operators.size() < all ? text + ", …" : text;
 }
 
@@ -65,30 +72,31 @@ std::string transfer_words(const Why& why, const Graph& graph) {
   std::ranges::stable_sort(all, std::greater<>(), &ChainTransfer::ms);
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostNames, all.size()); ++i) {
-    text += (i > 0 ? ", " : "") + graph.op(all[i].producer).name + " to " +
-            why.devices[all[i].to.index()] + " " + ms_digits(all[i].ms);
+    text += (i > 0 ? ", " : "") + name_of(all[i].producer, graph) + " to " +
+            name_of(all[i].to, why) + " " + ms_digits(all[i].ms);
   }
   return all.size() > kMostNames ? text + ", …" : text;
 }
 
 std::string busiest_words(const Why& why) {
   const Limits& limits = *why.limits;
-  const std::string& name = why.devices[limits.busiest.index()];
+  const std::string name = name_of(limits.busiest, why);
   const std::string busy = " is busy for " + whole_percent(limits.busy_share) + " of it";
   if (limits.devices_used < 2) return name + " alone" + busy;
-  return name + ", the busiest of " + number_word(limits.devices_used) + " devices," + busy;
+  return name + ", the busiest of " + number_word(limits.devices_used) +
+         (why.measured ? " ranks," : " devices,") + busy;
 }
 
 std::string limit_words(const Why& why, const Graph& graph) {
   const Limits& limits = *why.limits;
-  const std::string takes = why.algorithm + (why.measured ? " took " : " takes ") +
+  const std::string takes = printable(why.algorithm) + (why.measured ? " took " : " takes ") +
                             ms_digits(limits.latency_ms) + " ms: ";
   const std::string path = "the longest path is " + path_words(why, graph);
   switch (limits.limit) {
     case Limit::kLongestPath:
       return takes + "the longest path limits it, " + path_words(why, graph);
     case Limit::kMemory:
-      return takes + "memory limits it, as operators of " + why.devices[limits.busiest.index()] +
+      return takes + "memory limits it, as operators of " + name_of(limits.busiest, why) +
              " fit nowhere else; " + path;
     case Limit::kWork:
       return takes + "the work itself limits it, as " + busiest_words(why) + "; " + path;
@@ -105,23 +113,24 @@ std::string limit_words(const Why& why, const Graph& graph) {
 
 std::string gains_words(const Why& why) {
   const Gains& gains = *why.gains;
-  const std::string devices = why.measured ? " ranks like " : " devices like ";
+  const std::string gain = (why.measured ? " ranks like " : " devices like ") +
+                           name_of(gains.like, why) + " gain at most ";
+  const std::string over = gains.serial ? " over one" : " over one stream";
   std::string text;
   for (std::size_t i = 0; i < gains.gains.size(); ++i) {
-    const Gain& gain = gains.gains[i];
-    const bool same = i + 1 < gains.gains.size() && gains.gains[i + 1].bound == gain.bound;
+    const Gain& each = gains.gains[i];
+    const bool same = i + 1 < gains.gains.size() && gains.gains[i + 1].bound == each.bound;
     text += i > 0 ? ", " : "";
-    text += number_word(gain.devices) +
-            (i > 0 ? " " : devices + why.devices[gains.like.index()] + " gain at most ") +
-            times_as_fast(gains.most(gain)) + (i > 0 ? "" : " over one");
-    if (!same) text += " (" + gain.bound + ")";
+    text += number_word(each.devices) + (i > 0 ? " " : gain) + times_as_fast(gains.most(each)) +
+            (i > 0 ? "" : over);
+    if (!same) text += " (" + each.bound + ")";
   }
   return gains.quick ? text + ", by longest path and work alone" : text;
 }
 
 /// Returns what one device waits for: "cpu1 waits 12.3 ms of 44.0 for cpu0 (concat_3, conv_17)".
 std::string device_waits(const Why& why, std::size_t device, const Graph& graph) {
-  std::string text = why.devices[device];
+  std::string text = name_of(DeviceId(device), why);
   bool first = true;
   for (const WaitsFor& each : waits_by_device(why.times[device])) {
     if (each.ms < kTellingShare * why.latency_ms) break;
@@ -129,7 +138,7 @@ std::string device_waits(const Why& why, std::size_t device, const Graph& graph)
     names.resize(std::min(kMostNames, names.size()));
     text += first ? " waits " + ms_digits(each.ms) + " ms of " + ms_digits(why.latency_ms)
                   : ", " + ms_digits(each.ms);
-    text += " for " + why.devices[each.from.index()] + " (" +
+    text += " for " + name_of(each.from, why) + " (" +
             listed_names(names, each.producers.size(), graph) + ")";
     first = false;
   }

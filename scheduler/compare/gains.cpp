@@ -12,6 +12,7 @@
 
 #include "hios/base/error.h"
 #include "hios/profile/extrapolate.h"
+#include "scheduler/bounds/graph/shares.h"
 
 namespace hios::scheduler {
 namespace {
@@ -46,6 +47,18 @@ bool all_like(const CostModel& costs, DeviceId like, const std::vector<double>& 
   }
   return true;
 }
+
+/// The least times of operators on one device, whatever their stages.
+struct LeastTimes {
+  LeastTimes(const CostModel& costs, DeviceId device) {
+    const Shares shares(costs.graph(), costs);
+    for (std::size_t i = 0; i < costs.graph().size(); ++i) {
+      path_ms.push_back(shares.path_ms(OpId(i), device));
+      work_ms.push_back(shares.work_ms(OpId(i), device));
+    }
+  }
+  std::vector<double> path_ms, work_ms;  // by operator
+};
 
 /// Bounds of copies of one device.
 class Copies {
@@ -153,15 +166,17 @@ std::optional<Gains> gains_of(const CostModel& costs, std::span<const std::size_
   }
   if (!(gains.one_ms < std::numeric_limits<double>::infinity())) return {};
   gains.quick = graph.size() > kMostOperatorsOfGains;
-  const bool serial = costs.platform().device(gains.like).streams == 1;
+  gains.serial = costs.platform().device(gains.like).streams == 1;
   const bool alike = known && known->ms > 0 && all_like(costs, gains.like, times);
   std::optional<Copies> copies;
+  std::optional<LeastTimes> least;
+  if (gains.quick) least.emplace(costs, gains.like);
   if (!gains.quick) copies.emplace(costs, gains.like, times);
   for (const std::size_t number : devices) {
     if (alike && number == costs.platform().size()) {
       gains.gains.push_back({number, known->ms, known->name});
-    } else if (!copies) {
-      gains.gains.push_back(quick_gain(graph, times, serial, number));
+    } else if (least) {
+      gains.gains.push_back(quick_gain(graph, least->path_ms, least->work_ms, number));
     } else if (const auto bound = copies->bound(number)) {
       gains.gains.push_back({number, bound->ms, bound->name});
     }

@@ -59,6 +59,12 @@ TEST(Remedies, AMeasurementSharesCoresWhereThereAreTooFew) {
             "--model net --threads 2 --oversubscribe --output p.json --update");
 }
 
+TEST(Remedies, AMeasurementIsWrittenToNoStream) {
+  EXPECT_EQ(line_for(Platform::homogeneous(1, "cpu", 1, 1), 0, {}, 1, "standard input"),
+            "no time; measure it with: hios-profile --model net --threads 1 --output profile.json "
+            "--update");
+}
+
 TEST(Remedies, AMeasurementQuotesNamesOfFiles) {
   EXPECT_EQ(
       line_for(Platform::homogeneous(1, "cpu", 1, 1), 0, "--model 'a b.onnx'", 8, "it's.json"),

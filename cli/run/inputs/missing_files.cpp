@@ -9,6 +9,7 @@
 #include "cli/process/commands.h"
 #include "cli/remedies.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/profile/profile_gaps.h"
 
@@ -31,6 +32,16 @@ std::vector<Device> devices_by_flags(const Flags& flags, const std::vector<std::
   return devices;
 }
 
+std::string schedule_name(const Flags& flags) {
+  return std::filesystem::path(flags.text("model")).stem().string() + ".schedule.json";
+}
+
+/// Returns the file, or another name where none is given or it is standard input: a command that
+/// is pasted has no such stream.
+std::string file_or(const std::optional<std::string>& file, const std::string& otherwise) {
+  return file && !is_standard_input(*file) ? *file : otherwise;
+}
+
 }  // namespace
 
 std::string plan_command(const Flags& flags, const Network& network,
@@ -40,7 +51,7 @@ std::string plan_command(const Flags& flags, const Network& network,
   const Invocation here = invocation();
   const Graph& graph = network.coarse.graph;
   const std::string words = model_words(flags, network.model, graph);
-  const std::string profile = flags.optional_text("profile").value_or(profile_name(flags));
+  const std::string profile = file_or(flags.optional_text("profile"), profile_name(flags));
   std::string commands;
   if (is_missing(profile)) {
     commands =
@@ -56,7 +67,7 @@ std::string plan_command(const Flags& flags, const Network& network,
   if (first.precision != Precision::kFp32)
     plan += " --math " + std::string(to_string(first.precision));
   plan += " --algorithm " + std::string(devices.size() > 1 ? "hios-lp" : "sequential") +
-          " --output " + shell_word(file) + " --force";
+          " --output " + shell_word(file_or(file, schedule_name(flags))) + " --force";
   return commands + start_command(here, 1, "hios-schedule", plan);
 }
 
@@ -64,8 +75,7 @@ void require_schedule(const Flags& flags, const ReadLimits& limits,
                       const std::vector<std::string>& kinds, std::size_t copies) {
   const auto named = flags.optional_text("schedule");
   if (named ? !is_missing(*named) : kinds.size() == copies) return;
-  const std::string file =
-      named.value_or(std::filesystem::path(flags.text("model")).stem().string() + ".schedule.json");
+  const std::string file = named.value_or(schedule_name(flags));
   std::string text = printable(file, 200) + ": there is no such schedule";
   if (!named) {
     text = "--schedule FILE is needed for more than one rank (" + std::to_string(kinds.size()) +

@@ -106,7 +106,11 @@ Platform read_platform(const Flags& flags, const ReadLimits& limits, const Defau
 Surrounding this_machine() {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return {.processor = processor_name(), .host = host, .version = version(), .commit = commit()};
+  return {.processor = processor_name(),
+          .host = host,
+          .version = version(),
+          .commit = commit(),
+          .build = build_text()};
 }
 
 }  // namespace

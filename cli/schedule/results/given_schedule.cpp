@@ -61,8 +61,8 @@ GivenSchedule read_given_schedule(const GivenFile& given, const ScheduleInputs& 
   GivenSchedule read{schedule_from_json(root, *graph), std::move(graph)};
   if (inputs.platform().size() != read.file.devices.size()) {
     throw InputError(given.name + ": $.devices: the schedule has " +
-                     std::to_string(read.file.devices.size()) + " devices and --platform " +
-                     std::to_string(inputs.platform().size()) + "; give one with as many");
+                     std::to_string(read.file.devices.size()) + " devices, and " +
+                     std::to_string(inputs.platform().size()) + " are given; give as many");
   }
   return read;
 }

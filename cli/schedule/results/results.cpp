@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/process/commands.h"
 #include "cli/process/output.h"
 #include "cli/process/version.h"
 #include "cli/schedule/period_table.h"
@@ -31,12 +32,6 @@ Json graph_json(const ScheduleInputs& inputs) {
   graph["height"] = file.height;
   graph["width"] = file.width;
   return graph;
-}
-
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// Returns lines without those that are there already.
@@ -124,7 +119,7 @@ std::vector<std::pair<std::string, std::string>> head_columns(const std::string&
           {"operators", std::to_string(graph.size())},
           {"edges", std::to_string(graph.edge_count())},
           {"seed", std::to_string(common.seed)},
-          {"arguments", joined_words(flags.arguments())},
+          {"arguments", shell_words(flags.arguments())},
           {"hios", versions().at("hios").get<std::string>()},
           {"commit", commit()},
           {"format", format},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 
 namespace hios::cli {
 namespace {
@@ -28,6 +29,11 @@ void require_for_each(const Flags& flags) {
   for (const char* flag : kOfOneSchedule) {
     const auto name = flags.optional_text(flag);
     if (!name || name->find(kPlaceholder) != std::string::npos) continue;
+    if (is_standard_output(*name)) {
+      throw InputError("--" + std::string(flag) + " - is one stream, and --devices " +
+                       flags.text("devices") +
+                       " makes several plans: name files (plan-{devices}.json)");
+    }
     throw InputError("--" + std::string(flag) + " " + printable(*name, 200) +
                      " is one file, and --devices " + flags.text("devices") +
                      " makes several plans: put {devices} into its name (plan-{devices}.json)");

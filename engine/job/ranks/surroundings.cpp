@@ -157,16 +157,16 @@ Warnings host_warnings(const Ranks& ranks) {
   return found;
 }
 
-std::vector<Surrounding> as_surrounding(const Ranks& ranks, const std::string& version,
-                                        const std::string& commit) {
+std::vector<Surrounding> as_surrounding(const Ranks& ranks, const Surrounding& program) {
   std::vector<Surrounding> all;
   for (const RankSurroundings& rank : ranks) {
     all.push_back({.processor = rank.facts.processor,
                    .host = rank.host,
                    .library = rank.description->value("library", ""),
                    .mpi = library_of(rank.path),
-                   .version = version,
-                   .commit = commit});
+                   .version = program.version,
+                   .commit = program.commit,
+                   .build = program.build});
   }
   return all;
 }

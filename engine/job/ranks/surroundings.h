@@ -46,8 +46,8 @@ struct HostWarning {
 /// libraries that differ. None of these makes a result wrong.
 std::vector<HostWarning> host_warnings(const std::vector<RankSurroundings>& ranks);
 
-/// Returns the machine of each rank, by rank, for programs of this version and commit.
+/// Returns the machine of each rank, by rank; version, commit and build are those of `program`.
 std::vector<Surrounding> as_surrounding(const std::vector<RankSurroundings>& ranks,
-                                        const std::string& version, const std::string& commit);
+                                        const Surrounding& program);
 
 }  // namespace hios::job

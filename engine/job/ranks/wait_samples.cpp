@@ -1,28 +1,35 @@
 #include "engine/job/ranks/wait_samples.h"
 
+#include <algorithm>
+
 #include "mpi/exchange.h"
 
 namespace hios::job {
 
 void WaitSamples::add(const RankTimeline& mine, double latency_ms) {
-  ++iterations_;
-  latency_ms_ += latency_ms;
-  for (const StageTimes& stage : mine.stages) busy_ms_ += stage.end_ms - stage.start_ms;
+  Iteration& added = iterations_.emplace_back(Iteration{.latency_ms = latency_ms});
+  for (const StageTimes& stage : mine.stages) added.busy_ms += stage.end_ms - stage.start_ms;
   for (const TransferTimes& receive : mine.receives) {
-    const auto [at, fresh] =
-        waits_.emplace(receive.producer, Wait{receive.producer, receive.from, 0});
-    at->second.ms += receive.end_ms - receive.start_ms;
+    const double ms = receive.end_ms - receive.start_ms;
+    if (ms > 0) added.waits.push_back({receive.producer, receive.from, ms});
   }
 }
 
 RecordedWaits WaitSamples::gather(mpi::Transport& transport) const {
-  const auto number = static_cast<double>(iterations_);
-  DeviceTimes mine{.busy_ms = busy_ms_ / number, .waits = {}};
-  for (const auto& [producer, wait] : waits_) {
-    if (wait.ms > 0) mine.waits.push_back({wait.producer, wait.from, wait.ms / number});
+  std::vector<Iteration> fastest = iterations_;
+  std::ranges::stable_sort(fastest, {}, &Iteration::latency_ms);
+  fastest.resize((fastest.size() + 1) / 2);
+  const auto number = static_cast<double>(fastest.size());
+  RecordedWaits all;
+  DeviceTimes mine;
+  for (const Iteration& each : fastest) {
+    all.latency_ms += each.latency_ms / number;
+    mine.busy_ms += each.busy_ms / number;
+    for (const Wait& wait : each.waits)
+      mine.waits.push_back({wait.producer, wait.from, wait.ms / number});
   }
   tidy_waits(mine.waits);
-  RecordedWaits all{latency_ms_ / number, mpi::gather(transport, mine)};
+  all.ranks = mpi::gather(transport, mine);
   for (DeviceTimes& rank : all.ranks) {
     rank.idle_ms = all.latency_ms - rank.busy_ms - rank.waiting_ms();
   }

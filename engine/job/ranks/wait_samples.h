@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <vector>
 
 #include "engine/run/run_clocks.h"
@@ -11,7 +9,8 @@
 /// How long ranks wait for each other.
 namespace hios::job {
 
-/// The use of each rank's time, as means over iterations.
+/// The use of each rank's time, as means over the faster half of iterations: the others were
+/// disturbed more.
 struct RecordedWaits {
   double latency_ms = 0;
   std::vector<DeviceTimes> ranks;  ///< by rank; each adds up to the latency
@@ -20,7 +19,7 @@ struct RecordedWaits {
 /// Collects one rank's waits over several iterations, from the clocks of its stages and receives.
 class WaitSamples {
  public:
-  /// Adds an iteration, whose latency is the maximum over ranks.
+  /// Adds an iteration, whose latency is the maximum over ranks, and the same on all of them.
   void add(const RankTimeline& mine, double latency_ms);
   /// Returns the means of all ranks, on every rank. Time in which a rank neither computes nor waits
   /// for a tensor is idle: the executor's own, and the rest of the iteration. Collective. REQUIRES:
@@ -28,9 +27,11 @@ class WaitSamples {
   RecordedWaits gather(mpi::Transport& transport) const;
 
  private:
-  std::size_t iterations_ = 0;
-  double latency_ms_ = 0, busy_ms_ = 0;  // sums
-  std::map<OpId, Wait> waits_;           // by producer, sums
+  struct Iteration {
+    double latency_ms = 0, busy_ms = 0;
+    std::vector<Wait> waits = {};
+  };
+  std::vector<Iteration> iterations_;
 };
 
 }  // namespace hios::job

@@ -1,5 +1,7 @@
 #include "hios/evaluate/limits/more_threads.h"
 
+#include <cstdint>
+
 namespace hios {
 namespace {
 
@@ -21,7 +23,7 @@ std::optional<OneRankOfThreads> more_threads(const Graph& graph, const Platform&
   if (platform.size() < 2 || !platform.alike() || graph.batching()) return {};
   const Device& device = platform.device(DeviceId(0));
   const Configuration* const own = profile.find(platform, DeviceId(0));
-  const int most = device.threads * static_cast<int>(platform.size());
+  const auto most = std::int64_t{device.threads} * static_cast<std::int64_t>(platform.size());
   std::optional<OneRankOfThreads> best;
   for (const Configuration& other : profile.configurations) {
     const bool alike = other.kind == device.kind && other.precision == device.precision &&

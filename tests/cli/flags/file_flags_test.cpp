@@ -239,6 +239,17 @@ TEST_F(FileFlags, ANameMayStandBeforeAFile) {
   EXPECT_EQ(message_of_run({"--reference", array, "--reference", array, "--input", array}), "");
 }
 
+TEST_F(FileFlags, AFileOfARepeatableFlagMayBeCalledLikeAStream) {
+  Flags flags = run_program_flags();
+  const std::vector<const char*> words = {"program",         "--input",         "standard input",
+                                          "--reference",     "standard output", "--reference",
+                                          "y:standard input"};
+  flags.parse(static_cast<int>(words.size()), words.data());
+  EXPECT_EQ(flags.repeated("input"), std::vector<std::string>{"./standard input"});
+  EXPECT_EQ(flags.repeated("reference"),
+            (std::vector<std::string>{"./standard output", "y:./standard input"}));
+}
+
 TEST_F(FileFlags, WordsNameNoFile) {
   EXPECT_EQ(message_of_run({"--model", "squeezenet", "--json", "squeezenet"}), "");
   EXPECT_EQ(message_of_run({"--fusion", "none", "--json", "none"}), "");

@@ -21,7 +21,8 @@ const Surrounding kThisMachine{.processor = "AMD EPYC 9R14",
                                .library = "oneDNN 2.6.3",
                                .mpi = "Open MPI 4.1.4",
                                .version = "0.1.0",
-                               .commit = "1c4bbc0f9a21"};
+                               .commit = "1c4bbc0f9a21",
+                               .build = "g++ 12.2.0, Release"};
 
 Json machine_here() {
   return {{"processor", "AMD EPYC 9R14"},
@@ -29,7 +30,8 @@ Json machine_here() {
           {"transport", "Open MPI 4.1.4, shared memory with CMA"},
           {"hosts", Json::array({"n1", "n1"})},
           {"hios", "0.1.0"},
-          {"commit", "1c4bbc0f9a21"}};
+          {"commit", "1c4bbc0f9a21"},
+          {"build", "g++ 12.2.0, Release"}};
 }
 
 TEST(Elsewhere, IsNotAnotherHostOfTheSameKind) {
@@ -55,6 +57,13 @@ TEST(Elsewhere, IsAnotherBuildOrLibrary) {
   EXPECT_EQ(differences(measured_with(machine), kThisMachine),
             "oneDNN 3.2.0 (here oneDNN 2.6.3), Open MPI 5.0.11 (here Open MPI 4.1.4), hios 0.2.0 "
             "(here 0.1.0), commit aaaabbbbcccc (here 1c4bbc0f9a21)");
+}
+
+TEST(Elsewhere, IsABuildOfAnotherKind) {
+  Json machine = machine_here();
+  machine["build"] = "g++ 12.2.0, Debug";
+  EXPECT_EQ(differences(measured_with(machine), kThisMachine),
+            "built by g++ 12.2.0, Debug (here g++ 12.2.0, Release)");
 }
 
 TEST(Elsewhere, ComparesOnlyWhatBothKnow) {

@@ -117,6 +117,32 @@ TEST(Why, GainsAreRoundedUp) {
   EXPECT_EQ(sentences(why, Graph()),
             (Sentences{"two ranks like rank 0 gain at most 1.50x over one (work), four 1.57x "
                        "(critical_path), by longest path and work alone"}));
+  why.gains = Gains{.like = DeviceId(0), .one_ms = 9, .gains = {{2, 3, "work"}}, .serial = false};
+  EXPECT_EQ(sentences(why, Graph()),
+            (Sentences{"two ranks like rank 0 gain at most 3.00x over one stream (work)"}));
+}
+
+TEST(Why, CutsLongNames) {
+  std::vector<Operator> operators(1);
+  operators[0].name = std::string(3000, 'n');
+  operators[0].time_ms = 1;
+  operators[0].has_time = true;
+  const Graph graph("long", std::move(operators), {});
+  Why why = why_of(graph, {{{stage({{1}})}, {}}});
+  why.algorithm = std::string(3000, 'a');
+  for (std::string& device : why.devices) device = std::string(3000, 'd');
+  why.gains = Gains{.like = DeviceId(0), .one_ms = 1, .gains = {{2, 1, "critical_path"}}};
+  for (const std::string& sentence : sentences(why, graph))
+    EXPECT_LT(sentence.size(), 300u) << sentence;
+}
+
+TEST(Why, CallsTheDevicesOfARunRanks) {
+  const Graph graph = test::small_graph({1, 1, 1, 1}, {});
+  Why why = why_of(graph, {{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}});
+  why.measured = true;
+  why.devices = {"rank 0", "rank 1"};
+  EXPECT_NE(sentences(why, graph).front().find("rank 0, the busiest of two ranks, is busy"),
+            std::string::npos);
 }
 
 TEST(Why, TellsWhetherThreadsAreFaster) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/bounds/graph/shares.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
 #include "support/oracles/brute_force.h"
@@ -88,6 +89,26 @@ TEST(Gains, AreQuickForLargeGraphs) {
   EXPECT_EQ(gains->gains[0].bound, "work");
 }
 
+/// Operators that fill half of a device: two devices run four at a time.
+TEST(Gains, CountTheWorkOfLargeGraphsOnSeveralStreams) {
+  std::vector<Operator> operators(kMostOperatorsOfGains + 1);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    operators[i].name = "v" + std::to_string(i + 1);
+    operators[i].time_ms = 1;
+    operators[i].has_time = true;
+    operators[i].utilization = 0.5;
+  }
+  const StageCostRule overlap{.kind = StageCostRule::Kind::kOverlap, .weight = 0};
+  const Graph graph("large", std::move(operators), {}, overlap);
+  const Platform one = test::devices(1, 8);
+  const auto gains = gains_of(CostModel::from_graph(graph, one), Numbers{2});
+  ASSERT_TRUE(gains);
+  EXPECT_TRUE(gains->quick);
+  EXPECT_FALSE(gains->serial);
+  EXPECT_DOUBLE_EQ(gains->most(gains->gains[0]), 4);
+  EXPECT_EQ(gains->gains[0].bound, "work");
+}
+
 TEST(Gains, AreUnknownWhereNoDeviceRunsAll) {
   std::vector<Operator> operators(2);
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -128,11 +149,13 @@ TEST(Gains, AreNeverBelowTheBestOfAllSchedules) {
       expect_above(*gains, work_ms(costs), best_ms);
     }
     const CostModel costs = CostModel::from_graph(graph, one);
-    std::vector<double> times;
+    const Shares shares(graph, costs);
+    std::vector<double> path_ms, work_ms;
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      times.push_back(costs.operator_ms(OpId(i), DeviceId(0)));
+      path_ms.push_back(shares.path_ms(OpId(i), DeviceId(0)));
+      work_ms.push_back(shares.work_ms(OpId(i), DeviceId(0)));
     }
-    EXPECT_LE(quick_gain(graph, times, streams == 1, 2).bound_ms, best_ms * (1 + kOracleRounding));
+    EXPECT_LE(quick_gain(graph, path_ms, work_ms, 2).bound_ms, best_ms * (1 + kOracleRounding));
   }
 }
 

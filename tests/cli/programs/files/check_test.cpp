@@ -148,8 +148,21 @@ TEST_F(Check, RefusesAPlatformOfAnotherSize) {
     "devices": [{"name": "gpu0", "kind": "gpu"}]})");
   const auto done = check({"--platform", folder_.file("platform.json")});
   EXPECT_EQ(done.exit_status, 2);
-  EXPECT_NE(done.err.find("the schedule has 2 devices and --platform 1"), std::string::npos)
+  EXPECT_NE(done.err.find("the schedule has 2 devices, and 1 are given; give as many"),
+            std::string::npos)
       << done.err;
+}
+
+TEST_F(Check, RefusesOtherNumbersOfDevices) {
+  for (const char* numbers : {"3", "2,4"}) {
+    const auto done = check({"--devices", numbers});
+    EXPECT_EQ(done.exit_status, 2);
+    EXPECT_NE(done.err.find(std::string("the schedule has 2 devices, and --devices says ") +
+                            numbers + ": leave it out, or give --compare"),
+              std::string::npos)
+        << done.err;
+  }
+  EXPECT_EQ(check({"--devices", "2"}).exit_status, 0);
 }
 
 TEST_F(Check, IsQuietWithTheFlag) {

@@ -1,6 +1,7 @@
 // A profile that another machine or another build measured is never used silently.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -81,6 +82,12 @@ TEST_F(ProfilesFromElsewhere, NameBothVersions) {
   expect_warning("hios 0.0.7 (here " + version + ")");
 }
 
+TEST_F(ProfilesFromElsewhere, NameBothBuilds) {
+  const std::string build = profile_["configurations"][0]["machine"]["build"];
+  edit("build", "g++ 1.0, Debug");
+  expect_warning("built by g++ 1.0, Debug (here " + build + ")");
+}
+
 TEST_F(ProfilesFromElsewhere, NameBothCommits) {
   const std::string commit = profile_["configurations"][0]["machine"]["commit"];
   edit("commit", "0123456789ab");
@@ -89,6 +96,19 @@ TEST_F(ProfilesFromElsewhere, NameBothCommits) {
     return;
   }
   expect_warning("commit 0123456789ab (here " + commit + ")");
+}
+
+TEST_F(ProfilesFromElsewhere, WarnOnceForSeveralNumbersOfDevices) {
+  Json& measured = profile_["configurations"][0];
+  measured["ranks"] = 2;
+  measured["transfers"] = Json::parse(R"([{"from": 0, "to": 1, "points": [[1024, 0.01]]},
+                                          {"from": 1, "to": 0, "points": [[1024, 0.01]]}])");
+  edit("hios", "0.0.7");
+  const auto done =
+      hios_schedule({kMeasuredModel, "--devices", "2,3", "--extrapolate-ranks", "--algorithm",
+                     "sequential", "--profile", folder_.file("p.json")});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(lines_with(done.err, "p.json: measured with hios 0.0.7").size(), 1u) << done.err;
 }
 
 TEST_F(ProfilesFromElsewhere, WarnOfAnotherLibraryWhereItComputes) {
@@ -101,6 +121,24 @@ TEST_F(ProfilesFromElsewhere, WarnOfAnotherLibraryWhereItComputes) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings.front().find("oneDNN 0.1 (here " + library + ")"), std::string::npos)
       << warnings.front();
+}
+
+/// No run is shorter than its longest path: a profile that says so has no reasons for it.
+TEST_F(ProfilesFromElsewhere, WithTimesLongerThanTheRunAreNotItsReasons) {
+  constexpr double kMuchLonger = 1e6;
+  double longest_ms = 0;
+  for (auto& [signature, measured] : profile_["configurations"][0]["operators"].items()) {
+    measured["ms"] = kMuchLonger * measured["ms"].get<double>();
+    longest_ms = std::max(longest_ms, measured["ms"].get<double>());
+  }
+  folder_.write("p.json", profile_.dump());
+  const auto done = run({"--json", folder_.file("r.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const Json why = read(folder_.file("r.json"))["why"];
+  EXPECT_LT(why["longest_path"]["ms"], longest_ms);
+  EXPECT_LT(why["gains"]["one_ms"], longest_ms);
+  EXPECT_TRUE(why["gains"]["quick"]) << "the recorded times";
+  EXPECT_FALSE(why.contains("more_threads"));
 }
 
 }  // namespace

@@ -101,6 +101,14 @@ TEST_F(Pipes, AFileMayBeCalledLikeAStream) {
   EXPECT_EQ(read(file("standard output"))["format"], "hios-schedule");
 }
 
+TEST_F(Pipes, TextsAreAsWideAsTheEnvironmentSays) {
+  const auto done = shell("export COLUMNS=50; " + std::string(kPlan));
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  constexpr std::size_t kMoreBytes = 4;  // than characters: "…" has three
+  for (const std::string& line : lines_with(done.out, ""))
+    EXPECT_LE(line.size(), 50 + kMoreBytes) << line;
+}
+
 TEST_F(Pipes, AReaderThatEndsEndsThemSilently) {
   const auto done =
       shell("exec 3> >(true); wait $!; exec " + std::string(kPlan) + "-q --json - >&3");
@@ -115,14 +123,20 @@ TEST_F(Pipes, AReaderThatEndsEndsThemSilently) {
 TEST_F(Pipes, AProfilePassesToThePlanAndThePlanToTheRun) {
   const std::string model = "--model squeezenet --height 32 ";
   const std::string measured = "--backend reference --iterations 1 --warmup 0 ";
-  const auto done = shell("$p " + model + measured + "--output - | tee p.json | $s " + model +
-                          "--profile - --devices 1 --algorithm sequential --output - | $r " +
-                          model + "--schedule - " + measured + "--json -");
+  const auto done =
+      shell("$p " + model + measured + "--output - | tee p.json | $s " + model +
+            "--profile - --devices 1 --algorithm sequential --output - | tee s.json | $r " + model +
+            "--schedule - " + measured + "--json -");
   ASSERT_EQ(done.exit_status, 0) << done.err;
   const Json report = parse_json(done.out, "standard output");
   EXPECT_EQ(report["format"], "hios-report");
   expect_meets_schema(report);
   expect_meets_schema(read(file("p.json")));
+  // The remedy for a stream writes a file that a flag can name.
+  const auto other = shell("$r --model squeezenet --height 48 --schedule - < s.json");
+  EXPECT_EQ(other.exit_status, 2);
+  EXPECT_NE(other.err.find("--output squeezenet.schedule.json --force"), std::string::npos)
+      << other.err;
 }
 
 #ifdef HIOS_MPIEXEC

@@ -114,6 +114,14 @@ TEST_F(Results, SayWhichProblemAndProgramTheyAreFrom) {
   }
 }
 
+TEST_F(Results, HaveArgumentsInACsvThatCanBePasted) {
+  const auto done =
+      hios_schedule({"--random", "n=3", "--algorithm", "heft", "--csv", file("a b.csv")});
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  const std::string arguments = rows_of("a b.csv").at(0).at("arguments");
+  EXPECT_TRUE(arguments.ends_with(" --csv '" + file("a b.csv") + "'")) << arguments;
+}
+
 TEST_F(Results, MeetTheirSchemasInEveryForm) {
   const Words random = {"--random", "n=12,edges=16,layers=4", "--time-limit", "1"};
   const std::vector<Words> commands = {

@@ -84,7 +84,7 @@ TEST_F(Sweep, RefusesWhatIsOfOneNumber) {
   expect_refused({"--devices", "2,3", "--algorithm", "heft", "--output", file("s.json")},
                  "put {devices} into its name (plan-{devices}.json)");
   expect_refused({"--devices", "2,3", "--algorithm", "heft", "--output", "-"},
-                 "--output standard output is one file");
+                 "--output - is one stream, and --devices 2,3 makes several plans");
   expect_refused({"--devices", "2,3", "--export-platform", file("p.json")},
                  "--export-platform writes one problem, and --devices 2,3 makes several");
   expect_refused({"--devices", "2,2", "--algorithm", "heft"}, "--devices names 2 twice");
@@ -119,6 +119,20 @@ TEST_F(Sweep, ANumberThatAllRefuseIsARowWithTheirReasons) {
   EXPECT_EQ(lines_with(none.err, "error: with --devices 1: operator b can run on no device").size(),
             1u)
       << none.err;
+}
+
+/// Two operators that no one device runs both of.
+TEST_F(Sweep, IsRefusedWhereAllNumbersAre) {
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "apart",
+ "operators": [{"name": "a", "time_ms": 1, "allowed": ["cpu0"]},
+               {"name": "b", "time_ms": 2, "allowed": ["cpu1"]}], "edges": []})");
+  const auto done = hios_schedule({"--graph", file("g.json"), "--devices", "2,3", "--algorithm",
+                                   "sequential", "--json", file("c.json")});
+  EXPECT_EQ(done.exit_status, 2) << done.out;
+  EXPECT_EQ(lines_with(done.err, "error: with --devices 2,3: sequential needs one device").size(),
+            1u)
+      << done.err;
+  EXPECT_EQ(folder_.files(), Words{"g.json"});
 }
 
 }  // namespace
