@@ -21,6 +21,7 @@ COMMANDS = {
     "explain": ("hios.launch.explain", "says from flight records what stopped a job"),
 }
 
+FLAGS = ("--help", "--version")
 USAGE = """usage: hios COMMAND …
 
   hios bench inception_v3         what is fastest here, why, and a page of it
@@ -39,14 +40,16 @@ def usage():
 
 
 def answer(words):
-    if not words or words[0] in ("-h", "--help", "help"):
+    if not words or words[0] in ("-h", "--help") or words == ["help"]:
         print(usage())
         return 0 if words else 2
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
     name, *rest = words
     if name == "--version":
         name, rest = "schedule", ["--version"]
     if name not in COMMANDS:
-        raise InputError(f"hios knows no command '{name}'{did_you_mean(name, COMMANDS)}: see hios --help")
+        raise InputError(f"hios knows no command '{name}'{did_you_mean(name, [*COMMANDS, *FLAGS])}: see hios --help")
     return importlib.import_module(COMMANDS[name][0]).main(rest) or 0
 
 
