@@ -181,8 +181,8 @@ TEST(Describe, KnowsWordsThatFlagsTake) {
   EXPECT_EQ(words(schedule_program_flags(), "objective"),
             (std::vector<std::string>{"latency", "throughput"}));
   EXPECT_EQ(words(schedule_program_flags(), "bounds"),
-            (std::vector<std::string>{"all", "simple", "downsets", "bottleneck",
-                                      "bottleneck-guess", "exact"}));
+            (std::vector<std::string>{"all", "simple", "downsets", "bottleneck", "bottleneck-guess",
+                                      "exact"}));
 }
 
 TEST(Describe, KnowsFilesWithoutARole) {
