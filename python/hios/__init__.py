@@ -1,4 +1,5 @@
-"""The command `hios` and its page, for people. It starts the three programs and reads their files; nothing in C++ knows it. Standard library, and Jinja2 for the page.
+"""The command `hios` and its page, for people. It starts the three programs and reads their files; nothing in C++ knows it.
+Standard library, and Jinja2 for the page.
 
     command     the command line, and which module answers it
     files       strict JSON, and files that are written whole
