@@ -76,17 +76,24 @@ set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME hios)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS openmpi-bin)
+set(recommended "")
+if(HIOS_MPI)
+  list(APPEND recommended openmpi-bin)
+endif()
+if(HIOS_PYTHON)  # the command hios
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "python3 (>= 3.11)")
+  list(APPEND recommended python3-jinja2 python3-pil)
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS python3-matplotlib)
+endif()
+list(JOIN recommended ", " CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS)
 set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION
   "hios-profile measures the operators of a neural network and the transfers between devices,
 hios-schedule plans which device runs what and when, and hios-run runs the plan over MPI, one rank a
-device, and says whether the prediction held.")
+device, and says whether the prediction held. The command hios starts them, and hios bench says what is fastest.")
 
 set(needed "nlohmann-json3-dev (>= 3.11), libboost-program-options-dev (>= 1.74)")
 if(HIOS_MPI)
   string(APPEND needed ", libopenmpi-dev")
-else()
-  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "")
 endif()
 if(HIOS_ONNX)
   string(APPEND needed ", libonnx-dev, libprotobuf-dev")

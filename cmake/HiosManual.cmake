@@ -14,11 +14,8 @@ if(without_manual)
 endif()
 
 set(manual ${PROJECT_BINARY_DIR}/manual)
-set(manual_sources python/hios/command.py python/hios/manual/__main__.py)
-foreach(name IN ITEMS bash commands fish pages troff zsh)
-  list(APPEND manual_sources python/hios/manual/${name}.py)
-endforeach()
-list(TRANSFORM manual_sources PREPEND ${PROJECT_SOURCE_DIR}/)
+# The generator imports every command, whose flags may be in any file of the package.
+file(GLOB_RECURSE manual_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/hios/*.py)
 add_custom_command(OUTPUT ${manual}/made
   COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python
     ${HIOS_PYTHON} -B -m hios.manual --programs ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --output ${manual}

@@ -74,6 +74,8 @@ FlagText flag_text(const po::option_description& option, const std::string& grou
       dynamic_cast<const po::typed_value<std::vector<std::string>>*>(&semantic) != nullptr;
   if (const auto* const file = dynamic_cast<const DeclaredFile*>(&semantic))
     flag.file = file_word(file->role());
+  else if (flag.argument.starts_with("FILE"))  // read, without a role: --explain FILE...
+    flag.file = file_word(FileRole::kInput);
   for (std::string& word : split(flag.argument, '|')) {
     if (is_word(word)) flag.values.push_back(std::move(word));
   }

@@ -27,6 +27,13 @@ boost::program_options::options_description bound_flags() {
   return group;
 }
 
+std::vector<std::string> bound_names() {
+  std::vector<std::string> names;
+  for (const auto bound : scheduler::pipeline::period_bounds_named({"all"}))
+    names.emplace_back(to_string(bound));
+  return names;
+}
+
 RequestedBounds read_bounds(const Flags& flags) {
   if (flags.text("objective") != to_string(Objective::kThroughput)) {
     for (const char* flag : {"bounds", "bound-time-limit"}) {

@@ -14,6 +14,9 @@ namespace hios::cli {
 /// Returns the flags --bounds and --bound-time-limit.
 boost::program_options::options_description bound_flags();
 
+/// Returns the names that --bounds takes, but for "all".
+std::vector<std::string> bound_names();
+
 struct RequestedBounds {
   std::vector<scheduler::pipeline::PeriodBound> which;
   double time_limit_s = 0;  ///< for all together

@@ -28,6 +28,7 @@
 #include "cli/schedule/schedule_runs.h"
 #include "engine/host/available_memory.h"
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/log.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model_json.h"
@@ -336,8 +337,18 @@ int list(const Flags& flags, const Common& common, const scheduler::Registry& re
                         load_network(flags, common.limits, element_bytes(Precision::kFp32)));
 }
 
+/// Reads standard input where a flag names it. Returns true if so: the program before this one in
+/// the pipe may have taken longer than the time limit.
+bool waited_for_input(const Flags& flags, const Common& common) {
+  const bool reads = std::ranges::any_of(flags.files(), [](const NamedFile& file) {
+    return !file.declared->is_written() && is_standard_input(file.name);
+  });
+  if (reads) standard_input(common.limits);
+  return reads;
+}
+
 int run(int argc, const char* const* argv, const scheduler::Registry& registry) {
-  const Stopwatch since_start;
+  Stopwatch since_start;
   Flags flags = schedule_program_flags();
   flags.add_values("algorithm", registry.names());
   if (asks_for_description(argc, argv)) return describe(flags);
@@ -359,6 +370,7 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   if (flags.given("check") && !flags.given("compare")) return check_schedule(flags, common);
   PlanCommand command{
       read_requests(flags, registry), read_bounds(flags), {}, read_table_form(flags)};
+  if (waited_for_input(flags, common)) since_start = {};
   if (flags.given("check")) command.given = read_given_file(flags, common);
   std::vector<Planned> planned = read_problems(parts, common, command);
   const Objective objective = read_objective(flags, *planned.front().inputs);

@@ -1,5 +1,5 @@
-"""What people hold in their hands: the command `hios` and its page. It starts the three programs and reads their files;
-nothing in C++ knows it. Standard library, and Jinja2 for the page.
+"""The command `hios` and its page, for people. It starts the three programs and reads their files; nothing in C++ knows it.
+Standard library, and Jinja2 for the page.
 
     command     the command line, and which module answers it
     files       strict JSON, and files that are written whole

@@ -9,6 +9,12 @@ def did_you_mean(word, known):
     return f" (did you mean '{near[0]}'?)" if near else ""
 
 
+def meant_flag(message, flags):
+    """The same for the first flag that argparse says it does not know."""
+    unknown = message.removeprefix("unrecognized arguments: ")
+    return did_you_mean(unknown.split()[0].partition("=")[0], flags) if unknown != message else ""
+
+
 def printable(text):
     """The text with invisible characters escaped, so that it stays on its line and changes no terminal."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -1,8 +1,11 @@
 """python/hios/launch/programs.py: how programs are called, and when nothing more is started."""
 
+import os
+import signal
 import unittest
 from unittest import mock
 
+from hios import command
 from hios.launch import programs
 from hios.launch.programs import Deadline, ProgramFailed, Programs
 from support import FolderTest
@@ -39,11 +42,19 @@ class ProgramsTest(FolderTest):
                             ' {"name": "slice-graph", "objectives": ["throughput"]}]}\' > "$4"')
         self.assertEqual([each["name"] for each in made.algorithms()], ["best"])
 
+    def test_a_signal_ends_the_program_too(self):
+        made = self.program('echo $$ > "$1"; kill -TERM $PPID; exec sleep 600')
+        number = self.folder / "number"
+        with mock.patch.object(command, "answer", lambda words: made.run("hios-schedule", *words)):
+            self.assertEqual(command.main([str(number)]), 128 + signal.SIGTERM)
+        with self.assertRaises(ProcessLookupError):  # it has ended, and was waited for
+            os.kill(int(number.read_text()), 0)
+        self.assertEqual(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
+
     def test_ranks_are_started_unbound(self):
         made = self.program("")
-        done = mock.Mock(returncode=0, stdout="")
         with (mock.patch.object(programs.mpirun, "is_open_mpi", return_value=True),
-              mock.patch.object(programs.subprocess, "run", return_value=done) as start):
+              mock.patch.object(programs, "ended", return_value=(0, "", "")) as start):
             made.run("hios-run", "--iterations", 6, ranks=2)
         command = start.call_args.args[0]
         self.assertEqual(command[:6], ["mpirun", "-np", "2", "--bind-to", "none", "--oversubscribe"])

@@ -35,7 +35,7 @@ for program in hios hios-profile hios-schedule hios-run; do
   manual+=("share/man/man1/$program.1" "share/bash-completion/completions/$program" "share/zsh/site-functions/_$program"
            "share/fish/vendor_completions.d/$program.fish")
 done
-for file in bin/hios-profile bin/hios-schedule bin/hios-run share/doc/hios/copyright \
+for file in bin/hios bin/hios-profile bin/hios-schedule bin/hios-run share/doc/hios/copyright \
             share/hios/schemas/hios-schedule.json include/hios/hios/base/error.h "${manual[@]}"; do
   [ -s "$prefix/$file" ] || fail "does not install $file"
 done
@@ -54,6 +54,8 @@ for page in sorted(Path(sys.argv[1]).rglob("*.md")):
             dead += 1
 sys.exit(dead > 0)
 PYTHON
+quietly "hios" "$prefix/bin/hios" bench --help
+says 'usage: hios bench'
 quietly "hios-schedule" "$prefix/bin/hios-schedule" --list-algorithms
 if [ -f "$source_folder/build/packages/highs/version" ]; then  # the library that came with it solves
   quietly "milp" env -u LD_LIBRARY_PATH "$prefix/bin/hios-schedule" --random n=12,spread=0.5 --devices 2 \
@@ -95,11 +97,12 @@ programs=$(echo "$work"/packages/hios_*.deb)
 development=$(echo "$work"/packages/libhios-dev_*.deb)
 quietly "hios.deb: fields" dpkg-deb -I "$programs"
 for field in '^ Package: hios$' '^ Version: 0' '^ Architecture: ' '^ Maintainer: .*<.*@.*>' '^ Section: science' \
-             '^ Depends: .*libc6.*libdnnl.*libopenmpi' '^ Recommends: openmpi-bin' '^ Description: '; do
+             '^ Depends: .*libc6.*libdnnl.*libopenmpi' '^ Depends: .*python3 (>= 3.11)'
+             '^ Recommends: openmpi-bin, python3-jinja2, python3-pil$' '^ Description: '; do
   says "$field"
 done
 quietly "hios.deb: files" dpkg-deb -c "$programs"
-for file in ./usr/bin/hios-profile ./usr/bin/hios-schedule ./usr/bin/hios-run ./usr/share/doc/hios/copyright \
+for file in ./usr/bin/hios ./usr/bin/hios-profile ./usr/bin/hios-schedule ./usr/bin/hios-run ./usr/share/doc/hios/copyright \
             ./usr/share/hios/schemas/hios-graph.json "${manual[@]/#/./usr/}"; do
   says " $file$"
 done

@@ -105,6 +105,11 @@ class VerdictTest(unittest.TestCase):
         self.assertIn("neither threads nor ranks beat one core: 1 rank x 2 cores, sequential is 0.90x as fast, 2 ranks x 1 "
                       "core, best 0.80x", said(rows, [limit(2.64)]))
 
+    def test_ranks_within_noise_of_one_core_do_not_beat_it(self):
+        rows = [ONE, row("1 rank x 2 cores sequential", 4.0), row("2 ranks x 1 core best", 3.5, p75=3.7)]
+        lines = said(rows, [limit(2.64)])
+        self.assertTrue(any(line.startswith("neither threads nor ranks beat one core: ") for line in lines), lines)
+
     def test_one_rank_has_nothing_to_say_of_ranks(self):
         self.assertEqual(len(said([ONE], [limit(3.6, ranks=1)])), 1)
         self.assertEqual(len(said([ONE, THREADS], [limit(3.6, ranks=1), limit(1.8, ranks=1, threads=2)])), 1)

@@ -62,11 +62,30 @@ class StartTest(FolderTest):
         self.assertEqual(self.line("explain", "records")[1:], ["--explain", "records"])
 
     def test_wrong_numbers_of_ranks_are_refused(self):
-        for words in (["run", "--ranks", "two"], ["run", "--ranks", "0"], ["profile", "--ranks"]):
+        for words in (["run", "--ranks", "two"], ["run", "--ranks", "0"], ["profile", "--ranks"],
+                      ["run", "--ranks", "9" * 5000]):
             with self.subTest(words=words):
                 self.assertEqual(command.main(words), 2)
         self.assertIn("a number of ranks is wanted, such as 2", self.said.getvalue())
         self.started.assert_not_called()
+
+    def test_ranks_that_would_stop_the_host_are_refused(self):
+        with mock.patch.object(mpirun.os, "sched_getaffinity", return_value={0, 1}), mock.patch.dict(os.environ):
+            for name in mpirun.JOBS_OF_CLUSTERS:
+                os.environ.pop(name, None)
+            self.assertEqual(mpirun.command(32, ["hios-run"])[2], "32")
+            with self.assertRaisesRegex(InputError, "33 ranks on 2 cores: hios starts at most 16"):
+                mpirun.command(33, ["hios-run"])
+            os.environ["SLURM_JOB_ID"] = "1"
+            self.assertEqual(mpirun.command(33, ["hios-run"])[2], "33")
+
+    def test_schedules_that_only_the_program_can_refuse(self):
+        deep = self.folder / "deep.json"
+        deep.write_text("[" * 100_000)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)  # opening it would wait for a writer
+        for file in (deep, pipe, self.folder):
+            self.assertEqual(self.line("run", "net", "--schedule", str(file))[0], str(self.folder / "hios-run"))
 
     def test_ranks_without_a_launcher_are_refused_with_the_remedy(self):
         mpirun.shutil.which.return_value = None
@@ -93,6 +112,20 @@ class CommandTest(unittest.TestCase):
         status, out, _ = self.said()
         self.assertEqual(status, 2)
         self.assertIn("hios bench", out)
+
+    def test_help_of_a_command(self):
+        with mock.patch.object(command.importlib, "import_module") as module:
+            module().main.return_value = 0
+            self.assertEqual(self.said("help", "bench")[0], 0)
+            module().main.assert_called_once_with(["--help"])
+
+    def test_a_mistyped_flag_is_refused_with_the_one_that_was_meant(self):
+        for words, meant in ((["--versoin"], "--version"), (["bench", "net", "--buget", "10"], "--budget"),
+                             (["bench", "net", "--outptu=x"], "--output"), (["report", "a.json", "-o", "b", "--comapre"], "--compare"),
+                             (["import", "a.json", "--modle=net", "-o", "b", "--model", "net"], "--model")):
+            status, _, errors = self.said(*words)
+            self.assertEqual((status, errors.count("\n")), (2, 1), errors)
+            self.assertIn(f"(did you mean '{meant}'?)", errors)
 
     def test_a_mistyped_command_is_refused_with_the_one_that_was_meant(self):
         self.assertEqual(self.said("bnech"), (2, "", "error: hios knows no command 'bnech' (did you mean 'bench'?): see hios --help\n"))

@@ -134,6 +134,10 @@ class Completions(unittest.TestCase):
         self.assertIn(r""" _alternative "words\:word\:(squeezenet inception_v3)" "files\:file\:_files"'""", text)
         self.assertIn(r" _values -s , word auto cpu cpu\\\:avx2 cuda'", text)
 
+    def test_zsh_and_fish_know_a_model_without_its_flag(self):
+        self.assertIn(r"""'*:model: _alternative "words\:word\:(squeezenet inception_v3)" "files\:file\:_files"'""", zsh.text(page()))
+        self.assertIn("\ncomplete -c hios-run -a 'squeezenet inception_v3'\n", fish.text(page()))
+
     def test_fish_knows_what_a_flag_takes(self):
         text = fish.text(page())
         self.assertIn("complete -c hios-run -l model -rF -a 'squeezenet inception_v3' -d 'a built-in network'", text)

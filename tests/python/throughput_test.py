@@ -43,13 +43,13 @@ class ProgramsTest(FolderTest):
         super().setUp()
         self.programs = JsonPrograms(self.folder / "answer.json", self.answer)
         self.bench = Bench(self.programs, self.folder, 2, 16, 5)
-        self.period_ms, self.bitwise = 10.0, True
+        self.period_ms, self.bitwise, self.disturbed = 10.0, True, 0
 
     def answer(self, program, flags, ranks):
         if program == "hios-run":
             copies = int(flag(flags, "--copies")) if "--copies" in flags else 1
             verified = {"passed": True, "bitwise": self.bitwise} if "--verify" in flags else None
-            report = {"verified": verified, "latency_ms": {"median": 12.0},
+            report = {"verified": verified, "latency_ms": {"median": 12.0, "samples": 40, "disturbed": self.disturbed},
                       "throughput": {"in_flight": 2, "copies": copies, "prediction_error": 0.01, "bottleneck": 0,
                                      "predicted_bottleneck": 0, "predicted_period_ms": 9.9, "ranks": [{"own_ms": 0.1}] * ranks,
                                      "period_ms": {"mean": self.period_ms / ranks}}}
@@ -144,7 +144,8 @@ def result(name, per_second, batch=1, copies=1, ranks=1, spread=0.0, **changes):
     """A row's result; its rounds differ by this share."""
     period = 1000 * batch / per_second
     return {"name": name, "batch": batch, "copies": copies, "ranks": ranks, "per_second": per_second, "period_ms": period,
-            "periods_ms": [period, period * (1 + spread)], "latency_ms": 2 * period, "own_ms": 0.8 * period, **changes}
+            "periods_ms": [period, period * (1 + spread)], "latency_ms": 2 * period, "own_ms": 0.8 * period,
+            "samples": 40, "disturbed": 0, **changes}
 
 
 class VerdictTest(unittest.TestCase):
@@ -162,6 +163,23 @@ class VerdictTest(unittest.TestCase):
         self.assertIn("no difference measured between it and 1 rank x 2 cores, sequential, batch 1: the ranges of their rounds "
                       "overlap", list(verdict([wide, close])))
         self.assertEqual(len(list(verdict([self.COPIES, close]))), 1)
+
+    def test_a_single_round_tells_no_small_difference(self):
+        once = [{**each, "periods_ms": [each["period_ms"]]} for each in (self.COPIES, result("1 rank x 2 cores, sequential", 38))]
+        self.assertIn("no difference measured", list(verdict(once))[1])
+        twice = [{**each, "periods_ms": [each["period_ms"]] * 2} for each in once]
+        self.assertEqual(len(list(verdict(twice))), 1)
+        far = [once[0], {**self.PIPELINE, "periods_ms": [self.PIPELINE["period_ms"]]}]
+        self.assertNotIn("no difference", "".join(verdict(far)))
+
+    def test_a_disturbed_machine_is_said_in_one_line(self):
+        self.assertEqual(list(verdict([{**self.COPIES, "disturbed": 4}]))[1:], [])
+        self.assertEqual(list(verdict([{**self.COPIES, "disturbed": 5}]))[1:],
+                         ["the machine did something else during 5 of the 40 inferences"])
+        wide = {**self.PIPELINE, "periods_ms": [33, 50]}
+        self.assertEqual(list(verdict([self.COPIES, wide]))[-1],
+                         "the machine did something else during 0 of the 80 inferences: distrust 2 ranks x 1 core, best, batch 1 "
+                         "(varied by 52 % between rounds)")
 
     def test_copies_beat_a_pipeline_or_it_them(self):
         self.assertIn("copies beat a pipeline: 2 ranks x 1 core, best, batch 1 has 0.75x the inputs per second of 2 copies, "
@@ -221,6 +239,18 @@ class CommandTest(ProgramsTest):
         said = self.run_command("--budget", "2")
         self.assertIn("no time for larger batches (--budget ", said)
         self.assertNotIn("batch 8", said)
+
+    def test_a_budget_that_is_too_small_is_said_in_one_line(self):
+        self.assertIn("2 s are too few here: the profile and one round of every row took", self.run_command("--budget", "2"))
+        self.assertNotIn("too few", self.run_command("--budget", "60"))
+
+    def test_a_slow_network_runs_fewer_inferences(self):
+        for first_ms, inferences in ((20.0, "40"), (400.0, "12")):
+            self.programs.calls.clear()
+            first = {"latency_ms": {"best_quarter": first_ms}, "model": {"batch": 1}}
+            with mock.patch.object(command, "first_answer", lambda *_: first):
+                self.run_command("--budget", "75", "--batch", "1")
+            self.assertEqual({flag(flags, "--inferences") for _, flags, _ in self.calls("hios-run")}, {inferences})
 
     def test_a_row_that_does_not_verify_is_status_1(self):
         self.bitwise = False

@@ -78,7 +78,8 @@ Flags schedule_program_flags() {
       .add(schedule_flags())
       .add(bound_flags())
       .add(common_flags())
-      .add_values("model", model_names());
+      .add_values("model", model_names())
+      .add_values("bounds", bound_names());
   return flags;
 }
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from hios.errors import InputError
+from hios.words import meant_flag
 
 BUDGET_S = 75
 USAGE = "hios bench MODEL|FILE.onnx [--cores C] [--ranks N] [--budget SECONDS]"
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
     """Reports bad usage as the other commands do: one line, exit status 2."""
 
     def error(self, message):
-        raise InputError(f"{message}: see hios bench --help")
+        raise InputError(f"{message}{meant_flag(message, self._option_string_actions)}: see hios bench --help")
 
 
 def seconds(text):
@@ -40,12 +41,16 @@ def count(text):
     return number(text, int, 4096, "a number from 1 to 4096 is wanted")
 
 
-def number(text, kind, most, wanted):
+def seed(text):
+    return number(text, int, (1 << 63) - 1, "a whole number from 0 to 9223372036854775807 is wanted", least=0)
+
+
+def number(text, kind, most, wanted, least=1):
     try:
         value = kind(text)
     except ValueError:
-        value = 0
-    if not 1 <= value <= most:
+        value = least - 1
+    if not least <= value <= most:
         raise argparse.ArgumentTypeError(f"{text}: {wanted}")
     return value
 
@@ -59,7 +64,7 @@ def add_network(parser):
     group.add_argument("--height", type=count, metavar="PIXELS", help="of the input (the network's)")
     group.add_argument("--width", type=count, metavar="PIXELS", help="of the input (the network's)")
     group.add_argument("--dim", action="append", metavar="NAME=N", help="an extent that an ONNX file leaves open, repeatable")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (%(default)s)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="of weights and inputs (%(default)s)")
     return group
 
 

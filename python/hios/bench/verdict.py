@@ -107,7 +107,7 @@ def threads_or_ranks(summary):
     one_core = fastest([row for row in rows if row["ranks"] * row["threads"] == 1])
     thread, rank = fastest(threads), fastest(ranks)
     limit = next(each for each in summary["extra"]["limits"] if same_way(rank, each))
-    if best_ms(one_core) <= min(best_ms(thread), best_ms(rank)):
+    if best_ms(one_core) <= min(best_ms(thread), best_ms(rank)) or overlap(one_core, fastest([thread, rank])):
         yield (f"neither threads nor ranks beat one core: {long_name(thread)} is {times_text(one_core, thread)} as fast, "
                f"{long_name(rank)} {times_text(one_core, rank)}")
     elif overlap(thread, rank):

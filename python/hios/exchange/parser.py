@@ -5,6 +5,7 @@ import shutil
 import textwrap
 
 from hios.errors import InputError
+from hios.words import meant_flag
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,7 +18,7 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def error(self, message):
-        raise InputError(f"{message}: see {self.prog} --help")
+        raise InputError(f"{message}{meant_flag(message, self._option_string_actions)}: see {self.prog} --help")
 
 
 def number(text):

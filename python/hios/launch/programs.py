@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,27 @@ class ProgramFailed(SystemExit):
         return own[0] if own else str(self)
 
 
+def ended(command, environment):
+    """Runs a command to its end, and returns its status, output and errors. An exception ends the command, too: mpirun passes
+    the signal on to its ranks. Signals wait until it has started."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP})
+    try:
+        child = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE,
+                                 preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before))
+    except BaseException:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise
+    with child:
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            output, errors = child.communicate()
+        except BaseException:
+            child.terminate()
+            raise
+    return child.returncode, output, errors
+
+
 class Programs:
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -55,11 +77,10 @@ class Programs:
 
     def run(self, program, *flags, ranks=0):
         command = mpirun.command(ranks or 1, [str(self.folder / program), *map(str, flags)])
-        done = subprocess.run(command, env=self.environment, text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            raise ProgramFailed(command, done.returncode, done.stderr)
-        return done.stdout
+        status, output, errors = ended(command, self.environment)
+        if status != 0:
+            raise ProgramFailed(command, status, errors)
+        return output
 
     def json(self, program, *flags, ranks=0):
         """Runs a program and returns the content of its --json file."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -40,7 +41,7 @@ def with_model_flag(words):
 
 def count(text, flag):
     """The number of ranks that a word says."""
-    if not text.isdecimal() or int(text) == 0:
+    if not re.fullmatch("0*[1-9][0-9]{0,5}", text):
         raise InputError(f"{flag} {text}: a number of ranks is wanted, such as 2")
     return int(text)
 
@@ -57,11 +58,13 @@ def kept_standard_input():
 
 def devices_of(schedule):
     """The number of devices in a schedule file (- is standard input); 1 where it cannot be read, since the program will say
-    why."""
+    why. A pipe with a name is not read: it would be empty for the program, which refuses it."""
     try:
+        if schedule != "-" and not Path(schedule).is_file():
+            return 1
         text = kept_standard_input() if schedule == "-" else Path(schedule).read_text()
         return max(1, len(json.loads(text)["devices"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return 1
 
 

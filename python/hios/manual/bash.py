@@ -91,6 +91,6 @@ def text(page):
     if page.commands:
         body, start = commands_text(page, prefix), f"{prefix}_any"
     else:
-        body = table(prefix, page.flags) + f"{prefix}_any() {{ {prefix}_complete {prefix}; }}\n"
+        body = table(prefix, page.flags, page.models, bool(page.models)) + f"{prefix}_any() {{ {prefix}_complete {prefix}; }}\n"
         start = f"{prefix}_any"
     return head + READER % {"prefix": prefix} + body + f"complete -F {start} {page.name}\n"

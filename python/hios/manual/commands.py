@@ -37,8 +37,8 @@ STARTS = {
     "check": ("hios-schedule", ()),
     "explain": ("hios-run", ()),
 }
-TAKE_FILES = ("report", "bench", "check", "import", "export", "explain")
-TAKE_MODEL = ("bench",)
+TAKE_MODEL = ("bench", "run", "profile", "schedule")
+TAKE_FILES = (*TAKE_MODEL, "report", "check", "import", "export", "explain")
 
 
 class _Parsing(BaseException):
@@ -87,8 +87,8 @@ def command_of(name, module, text, programs):
     names = {flag.name for flag in read_here}
     others = [flag for flag in programs[program].flags if flag.name not in names] if program else own_flags(module)
     flags = (*read_here, *others)
-    models = next((flag.values for flag in programs["hios-run"].flags if flag.name == "model"), ())
-    return Command(name, text, flags, program, words=models if name in TAKE_MODEL else (), files=name in TAKE_FILES)
+    return Command(name, text, flags, program, words=programs["hios-run"].models if name in TAKE_MODEL else (),
+                   files=name in TAKE_FILES)
 
 
 def command_page(pages):

@@ -34,6 +34,8 @@ def text(page):
     lines = [f"# fish completion of {page.name}", LIST, f"complete -c {page.name} -f"]
     first = " -n __fish_use_subcommand" if page.commands else ""
     lines += [line(page.name, flag, first) for flag in page.flags]
+    if page.models:
+        lines += [f"complete -c {page.name} -F", f"complete -c {page.name} -a {quoted(' '.join(page.models))}"]
     for command in page.commands:
         lines.append(f"complete -c {page.name}{first} -a {command.name} -d {quoted(brief(command.text))}")
         condition = f" -n '__fish_seen_subcommand_from {command.name}'"

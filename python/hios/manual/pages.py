@@ -61,6 +61,11 @@ class Page:
     commands: tuple = ()
     see: tuple = ()
 
+    @property
+    def models(self):
+        """The words that --model takes; they may stand without it."""
+        return next((flag.values for flag in self.flags if flag.name == "model"), ())
+
     def groups(self):
         """The flags by group, in the order of the groups' first flags."""
         groups = {}

@@ -75,5 +75,5 @@ def commands_text(page, name):
 
 def text(page):
     name = identifier(page.name)
-    body = commands_text(page, name) if page.commands else table(name, page.flags)
+    body = commands_text(page, name) if page.commands else table(name, page.flags, page.models, bool(page.models))
     return f"#compdef {page.name}\n{body}{name} \"$@\"\n"

@@ -10,6 +10,7 @@ from hios.page.difference import difference_of, single, timeline_of
 from hios.page.reading import read, read_all
 from hios.page.render import jinja, page_of
 from hios.page.runs import join
+from hios.words import meant_flag
 
 EPILOG = """examples:
   hios report build/demo/summary.json -o report.html
@@ -26,7 +27,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are those of the command: one line, exit status 2."""
 
     def error(self, message):
-        raise InputError(f"hios report: {message}: see hios report --help")
+        raise InputError(f"hios report: {message}{meant_flag(message, self._option_string_actions)}: see hios report --help")
 
 
 def arguments(words):

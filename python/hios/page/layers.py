@@ -37,7 +37,7 @@ class Layer:
 
 
 def stage_layers(report):
-    """Stages as they ran: the times of concurrent operators cannot be told apart."""
+    """Stages as they ran: the times of concurrent operators cannot be separated."""
     layers = []
     for stage in report["stages"]:
         times = [stage[f"{which}_end_ms"] - stage[f"{which}_start_ms"] if stage[f"{which}_end_ms"] is not None else None

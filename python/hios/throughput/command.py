@@ -144,8 +144,12 @@ def main(words):
         print(folded(remark, "  "))
     bench = Bench(programs, folder, clamp(0.015 * args.budget, 0.3, 2),
                   args.sweeps or round(clamp(0.02 * args.budget / (one_core_ms / 1000), 4, 16)),
-                  clamp(0.03 * args.budget, 1, 5), network.seed, clamp(0.01 * args.budget, 0.5, 20))
+                  clamp(0.03 * args.budget, 1, 5), network.seed, clamp(0.01 * args.budget, 0.5, 20),
+                  round(clamp(0.06 * args.budget / (one_core_ms / 1000), 12, 40)))
     rows = Sections(args, network, machine, bench, budget).measure()
+    if budget.left() < -0.1 * args.budget:
+        print(folded(f"{args.budget:.0f} s are too few here: the profile and one round of every row took {budget.spent():.0f} s "
+                     f"(--budget {budget.spent():.0f})", "  "))
     judged = [row.result() for row in rows if row.result()]
     if args.all_rows and machine.ranks > 1 and machine.cores > 1:
         batch = rows[0].batch

@@ -6,11 +6,11 @@ import time
 
 
 class Bench:
-    """The programs, and a folder for their files. `seconds`: measured time of a run;
+    """The programs, and a folder for their files. `seconds` and `inferences`: measured in a run, at least;
     `settle_s`: further time of the profiler until times settle."""
 
-    def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0, settle_s=20):
-        self.programs, self.folder, self.seed = programs, folder, seed
+    def __init__(self, programs, folder, seconds, sweeps, limit_s, seed=0, settle_s=20, inferences=40):
+        self.programs, self.folder, self.seed, self.inferences = programs, folder, seed, inferences
         self.seconds, self.sweeps, self.limit_s, self.settle_s = seconds, sweeps, limit_s, settle_s
 
     def stem(self, row):
@@ -53,8 +53,8 @@ class Bench:
         in_flight = ["--in-flight", row.in_flight] if row.in_flight else []
         copies = ["--copies", row.copies] if row.copies > 1 else []
         row.reports.append(self.programs.json(
-            "hios-run", *network, *plan, *in_flight, *copies, "--profile", profile, "--seed", self.seed, "--inferences", 40,
-            "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
+            "hios-run", *network, *plan, *in_flight, *copies, "--profile", profile, "--seed", self.seed, "--inferences",
+            self.inferences, "--duration", self.seconds, *(["--verify"] if verify else []), ranks=row.jobs_ranks))
 
     def turns(self, network, rows, profile, more):
         """Runs all rows once, and again while `more(turns, seconds of the last)` is true."""

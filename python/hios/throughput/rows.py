@@ -46,10 +46,13 @@ class Row:
         many = best["throughput"]
         period = many["period_ms"]["mean"]
         verified = [report["verified"] for report in self.reports if report["verified"]]
+        latencies = [report["latency_ms"] for report in self.reports]
         return {"name": self.name, "model": self.model, "batch": self.batch, "ranks": self.jobs_ranks, "threads": self.threads,
                 "copies": self.copies, "algorithm": self.algorithm, "in_flight": many["in_flight"],
                 "per_second": 1000 * self.batch / period, "period_ms": period, "periods_ms": self.periods_ms(),
                 "predicted_period_ms": many["predicted_period_ms"], "prediction_error": many["prediction_error"],
+                "samples": sum(each["samples"] for each in latencies),
+                "disturbed": sum(each.get("disturbed", 0) for each in latencies),
                 "latency_ms": best["latency_ms"]["median"], "own_ms": max(rank["own_ms"] for rank in many["ranks"]),
                 "bottleneck": many["bottleneck"], "predicted_bottleneck": many["predicted_bottleneck"],
                 "verified": bool(verified) and all(each["passed"] and each["bitwise"] is not False for each in verified)}

@@ -1,7 +1,9 @@
 """The verdict in words: what has most inputs per second, from the rows' results alone.
 
-Two rows are equally fast within noise if the ranges of their rounds overlap."""
+Two rows are equally fast within noise if the ranges of their rounds overlap. A single round shows no range: it is taken to
+vary as much as one that is not distrusted."""
 
+from hios.bench.disturbance import SHARE, VARIED, span
 from hios.bench.verdict import ms_text, rate_text
 
 
@@ -12,6 +14,8 @@ def named(result):
 def rates(result):
     """The smallest and the largest inputs per second of a row's rounds."""
     each = [1000 * result["batch"] / period for period in result["periods_ms"]]
+    if len(each) == 1:
+        return each[0] * (1 - VARIED / 2), each[0] * (1 + VARIED / 2)
     return min(each), max(each)
 
 
@@ -29,6 +33,19 @@ def verdict(results):
     if equal:
         yield (f"no difference measured between it and {'; '.join(map(named, equal))}: the ranges of their rounds overlap")
     yield from pipeline_or_copies(results)
+    yield from disturbance(results)
+
+
+def disturbance(results):
+    """One line if the machine did something else meanwhile, with the rows to distrust."""
+    runs, disturbed = (sum(result[key] for result in results) for key in ("samples", "disturbed"))
+    varied = {named(result): 100 * (max(result["periods_ms"]) / min(result["periods_ms"]) - 1) for result in results}
+    doubtful = {name: percent for name, percent in varied.items() if percent > 100 * VARIED}
+    if disturbed <= SHARE * runs and not doubtful:
+        return
+    names = "every row" if len(doubtful) == len(results) > 1 else "; ".join(doubtful)
+    distrust = f": distrust {names} (varied by {span(doubtful.values())} % between rounds)" if doubtful else ""
+    yield f"the machine did something else during {disturbed} of the {runs} inferences{distrust}"
 
 
 def pipeline_or_copies(results):

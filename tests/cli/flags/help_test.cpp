@@ -180,6 +180,14 @@ TEST(Describe, KnowsWordsThatFlagsTake) {
   EXPECT_TRUE(std::ranges::count(words(profile_program_flags(), "stages"), "none"));
   EXPECT_EQ(words(schedule_program_flags(), "objective"),
             (std::vector<std::string>{"latency", "throughput"}));
+  EXPECT_EQ(words(schedule_program_flags(), "bounds"),
+            (std::vector<std::string>{"all", "simple", "downsets", "bottleneck", "bottleneck-guess",
+                                      "exact"}));
+}
+
+TEST(Describe, KnowsFilesWithoutARole) {
+  const Flags flags = run_program_flags();
+  EXPECT_EQ(std::ranges::find(flags.texts(), "explain", &FlagText::name)->file, "input");
 }
 
 TEST(Describe, IsAskedForByAnyWord) {

@@ -70,6 +70,14 @@ TEST_F(Pipes, AGraphPassesFromOneProgramToTheNext) {
   EXPECT_EQ(platform.exit_status, 2) << "a pipe by another name is refused";
 }
 
+TEST_F(Pipes, TheTimeOfTheProgramBeforeIsNotTheSchedulers) {
+  const auto done = shell(
+      "(sleep 4; $s --random n=20,edges=30,layers=4 --export-graph -) | "
+      "$s --graph - --algorithm hios-lp --time-limit 3 --json -");
+  ASSERT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_EQ(parse_json(done.out, "standard output")["comparison"][0]["outcome"], "feasible");
+}
+
 TEST_F(Pipes, MessagesNameTheStream) {
   const auto expect = [&](const std::string& script, const std::string& message) {
     const auto done = shell(script);
