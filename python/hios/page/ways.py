@@ -59,7 +59,7 @@ MEASURED = (
     Column("vs best 2 cores", key("ratio_to_best_two_core_row"), times, "the best row of two cores, over this one"),
     Column("predicted, ms", key("predicted_ms"), numbers.ms, "the latency of the simulated schedule"),
     Column("error", key("prediction_error"), error, "(measured − predicted) / measured"),
-    Column("lower bound", key("lower_bound_ms"), numbers.ms, "in ms; no schedule on these devices has a shorter latency"),
+    Column("lower bound", key("lower_bound_ms"), numbers.ms, "in ms; by the times of the profile, no schedule on these devices has a shorter latency"),
     Column("inputs/s", key("per_second"), numbers.ms, "many inferences in flight"),
     Column("period, ms", key("period_ms"), numbers.ms, "from one inference to the next"),
     Column("verified", verified, same, "compared with plain loops, and bit by bit with one rank"),
