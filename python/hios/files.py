@@ -23,10 +23,23 @@ def finite(text):
     return float(text)
 
 
+def whole(text):
+    finite(text)
+    return int(text)
+
+
 def strict_json(text):
-    """The content of a text or of bytes. Raises ValueError, for a key twice or a number out of range too, and
-    RecursionError."""
-    return json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_constant=finite)
+    """The content of a text or of bytes. Raises ValueError, for a key twice, a number out of range and half a surrogate pair
+    too, and RecursionError."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    content = json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_int=whole, parse_constant=finite)
+    if "\\u" in text:
+        try:
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("has half of a surrogate pair (\\ud800 to \\udfff), which is no character") from None
+    return content
 
 
 @contextlib.contextmanager
