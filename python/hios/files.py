@@ -6,6 +6,8 @@ import math
 import os
 from pathlib import Path
 
+from hios.errors import InputError
+
 LARGEST_JSON = 32 << 20  # bytes; the default of the programs' --max-input
 
 
@@ -39,6 +41,15 @@ def strict_json(text):
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise ValueError("has half of a surrogate pair (\\ud800 to \\udfff), which is no character") from None
+    return content
+
+
+def read_at_most(file, most):
+    """The bytes of a file, a device or a pipe. Raises OSError, and InputError where there are more than so many."""
+    with open(file, "rb") as source:
+        content = source.read(most + 1)
+    if len(content) > most:
+        raise InputError(f"{file}: larger than the {most} bytes that such a file may have")
     return content
 
 

@@ -74,6 +74,7 @@ class Labels(Refusing):
         self.assertEqual(labels_for(file, 4), ["ant", "bee", "", "wäsp\\x1b[31m"])
         self.refused("has 4 labels, and the output 1000 values", labels_for, file, 1000)
         self.refused("No such file", labels_for, file + "2", 4)
+        self.refused("larger than the 67108864 bytes", labels_for, "/dev/zero", 4)
         self.refused("is no text in UTF-8 (byte 1)", labels_for, self.file("b", b"a\xff"), 1)
 
 
