@@ -75,6 +75,9 @@ class IosFiles(InFolder):
         content["blocks"][1]["stages"][0] = []
         self.refused(content, "$.blocks[1].stages: lacks 2")
         content = small_ios(merged=False)
+        content["blocks"][1]["inner_nodes"][1]["act"] = []
+        self.refused(content, "inner_nodes[1].act: a text of one line is wanted")
+        content = small_ios(merged=False)
         content["blocks"][1]["inner_nodes"][1]["name"] = "2"
         self.refused(content, "node '2' is there twice")
         content = small_ios(merged=False)
@@ -82,6 +85,15 @@ class IosFiles(InFolder):
         self.refused(content, "node '4' reads '9', and there is no such node")
         content["blocks"][1]["inner_nodes"][2]["inputs"] = [[["3", 0, 9]]]
         self.refused(content, "node '4' reads channels 0 to 9 of '3', which has 8")
+
+    def test_refuses_sequences_that_are_nested_too_deeply(self):
+        content, inner = small_ios(), {"type": "relu"}
+        for _ in range(2000):
+            inner = {"type": "sequential", "nodes": [inner]}
+        content["blocks"][1]["inner_nodes"][0] |= inner
+        with mock.patch.object(ios_file, "read_json", return_value=content):
+            with self.assertRaisesRegex(InputError, "ios.json: nested too deeply"):
+                ios_file.read("ios.json")
 
     def test_refuses_parts_that_no_merge_explains(self):
         content = small_ios()

@@ -84,7 +84,11 @@ def main(words):
     stages = None
     if schedule.get("objective") == "throughput":
         stages = devices.pipeline_stages(planned, onnx.nodes, args.schedule)
-    files.write_bytes(args.output, devices.with_devices(planned, onnx, args.configuration, stages), args.force)
+    try:
+        written = devices.with_devices(planned, onnx, args.configuration, stages)
+    except onnx_wire.BadMessage as error:
+        raise InputError(f"{args.file}: no ONNX file: its device configurations are damaged") from error
+    files.write_bytes(args.output, written, args.force)
     used = len({each.device for each in planned.placements})
     print(f"{len(onnx.nodes)} nodes on {used} devices, as the device configuration {args.configuration!r}")
     return 0
