@@ -130,6 +130,8 @@ class Flags(Refusing):
         self.assertEqual(running.model_words(words, 2), ["--model", "m", "--batch", "2", "--height", "48", "--width", "64"])
         self.assertEqual(running.model_words([*words, "--width", "9"], 2), ["--model", "m", "--width", "9"])
         self.assertEqual(running.model_words(["--model", "m", "--schedule", "nowhere"], 2), ["--model", "m"])
+        file = self.file("vector.json", json.dumps({"graph": {"batch": 2, "height": 1, "width": 1}}).encode())
+        self.assertEqual(running.model_words(["--model", "m", "--schedule", file], 1), ["--model", "m", "--batch", "2"])
         self.refused("--model is needed", running.model_words, [], 1)
 
 

@@ -215,10 +215,10 @@ class Files(InFolder):
         planned.placements[11].device = planned.placements[12].device = 0
         self.assertEqual(devices.pipeline_stages(planned, read.nodes, "s.json"), {1: 0, 0: 1})
 
-    def run_export(self, to, *words, digest="0" * 32, data=None):
+    def run_export(self, to, *words, digest="0" * 32, data=None, side=16):
         (self.folder / "net.onnx").write_bytes(onnx(SMALL, ["w"]) if data is None else data)
         content = schedule()
-        content["graph"]["digest"] = digest
+        content["graph"] |= {"digest": digest, "height": side, "width": side}
         file, out = write(self.folder, "s.json", content), io.StringIO()
         fake = mock.Mock(return_value=mock.Mock(graph=mock.Mock(return_value=small_graph())))
         with mock.patch.object(exports, "Schedules", fake), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -230,6 +230,8 @@ class Files(InFolder):
         self.assertEqual(status, 0)
         self.assertEqual(asked.args[0][:8], ["--model", "small.json", "--batch", 1, "--height", 16, "--width", 16])
         self.assertIn("3 streams", said)
+        *_, asked = self.run_export("onnxruntime", "-o", str(self.folder / "v.cfg"), side=1)
+        self.assertEqual(asked.args[0][2:], ["--batch", 1], "inputs that are no images have no height and width")
         self.assertEqual(len(json.loads((self.folder / "p.cfg").read_text())["streams"]), 3)
         status, said, _ = self.run_export("onnx", "-o", str(self.folder / "d.onnx"))
         self.assertEqual((status, said), (0, "13 nodes on 2 devices, as the device configuration 'hios'\n"))
