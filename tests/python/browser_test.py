@@ -190,7 +190,8 @@ class BrowserTest(PageTest):
         for row, ms in zip(data["operators"], (4.0, 2.0, 1.0)):
             row["measured_ms"] = ms
         self.open(self.file("report.json", data))
-        wide = self.browser.execute_script("return [...document.querySelectorAll('.meter')].map((one) => one.getBoundingClientRect().width)")
+        script = "return [...document.querySelectorAll('.meter')].map((one) => one.getBoundingClientRect().width)"
+        wide = self.browser.execute_script(script)
         self.assertGreater(wide[0], 40)
         self.assertAlmostEqual(wide[1] / wide[0], 0.5, delta=0.01)
         self.assertAlmostEqual(wide[2] / wide[0], 0.25, delta=0.01)

@@ -106,7 +106,8 @@ class IosFiles(InFolder):
         self.refused(content, "node '2' was merged of '4', which is another node, too")
 
     def test_refuses_what_is_no_json(self):
-        for text in (b"{", b'{"name": 1, "name": 2}', b"[NaN]", b"1" + b"0" * 400, b'"\\ud800"', b'"\xed\xa0\x80"', b"\xff\xfe1\0"):
+        for text in (b"{", b'{"name": 1, "name": 2}', b"[NaN]", b"1" + b"0" * 400, b'"\\ud800"', b'"\xed\xa0\x80"',
+                     b"\xff\xfe1\0"):
             (self.folder / "ios.json").write_bytes(text)
             with self.assertRaisesRegex(InputError, "ios.json: no JSON file"):
                 ios_file.read(self.folder / "ios.json")

@@ -44,7 +44,8 @@ def histogram(samples, disturbed):
 def marks_of(report, low, high):
     """(name, ms) of the statistics within the picture, from left to right."""
     one = report["latency_ms"]
-    marks = [("best ¼", one["best_quarter"]), ("median", one["median"]), ("p95", one["p95"]), ("predicted", report["predicted_ms"])]
+    marks = [("best ¼", one["best_quarter"]), ("median", one["median"]), ("p95", one["p95"]),
+             ("predicted", report["predicted_ms"])]
     return sorted((mark for mark in marks if mark[1] is not None and low <= mark[1] <= high), key=lambda mark: mark[1])
 
 

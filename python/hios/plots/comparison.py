@@ -85,7 +85,8 @@ def draw_bars(axes, picture):
 
 def draw_lines(axes, picture):
     for i, line in enumerate(picture.lines):
-        axes.plot(*zip(*line.points), label=plain(line.name), color=LINES[i % len(LINES)], marker=MARKS[i // len(LINES) % len(MARKS)])
+        axes.plot(*zip(*line.points), label=plain(line.name), color=LINES[i % len(LINES)],
+                  marker=MARKS[i // len(LINES) % len(MARKS)])
     if picture.bounds:
         axes.plot(*zip(*sorted(picture.bounds.items())), label="lower bound", color=BLACK, linestyle="--")
     axes.set_xticks(picture.devices, [str(count) for count in picture.devices])
