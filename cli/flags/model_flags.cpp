@@ -182,9 +182,13 @@ std::string model_words(const Flags& flags, const Model& model, const Graph& gra
     if (flags.written(flag))
       others += std::string(" --") + flag + " " + shell_word(flags.text(flag));
   }
+  // 1x1 is the size of inputs that are no images, too, which refuse the flags.
+  const bool image = model.height() != 1 || model.width() != 1;
+  const std::string size = image ? " --height " + std::to_string(model.height()) + " --width " +
+                                       std::to_string(model.width())
+                                 : "";
   return "--model " + shell_word(flags.text("model")) + others +
-         inputs_words(divided, model, graph) + " --height " + std::to_string(model.height()) +
-         " --width " + std::to_string(model.width());
+         inputs_words(divided, model, graph) + size;
 }
 
 }  // namespace hios::cli

@@ -32,8 +32,15 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const JsonView root(json, schedule_file);
   const ScheduleHead head = schedule_head(root);
   InputSize wanted = size;
-  if (!size.batch && !size.height && !size.width && head.batch > 0)
-    wanted = {head.batch, head.height, head.width};
+  if (!size.batch && !size.height && !size.width && head.batch > 0) {
+    wanted.batch = head.batch;
+    // 1x1 is the size of inputs that are no images, too, and an ONNX file of such an input has
+    // none.
+    if (head.height != 1 || head.width != 1) {
+      wanted.height = head.height;
+      wanted.width = head.width;
+    }
+  }
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;

@@ -6,6 +6,8 @@ import math
 import os
 from pathlib import Path
 
+from hios.errors import InputError
+
 LARGEST_JSON = 32 << 20  # bytes; the default of the programs' --max-input
 
 
@@ -23,10 +25,32 @@ def finite(text):
     return float(text)
 
 
+def whole(text):
+    finite(text)
+    return int(text)
+
+
 def strict_json(text):
-    """The content of a text or of bytes. Raises ValueError, for a key twice or a number out of range too, and
-    RecursionError."""
-    return json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_constant=finite)
+    """The content of a text or of bytes. Raises ValueError, for a key twice, a number out of range and half a surrogate pair
+    too, and RecursionError."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    content = json.loads(text, object_pairs_hook=refuse_twice, parse_float=finite, parse_int=whole, parse_constant=finite)
+    if "\\u" in text:
+        try:
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("has half of a surrogate pair (\\ud800 to \\udfff), which is no character") from None
+    return content
+
+
+def read_at_most(file, most):
+    """The bytes of a file, a device or a pipe. Raises OSError, and InputError where there are more than so many."""
+    with open(file, "rb") as source:
+        content = source.read(most + 1)
+    if len(content) > most:
+        raise InputError(f"{file}: larger than the {most} bytes that such a file may have")
+    return content
 
 
 @contextlib.contextmanager

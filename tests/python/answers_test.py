@@ -74,6 +74,7 @@ class Labels(Refusing):
         self.assertEqual(labels_for(file, 4), ["ant", "bee", "", "wäsp\\x1b[31m"])
         self.refused("has 4 labels, and the output 1000 values", labels_for, file, 1000)
         self.refused("No such file", labels_for, file + "2", 4)
+        self.refused("larger than the 67108864 bytes", labels_for, "/dev/zero", 4)
         self.refused("is no text in UTF-8 (byte 1)", labels_for, self.file("b", b"a\xff"), 1)
 
 
@@ -129,6 +130,8 @@ class Flags(Refusing):
         self.assertEqual(running.model_words(words, 2), ["--model", "m", "--batch", "2", "--height", "48", "--width", "64"])
         self.assertEqual(running.model_words([*words, "--width", "9"], 2), ["--model", "m", "--width", "9"])
         self.assertEqual(running.model_words(["--model", "m", "--schedule", "nowhere"], 2), ["--model", "m"])
+        file = self.file("vector.json", json.dumps({"graph": {"batch": 2, "height": 1, "width": 1}}).encode())
+        self.assertEqual(running.model_words(["--model", "m", "--schedule", file], 1), ["--model", "m", "--batch", "2"])
         self.refused("--model is needed", running.model_words, [], 1)
 
 

@@ -185,6 +185,17 @@ class BrowserTest(PageTest):
         self.assertEqual((heading.get_attribute("aria-sort"), self.shown_rows(table)), ("ascending", by_time))
         self.assert_quiet(output)
 
+    def test_meters_are_as_long_as_their_shares(self):
+        data = report()
+        for row, ms in zip(data["operators"], (4.0, 2.0, 1.0)):
+            row["measured_ms"] = ms
+        self.open(self.file("report.json", data))
+        script = "return [...document.querySelectorAll('.meter')].map((one) => one.getBoundingClientRect().width)"
+        wide = self.browser.execute_script(script)
+        self.assertGreater(wide[0], 40)
+        self.assertAlmostEqual(wide[1] / wide[0], 0.5, delta=0.01)
+        self.assertAlmostEqual(wide[2] / wide[0], 0.25, delta=0.01)
+
     def test_rows_lead_to_their_run(self):
         output = self.open(self.summary())
         runs = self.all("article.run")

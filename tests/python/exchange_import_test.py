@@ -75,6 +75,9 @@ class IosFiles(InFolder):
         content["blocks"][1]["stages"][0] = []
         self.refused(content, "$.blocks[1].stages: lacks 2")
         content = small_ios(merged=False)
+        content["blocks"][1]["inner_nodes"][1]["act"] = []
+        self.refused(content, "inner_nodes[1].act: a text of one line is wanted")
+        content = small_ios(merged=False)
         content["blocks"][1]["inner_nodes"][1]["name"] = "2"
         self.refused(content, "node '2' is there twice")
         content = small_ios(merged=False)
@@ -82,6 +85,15 @@ class IosFiles(InFolder):
         self.refused(content, "node '4' reads '9', and there is no such node")
         content["blocks"][1]["inner_nodes"][2]["inputs"] = [[["3", 0, 9]]]
         self.refused(content, "node '4' reads channels 0 to 9 of '3', which has 8")
+
+    def test_refuses_sequences_that_are_nested_too_deeply(self):
+        content, inner = small_ios(), {"type": "relu"}
+        for _ in range(2000):
+            inner = {"type": "sequential", "nodes": [inner]}
+        content["blocks"][1]["inner_nodes"][0] |= inner
+        with mock.patch.object(ios_file, "read_json", return_value=content):
+            with self.assertRaisesRegex(InputError, "ios.json: nested too deeply"):
+                ios_file.read("ios.json")
 
     def test_refuses_parts_that_no_merge_explains(self):
         content = small_ios()
@@ -94,8 +106,9 @@ class IosFiles(InFolder):
         self.refused(content, "node '2' was merged of '4', which is another node, too")
 
     def test_refuses_what_is_no_json(self):
-        for text in ("{", '{"name": 1, "name": 2}', "[NaN]"):
-            (self.folder / "ios.json").write_text(text)
+        for text in (b"{", b'{"name": 1, "name": 2}', b"[NaN]", b"1" + b"0" * 400, b'"\\ud800"', b'"\xed\xa0\x80"',
+                     b"\xff\xfe1\0"):
+            (self.folder / "ios.json").write_bytes(text)
             with self.assertRaisesRegex(InputError, "ios.json: no JSON file"):
                 ios_file.read(self.folder / "ios.json")
         with self.assertRaisesRegex(InputError, "absent.json: No such file"):

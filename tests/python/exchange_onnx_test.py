@@ -69,6 +69,23 @@ class Wire(unittest.TestCase):
             with self.assertRaisesRegex(InputError, "net.onnx: no ONNX file"):
                 wire.parse(bad, "net.onnx")
 
+    def test_every_changed_byte_is_a_file_or_refused(self):
+        good = self.annotate(onnx(SMALL, ["w"]), "a")
+        for at in range(len(good)):
+            for change in (1, 8, 0x7F):
+                data = good[:at] + bytes([good[at] ^ change]) + good[at + 1:]
+                try:
+                    self.annotate(data, "a")
+                except (InputError, wire.BadMessage):
+                    pass
+
+    def test_texts_and_messages_are_no_numbers(self):
+        for number in (1 << 60, 5):
+            with self.assertRaises(wire.BadMessage):
+                wire.text(number)
+            with self.assertRaises(wire.BadMessage):
+                list(wire.fields(number))
+
     def annotate(self, data, name):
         return wire.annotated(wire.parse(data, "f"), wire.text_field(1, name), lambda i: wire.text_field(1, name))
 
@@ -115,6 +132,12 @@ class Plans(unittest.TestCase):
         operators = [Operator("a", [window("Conv", 4, 1)], (4, 1, 1), [], ["conv"], ["Conv"]),
                      Operator("b", ["Relu"], (4, 1, 1), ["a"], ["other"], ["Relu"])]
         self.assertEqual(self.operators(nodes, operators), ["a", "a", "a", "b"])
+
+    def test_long_chains_of_scales_belong_to_their_convolution(self):
+        chain = [wire.OnnxNode("c0", "Conv", ["input"], ["c0"])]
+        chain += [wire.OnnxNode(f"c{i}", "Mul", [f"c{i - 1}", "w"], [f"c{i}"]) for i in range(1, 3000)]
+        found = operators_of_nodes(chain, graph([Operator("conv_1", ["Conv"], (4, 1, 1), [], ["c0"], ["Conv"])]), {"input"})
+        self.assertEqual(found, ["conv_1"] * 3000)
 
     def test_constants_and_nodes_of_a_pattern_go_with_their_consumers(self):
         nodes = [node("Conv", ["input", "w"], "conv"), node("Sigmoid", ["conv"], "sigmoid"),
@@ -192,10 +215,10 @@ class Files(InFolder):
         planned.placements[11].device = planned.placements[12].device = 0
         self.assertEqual(devices.pipeline_stages(planned, read.nodes, "s.json"), {1: 0, 0: 1})
 
-    def run_export(self, to, *words, digest="0" * 32, data=None):
+    def run_export(self, to, *words, digest="0" * 32, data=None, side=16):
         (self.folder / "net.onnx").write_bytes(onnx(SMALL, ["w"]) if data is None else data)
         content = schedule()
-        content["graph"]["digest"] = digest
+        content["graph"] |= {"digest": digest, "height": side, "width": side}
         file, out = write(self.folder, "s.json", content), io.StringIO()
         fake = mock.Mock(return_value=mock.Mock(graph=mock.Mock(return_value=small_graph())))
         with mock.patch.object(exports, "Schedules", fake), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -207,6 +230,8 @@ class Files(InFolder):
         self.assertEqual(status, 0)
         self.assertEqual(asked.args[0][:8], ["--model", "small.json", "--batch", 1, "--height", 16, "--width", 16])
         self.assertIn("3 streams", said)
+        *_, asked = self.run_export("onnxruntime", "-o", str(self.folder / "v.cfg"), side=1)
+        self.assertEqual(asked.args[0][2:], ["--batch", 1], "inputs that are no images have no height and width")
         self.assertEqual(len(json.loads((self.folder / "p.cfg").read_text())["streams"]), 3)
         status, said, _ = self.run_export("onnx", "-o", str(self.folder / "d.onnx"))
         self.assertEqual((status, said), (0, "13 nodes on 2 devices, as the device configuration 'hios'\n"))
@@ -218,6 +243,9 @@ class Files(InFolder):
         self.assertIn("made for another graph", said)
         status, said, _ = self.run_export("onnx", *output, data=b"no")
         self.assertIn("net.onnx: no ONNX file", said)
+        damaged = onnx(SMALL, ["w"], after=wire.bytes_field(wire.MODEL_CONFIGURATION, b"\xff"))
+        status, said, _ = self.run_export("onnx", *output, data=damaged)
+        self.assertIn("net.onnx: no ONNX file: its device configurations are damaged", said)
         status, said, _ = self.run_export("onnx", "-o", str(self.folder / "net.onnx"), "--force")
         self.assertIn("is the network itself", said)
         status, said, _ = self.run_export("onnx", "-o", str(self.folder / "net.onnx"))

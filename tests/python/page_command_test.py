@@ -10,6 +10,7 @@ from unittest import mock
 
 from hios.errors import InputError
 from hios.page.command import main, write_page
+from hios.page.difference import change
 from page_samples import Page, PageTest, comparison, examples, report, schedule
 
 
@@ -97,6 +98,15 @@ class CompareTest(PageTest):
         page = self.page("--compare", *self.pair())
         table = next(one for one in page.tables if one.headings[1:3] == ["A", "B"])
         self.assertEqual([text for text, _ in table.rows[0]], ["best ¼, ms", "1.532", "1.200", "−0.332", "−21.7 %"])
+
+    def test_differences_have_the_digits_of_their_figures(self):
+        self.assertEqual(change(107.5, 135.27, 1)[1:], ("+27.8", "+25.8 %"))
+        first, second = report(), report()
+        first["latency_ms"].update(best_quarter=107.5)
+        second["latency_ms"].update(best_quarter=135.3)
+        page = self.page("--compare", self.file("a.json", first), self.file("b.json", second))
+        table = next(one for one in page.tables if one.headings[1:3] == ["A", "B"])
+        self.assertEqual([text for text, _ in table.rows[0][1:4]], ["107.5", "135.3", "+27.8"])
 
     def test_operators_are_compared_by_name_the_largest_difference_first(self):
         table = self.page("--compare", *self.pair()).table("operator")

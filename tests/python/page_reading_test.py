@@ -61,6 +61,9 @@ class ReadingTest(PageTest):
     def test_numbers_that_are_none_and_keys_given_twice_are_refused(self):
         self.assertIn("a number out of range: 1e999", self.refused(self.file("a.json", '{"format": 1e999}')))
         self.assertIn("a number out of range: NaN", self.refused(self.file("b.json", '{"format": NaN}')))
+        self.assertIn("a number out of range: 1000", self.refused(self.file("e.json", '{"format": 1' + "0" * 400 + "}")))
+        self.assertIn("a number out of range: 1000", self.refused(self.file("f.json", '{"format": 1' + "0" * 9000 + "}")))
+        self.assertIn("half of a surrogate pair", self.refused(self.file("g.json", '{"format": "\\ud800"}')))
         self.assertIn('has the key "format" twice', self.refused(self.file("c.json", '{"format": 1, "format": 2}')))
         self.assertIn("nested too deeply", self.refused(self.file("d.json", "[" * 100000)))
 
@@ -70,6 +73,9 @@ class ReadingTest(PageTest):
         broken = trace()
         del broken["traceEvents"][-1]["ts"]
         self.assertIn("lacks its time", self.refused(self.file("c.json", broken)))
+        broken = trace()
+        broken["traceEvents"][-1]["tid"] = [1]
+        self.assertIn("a thread or an id that is neither", self.refused(self.file("c2.json", broken)))
         self.assertIn("no file of our programs", self.refused(self.file("d.json", {"comparison": [{}]})))
         data = comparison()
         del data["schedules"][0]["graph"]["digest"]

@@ -5,8 +5,10 @@ import time
 import unittest
 
 from hios.page import devices, kinds, latency
+from hios.page.latency import marks_of
 from hios.page.reading import File
-from hios.page.runs import Run
+from hios.page.runs import Run, plan_name, run_name
+from hios.page.view import model_name
 from hios.page.ways import comparison_table, sentences_of
 from page_samples import PageTest, comparison, examples, report, schedule, trace
 
@@ -76,6 +78,8 @@ class SectionsTest(PageTest):
     def test_the_verdict_is_that_of_the_summary(self):
         summary = {**examples()["summary"], "extra": {"verdict": ["fastest here: 2 ranks", "why: <b>"]}}
         self.assertIn("fastest here: 2 ranks why: <b>", self.page(self.file("summary.json", summary)).text)
+        summary["extra"]["verdict"] = ["fastest here: 1 rank   2.5 ms  p50 2.75"]
+        self.assertIn("fastest here: 1 rank 2.5 ms · p50 2.75", self.page(self.file("summary.json", summary)).text)
         summary["extra"]["verdict"] = "one line"
         self.assertTrue(self.page(self.file("summary.json", summary)).has("verdict"))
         for other in ({}, {"verdict": 3}, {"verdict": []}, 7):
@@ -141,6 +145,22 @@ class NumbersTest(unittest.TestCase):
                 inside = sum(start - 1e-6 * scale <= one and (end is None or one < end + 1e-6 * scale) for one in samples)
                 self.assertGreaterEqual(inside, sum(counts))
             self.assertTrue(all(start <= max(samples) * (1 + 1e-6) for start, *_ in bins))
+
+    def test_marks_are_ordered_from_left_to_right(self):
+        data = report(predicted_ms=1.6, latency_ms={**report()["latency_ms"], "best_quarter": 1.5, "median": 1.7, "p95": 9.0})
+        marks = [("best ¼", 1.5), ("predicted", 1.6), ("median", 1.7)]
+        self.assertEqual(marks_of(data, 1.5, 2.0), marks)
+        self.assertEqual(marks_of({**data, "predicted_ms": None}, 1.5, 2.0), [marks[0], marks[2]])
+
+    def test_networks_and_runs_have_their_names(self):
+        for name, shown in (("/a/net.onnx", "net"), ("net.json", "net"), ("mobilenet_1.0", "mobilenet_1.0"), ("", "")):
+            self.assertEqual(model_name(name), shown)
+        data = report(algorithm="best")
+        for threads, name in (((1, 1), "2 ranks x 1 core best"), ((0, 2), "2 ranks (1 GPU, 2 cores) best")):
+            for rank, count in zip(data["ranks"], threads):
+                rank["threads"] = count
+            self.assertEqual(run_name(data), name)
+        self.assertEqual(plan_name({**schedule(), "devices": schedule()["devices"][:1]}), "hios-lp on 1 device")
 
     def test_equal_iterations_have_a_histogram(self):
         bins = latency.histogram([2.0] * 9, {3})

@@ -234,7 +234,7 @@ class BadInput(InAFolder):
 
     def test_a_long_thin_picture_does_not_grow_beyond_the_limit(self):
         file = self.picture("thin.png", "L", (30000, 1))
-        self.refused("cut it to a square first", (1, 3, 224, 224), file, preprocess="imagenet")
+        self.refused("cut it to a square, or resize it to less", (1, 3, 224, 224), file, preprocess="imagenet")
 
     def test_no_model_for_pictures(self):
         file = self.picture("p.png")

@@ -41,6 +41,17 @@ class DrawnTest(unittest.TestCase):
         for part in ("a network, 2 devices", "hios-lp", "lower bound", "refused: milp"):
             self.assertIn(f"<!-- {part}", text)
 
+    def test_names_are_no_formulas(self):
+        for counts in ([2], [2, 4]):
+            data = results(counts)
+            data["graph"]["name"] = "a $x_{"
+            for row in data["comparison"]:
+                row["algorithm"] += " $^{ $"
+            file = self.folder / f"plot{len(counts)}.svg"
+            draw(data, file)
+            self.assertIn("<!-- a $x_{", file.read_text())
+            self.assertIn("<!-- best $^{ $", file.read_text())
+
     def test_the_same_rows_are_the_same_picture(self):
         for name in ("a.svg", "b.svg"):
             draw(results([2, 4]), self.folder / name)

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from hios.errors import InputError
+from hios.errors import HiosError, InputError
 from hios.plots import comparison, schedule
 
 ROW = {"devices": 2, "latency_ms": 12.5, "lower_bound_ms": 10.0, "bound": "critical_path"}
@@ -81,6 +81,10 @@ class RefusesTest(PlotTest):
         self.refused(["--compare", "--json", self.file], "name the same file")
         self.refused(["--compare", f"--csv={self.file}"], "name the same file")
 
+    def test_a_folder_in_place_of_the_file(self):
+        (self.folder / "made.png").mkdir()
+        self.refused(["--compare", "--force"], "is a folder: name a file", str(self.folder / "made.png"))
+
     def test_a_folder_that_is_not_there(self):
         self.refused(["--compare"], "there is no folder", str(self.folder / "none" / "plot.pdf"))
 
@@ -110,6 +114,12 @@ class RunsTest(PlotTest):
         with mock.patch.dict(os.environ, {"STATUS": "2"}):
             self.assertEqual(schedule.plan_and_draw(["--compare"], self.file), 2)
         self.assertEqual(self.drawn, [])
+
+    def test_a_picture_that_cannot_be_written_is_a_failure(self):
+        with mock.patch.object(schedule, "draw", side_effect=OSError(28, "No space left on device")):
+            with self.assertRaisesRegex(HiosError, "plot.svg cannot be written: No space left on device") as raised:
+                schedule.plan_and_draw(["--compare"], self.file)
+        self.assertEqual(raised.exception.status, 3)
 
     def test_an_interrupted_comparison_is_drawn(self):
         with mock.patch.dict(os.environ, {"STATUS": "130"}):

@@ -46,12 +46,14 @@ class Files(unittest.TestCase):
     def test_bad_files_are_refused_in_one_line(self):
         self.refused("is no JSON file", "{")
         self.refused("is no JSON file", "[" * 100000)
+        for text in ('{"mean": NaN}', '{"mean": Infinity}', '{"mean": 1, "mean": 2}', '{"scale": 1' + "0" * 400 + "}"):
+            self.refused("is no JSON file: has ", text)
         self.refused("must be an object", "[1]")
         self.refused("unknown key 'means' (did you mean 'mean'?)", {"means": 1})
         for value in (0, -1, 2.5, True, "224", [224], [1, 2, 3], None, 1 << 20):
             self.refused("crop takes pixels, such as 224", {"crop": value})
             self.refused("resize takes pixels", {"resize": value})
-        for value in ([], "0.5", [0.5, None], True, [[1]], float("nan"), float("inf")):
+        for value in ([], "0.5", [0.5, None], True, [[1]]):
             self.refused("mean takes a number, or one per channel", {"mean": value})
         self.refused("std is 0", {"std": [1, 0, 1]})
         self.refused("scale takes a number other than 0", {"scale": 0})
@@ -61,6 +63,17 @@ class Files(unittest.TestCase):
         self.refused("mean has 2 numbers, and the model takes 3 channels: give 3, or one", {"mean": [1, 2]})
         self.refused("crop is 320x200, and the model takes 224x224", {"crop": [200, 320]})
         self.refused("larger than", " " * (2 << 20))
+
+    def test_values_beyond_float32_are_refused(self):
+        self.assertEqual(self.of({"scale": 1e-320}).numbers_text(), "values * 9.99989e-321")
+        for content in ({"scale": 1e37}, {"std": 1e-320}, {"mean": -1e300}):
+            with self.assertRaisesRegex(InputError, "how.json: scale, mean and std make values that no float32 holds"):
+                self.of(content).table(0)
+        self.assertLess(max(self.of({"scale": 1e36}).table(0)), 3e38)
+
+    def test_a_file_without_end_is_read_to_its_limit(self):
+        with self.assertRaisesRegex(InputError, "^/dev/zero: larger than the 1048576 bytes"):
+            preprocessing("/dev/zero", 224, 224, 3)
 
     def test_a_missing_file_names_what_there_is(self):
         with self.assertRaisesRegex(InputError, "^--preprocess imagnet: No such file or directory: take imagenet, none, or"):

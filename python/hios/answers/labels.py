@@ -1,8 +1,7 @@
 """The names of classes: a text file with one per line."""
 
-from pathlib import Path
-
 from hios.errors import InputError
+from hios.files import read_at_most
 from hios.words import printable
 
 LARGEST_FILE = 64 << 20
@@ -11,9 +10,7 @@ LARGEST_FILE = 64 << 20
 def read(file):
     """The labels in order, without empty lines at the end."""
     try:
-        if Path(file).stat().st_size > LARGEST_FILE:
-            raise InputError(f"{file}: larger than the {LARGEST_FILE} bytes that a file of labels may have")
-        lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
+        lines = read_at_most(file, LARGEST_FILE).decode("utf-8-sig").split("\n")
     except OSError as error:
         raise InputError(f"--labels {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

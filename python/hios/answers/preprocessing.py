@@ -3,13 +3,14 @@
 import json
 import math
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 
 from hios.errors import InputError
+from hios.files import read_at_most, strict_json
 from hios.words import did_you_mean
 
 LARGEST_FILE = 1 << 20
 LAYOUTS = ("NCHW", "NHWC")
+LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,16 @@ class Preprocessing:
     def table(self, channel):
         """The values of the bytes 0 to 255 in a channel."""
         mean, std = (numbers[channel if len(numbers) > 1 else 0] for numbers in (self.mean, self.std))
-        return [(byte * self.scale - mean) / std for byte in range(256)]
+        values = [(byte * self.scale - mean) / std for byte in range(256)]
+        if not all(abs(value) <= LARGEST_FLOAT32 for value in values):
+            raise InputError(f"{self.name}: scale, mean and std make values that no float32 holds, up to "
+                             f"{max(values, key=abs):g}: correct them")
+        return values
 
     def numbers_text(self):
         """The words for what happens to the bytes."""
         divisor = 1 / self.scale
-        whole = math.isclose(divisor, round(divisor))
+        whole = math.isfinite(divisor) and math.isclose(divisor, round(divisor))
         words = [] if self.scale == 1 else [f"values / {divisor:.0f}" if whole else f"values * {self.scale:g}"]
         if self.mean != (0.0,):
             words.append("mean " + " ".join(f"{each:g}" for each in self.mean))
@@ -81,9 +86,7 @@ def preprocessing(word, height, width, channels):
 def read(file):
     """Reads {resize, crop, mean, std, scale, layout}, of which none is needed."""
     try:
-        if Path(file).stat().st_size > LARGEST_FILE:
-            raise InputError(f"{file}: larger than the {LARGEST_FILE} bytes that such a file may have")
-        content = json.loads(Path(file).read_text())
+        content = strict_json(read_at_most(file, LARGEST_FILE))
     except OSError as error:
         raise InputError(f"--preprocess {file}: {error.strerror}: take imagenet, none, or the name of a JSON file") from None
     except (ValueError, RecursionError) as error:

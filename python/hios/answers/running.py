@@ -115,11 +115,17 @@ def model_words(words, pictures):
     return found + (["--batch", str(pictures)] if pictures > 1 and "--batch" not in found else [])
 
 
+def size_words(graph):
+    """The flags of a size; 1x1 is that of inputs that are no images, too, which refuse the flags."""
+    image = (graph["height"], graph["width"]) != (1, 1)
+    return [word for flag in (SIZES if image else SIZES[:1]) for word in (flag, str(graph[flag[2:]]))]
+
+
 def size_of(schedule):
     """The flags of a schedule's size; none where the file cannot be read, since the program will say why."""
     try:
         graph = json.loads(Path(schedule).read_text())["graph"]
-        return [word for flag in SIZES for word in (flag, str(graph[flag[2:]]))] if graph["batch"] > 0 else []
+        return size_words(graph) if graph["batch"] > 0 else []
     except (OSError, ValueError, KeyError, TypeError):
         return []
 

@@ -89,8 +89,8 @@ def resized(picture, how, form, notes):
     image = picture.image
     width, height = how.resized(*image.size)
     if width * height > Image.MAX_IMAGE_PIXELS:
-        raise InputError(f"{picture.file}: {image.width}x{image.height} would become {width}x{height}: "
-                         "cut it to a square first")
+        raise InputError(f"{picture.file}: {image.width}x{image.height} would become {width}x{height}, more "
+                         f"than {Image.MAX_IMAGE_PIXELS} pixels: cut it to a square, or resize it to less")
     if (width, height) != image.size:
         notes.append(f"resized to {width}x{height}")
         image = image.resize((width, height), Image.Resampling.BILINEAR)

@@ -44,7 +44,10 @@ def model_graph(args, schedule):
     """The graph of the schedule's model. Throws InputError where the schedule is for another one."""
     try:
         head = schedule["graph"]
-        size = [word for key in ("batch", "height", "width") if head.get(key) for word in (f"--{key}", head[key])]
+        # 1x1 is the size of inputs that are no images, too, which refuse the flags.
+        image = (head.get("height"), head.get("width")) != (1, 1)
+        keys = ("batch", "height", "width") if image else ("batch",)
+        size = [word for key in keys if head.get(key) for word in (f"--{key}", head[key])]
         digest, merged = head["digest"], head.get("merge", "none") != "none"
         for device in schedule["devices"]:
             device["name"], device["kind"], device["stages"]
@@ -84,7 +87,12 @@ def main(words):
     stages = None
     if schedule.get("objective") == "throughput":
         stages = devices.pipeline_stages(planned, onnx.nodes, args.schedule)
-    files.write_bytes(args.output, devices.with_devices(planned, onnx, args.configuration, stages), args.force)
+    try:
+        written = devices.with_devices(planned, onnx, args.configuration, stages)
+    except onnx_wire.BadMessage as error:
+        raise InputError(f"{args.file}: no ONNX file: its device configurations are damaged") from error
+    files.write_bytes(args.output, written, args.force)
     used = len({each.device for each in planned.placements})
-    print(f"{len(onnx.nodes)} nodes on {used} devices, as the device configuration {args.configuration!r}")
+    devices_text = "1 device" if used == 1 else f"{used} devices"
+    print(f"{len(onnx.nodes)} nodes on {devices_text}, as the device configuration {args.configuration!r}")
     return 0

@@ -5,13 +5,12 @@ import shlex
 from pathlib import Path
 
 from hios.errors import InputError
-from hios.files import LARGEST_JSON, strict_json, written_whole
+from hios.files import LARGEST_JSON, read_at_most, strict_json, written_whole
+
 
 def read_bytes(file, most=None):
     try:
-        if most is not None and Path(file).stat().st_size > most:
-            raise InputError(f"{file}: larger than {most} bytes")
-        return Path(file).read_bytes()
+        return Path(file).read_bytes() if most is None else read_at_most(file, most)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from error
 

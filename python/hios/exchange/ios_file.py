@@ -101,8 +101,8 @@ class Reader:
         return values
 
     def word(self, known):
-        if self.value not in known:
-            self.fail(f"{self.text()!r} is unknown here; known: {', '.join(known)}")
+        if self.text() not in known:
+            self.fail(f"{self.value!r} is unknown here; known: {', '.join(known)}")
         return self.value
 
 
@@ -224,7 +224,10 @@ def read_stages(reader, names):
 def read(file):
     """Reads a file. Throws InputError: no such file, no schedule of IOS, or a node that is unknown here."""
     root = Reader(file, read_json(file))
-    source, file_nodes, stages = read_blocks(root)
+    try:
+        source, file_nodes, stages = read_blocks(root)
+    except RecursionError:
+        raise InputError(f"{file}: nested too deeply to be a schedule that IOS exported") from None
     ranges = {name: set() for name in file_nodes}
     for node in file_nodes.values():
         for producer, begin, end in node.values:

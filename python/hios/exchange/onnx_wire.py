@@ -37,6 +37,8 @@ def read_varint(data, at):
 
 def fields(data):
     """(number, value, bytes of the whole field): a value is a number, or a view of bytes."""
+    if isinstance(data, int):
+        raise BadMessage
     at = 0
     while at < len(data):
         begin = at
@@ -78,9 +80,11 @@ def text_field(number, value):
 
 
 def text(value):
+    if not isinstance(value, (bytes, memoryview)):
+        raise BadMessage
     try:
         return bytes(value).decode()
-    except (UnicodeDecodeError, TypeError) as error:
+    except UnicodeDecodeError as error:
         raise BadMessage from error
 
 
@@ -135,7 +139,7 @@ def read_model(data):
         if number == GRAPH_NODE:
             model.nodes.append(read_node(value))
         elif number == GRAPH_INPUT:
-            inputs.append(text(next(name for n, name, _ in fields(value) if n == 1)))
+            inputs.append(text(next((name for n, name, _ in fields(value) if n == 1), None)))
         elif number == GRAPH_INITIALIZER:
             for tensor_number, tensor_value, _ in fields(value):
                 if tensor_number == TENSOR_NAME:
@@ -148,7 +152,7 @@ def read_model(data):
 
 def annotated(model, configuration, of_node):
     """The file with a device configuration, and for each node what `of_node(index)` adds. What another configuration of
-    the same name added before is replaced."""
+    the same name added before is replaced. Throws BadMessage for older configurations that are none."""
     name = text(next(value for number, value, _ in fields(memoryview(configuration)) if number == 1))
 
     def is_old(value):
@@ -157,6 +161,8 @@ def annotated(model, configuration, of_node):
     result, version = [], IR_WITH_DEVICES
     for number, value, whole in fields(model.data):
         if number == MODEL_IR_VERSION:
+            if not isinstance(value, int):
+                raise BadMessage
             version = max(version, value)
         elif number == MODEL_GRAPH:
             result.append(bytes_field(MODEL_GRAPH, b"".join(graph_fields(value, of_node, is_old))))

@@ -36,7 +36,7 @@ def partition(plan, nodes, file):
 def hint(file, plan):
     """Lines that say how a session takes the file."""
     streams = len(plan.streams())
-    return (f"{streams} streams. In Python:\n"
+    return (f"{streams} stream{'s' if streams != 1 else ''}. In Python:\n"
             f"  options.add_session_config_entry('session.node_partition_config_file', {str(file)!r})\n"
             "with options.graph_optimization_level = ORT_DISABLE_ALL, execution_mode = ORT_PARALLEL and "
             f"inter_op_num_threads = {streams}")

@@ -93,7 +93,7 @@ def operators_of_nodes(nodes, graph, sources):
 
     forward, backward = range(len(nodes)), range(len(nodes) - 1, -1, -1)
     for i in forward:
-        producer = network.scaled(i)
+        producer = network.scaled[i]
         give(i, [] if producer is None else [operators[producer]])
     for i in backward:
         consumers = neighbours(network.consumers, i)
@@ -122,14 +122,19 @@ class Network:
             self.computed.append(any(each in sources for each in node.inputs)
                                  or any(self.computed[each] for each in self.producers[i] if each < i))
 
-    def scaled(self, i):
+        self.scaled = []  # by node, the producer whose product it scales or shifts
+        for i in range(len(nodes)):
+            self.scaled.append(self.scaled_by(i))
+
+    def scaled_by(self, i):
         """The producer whose product a node scales or shifts, if it is the only consumer and reads nothing else."""
-        node = self.nodes[i]
         computed = [each for each in self.producers[i] if self.computed[each]]
-        if node.op_type not in SCALES or len(computed) != 1 or self.consumers[computed[0]] != [i]:
+        if self.nodes[i].op_type not in SCALES or len(computed) != 1 or self.consumers[computed[0]] != [i]:
             return None
         producer = computed[0]
-        is_product = self.nodes[producer].op_type in PRODUCTS or self.scaled(producer) is not None
+        if producer >= i:  # an ONNX file has its nodes in order
+            return None
+        is_product = self.nodes[producer].op_type in PRODUCTS or self.scaled[producer] is not None
         return producer if is_product else None
 
 

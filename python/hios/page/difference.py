@@ -9,6 +9,9 @@ from hios.page.timeline import parts_of
 from hios.page.view import legend_of, shown_names, timeline_data
 from hios.page.ways import bound_ms
 
+OPERATOR_DIGITS = 3  # of times and differences, which stand in one column
+
+
 def predicted_ms(run):
     return run.report["predicted_ms"] if run.report else run.schedule.get("predicted", {}).get("latency_ms")
 
@@ -25,11 +28,11 @@ FIGURES = (
 )
 
 
-def change(first, second):
+def change(first, second, digits):
     """(difference, its text, its share as a text)."""
     share = numbers.percent((second - first) / first, sign=True) if first else ""
     sign = "+" if second > first else ""
-    return second - first, sign + numbers.ms(second - first), share
+    return second - first, sign + numbers.ms(second - first, digits), share
 
 
 def figures(first, second):
@@ -37,7 +40,8 @@ def figures(first, second):
     for name, value in FIGURES:
         values = value(first), value(second)
         if None not in values and values != (0, 0):
-            rows.append((name, *map(numbers.ms, values), change(*values)))
+            digits = numbers.digits_for(max(values))
+            rows.append((name, *(numbers.ms(value, digits) for value in values), change(*values, digits)))
     return rows
 
 
@@ -56,7 +60,7 @@ def operator_row(name, first, second):
     row = {"name": name, "kind": kind_of(name), "first": first, "second": second, "delta": None,
            "moved": bool(first and second and first[0] != second[0]), "only": "A" if not second else "B" if not first else ""}
     if first and second and None not in (first[1], second[1]):
-        row["delta"] = change(first[1], second[1])
+        row["delta"] = change(first[1], second[1], OPERATOR_DIGITS)
     return row
 
 
@@ -85,7 +89,7 @@ def difference_of(first, second):
     return {"names": names, "files": shown_names((first.files[0], second.files[0])), "figures": figures(first, second),
             "operators": rows, "moved": sum(row["moved"] for row in rows),
             "models": (first.model, second.model) if differs else None,
-            "timed": any(row["delta"] for row in rows), "total": total}
+            "digits": OPERATOR_DIGITS, "timed": any(row["delta"] for row in rows), "total": total}
 
 
 def timeline_of(first, second):

@@ -41,6 +41,14 @@ def histogram(samples, disturbed):
     return rows
 
 
+def marks_of(report, low, high):
+    """(name, ms) of the statistics within the picture, from left to right."""
+    one = report["latency_ms"]
+    marks = [("best ¼", one["best_quarter"]), ("median", one["median"]), ("p95", one["p95"]),
+             ("predicted", report["predicted_ms"])]
+    return sorted((mark for mark in marks if mark[1] is not None and low <= mark[1] <= high), key=lambda mark: mark[1])
+
+
 def latency_of(run):
     """The distribution, its statistics and its scales; None where there are too few iterations for a picture."""
     if not run.report or len(run.report["iterations_ms"]) < 4:
@@ -56,4 +64,4 @@ def latency_of(run):
             "ticks": [tick for tick in ticks(low, high) if closed or tick[0] <= high - step], "points": points,
             "stride": stride, "samples": len(samples), "disturbed": len(disturbed), "slowest": max(samples),
             "fastest": min(samples),
-            "statistics": run.report["latency_ms"], "predicted": run.report["predicted_ms"], "open": not closed}
+            "statistics": run.report["latency_ms"], "marks": marks_of(run.report, low, high), "open": not closed}

@@ -13,7 +13,7 @@ def text(value):
         return ", ".join("-" if one is None else text(one) for one in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
 def cores_text(rank):

@@ -67,6 +67,8 @@ def trace_finding(data):
             return f"{place} lacks its name"
         if event["ph"] in "XsfM" and not isinstance(event.get("pid"), int):
             return f"{place} lacks its process"
+        if not all(isinstance(event.get(key, 0), (int, str)) for key in ("tid", "id")):
+            return f"{place} has a thread or an id that is neither a number nor a text"
         if event["ph"] == "M" and event["name"] in ("process_name", "thread_name"):
             if not isinstance(event.get("args"), dict) or not isinstance(event["args"].get("name"), str):
                 return f"{place} lacks its name"

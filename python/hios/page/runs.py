@@ -109,11 +109,16 @@ def row_of(file, summaries):
     return same[0] if same else None
 
 
+def device_text(threads):
+    return f"{threads} core{'s' if threads != 1 else ''}" if threads else "1 GPU"
+
+
 def run_name(report):
-    ranks, threads = len(report["ranks"]), report["ranks"][0]["threads"]
-    device = f"{threads} core{'s' if threads != 1 else ''}" if threads else "1 GPU"
-    many = ", many in flight" if report.get("throughput") else ""
-    return f"{ranks} rank{'s' if ranks > 1 else ''} x {device} {report['algorithm']}{many}"
+    """The name of a run that no summary names: its ranks, their devices and its algorithm."""
+    ranks, many = len(report["ranks"]), ", many in flight" if report.get("throughput") else ""
+    devices = list(dict.fromkeys(device_text(rank["threads"]) for rank in report["ranks"]))
+    form = f" x {devices[0]}" if len(devices) == 1 else f" ({', '.join(devices)})"
+    return f"{ranks} rank{'s' if ranks > 1 else ''}{form} {report['algorithm']}{many}"
 
 
 def numbered(runs):
@@ -141,7 +146,8 @@ def of_reports(files, used):
 
 
 def plan_name(schedule):
-    return f"{schedule.get('algorithm', 'a schedule')} on {len(schedule['devices'])} devices"
+    count = len(schedule["devices"])
+    return f"{schedule.get('algorithm', 'a schedule')} on {count} device{'s' if count != 1 else ''}"
 
 
 def of_plans(files, used):

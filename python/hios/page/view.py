@@ -1,5 +1,6 @@
 """The content of the page: the sections of each run, the tables, the comparison. Sections without content are None."""
 
+import re
 from pathlib import PurePath
 
 from hios.page import kinds, numbers
@@ -151,7 +152,7 @@ def best_ms(run):
 
 
 def verdict_of(files):
-    """The lines of the summaries' verdicts."""
+    """The lines of the summaries' verdicts, each as its parts: the programs set figures apart by several spaces."""
     lines = []
     for file in files:
         extra = file.data.get("extra") if file.kind == "summary" else None
@@ -160,13 +161,18 @@ def verdict_of(files):
             lines += verdict.splitlines()
         elif isinstance(verdict, list):
             lines += [line for line in verdict if isinstance(line, str)]
-    return [line for line in lines if line.strip()]
+    return [re.split(r"\s{2,}", line.strip()) for line in lines if line.strip()]
+
+
+def model_name(model):
+    """The name of a network, of a file without its folder and ending; a built-in network may have points in its name."""
+    return re.sub(r"\.(onnx|json)$", "", PurePath(model).name) or model
 
 
 def title_of(files, runs):
     models = [file.data["model"] for file in files if file.kind == "summary"] + [run.model for run in runs if run.model]
     models += [file.data["graph"]["name"] for file in files if file.kind == "comparison"]
-    models = list(dict.fromkeys(PurePath(model).stem or model for model in models))
+    models = list(dict.fromkeys(model_name(model) for model in models))
     if not models:
         return "HIOS"
     return ", ".join(models[:3]) + (f" and {len(models) - 3} more" if len(models) > 3 else "")

@@ -63,12 +63,17 @@ def picture_of(results):
     return Picture(f"{results['graph']['name']}, {count}", axis, devices, list(lines.values()), bounds, refused)
 
 
+def plain(text):
+    """The text for Matplotlib, which takes dollar signs for the ends of formulas."""
+    return text.replace("$", "\\$")
+
+
 def draw_bars(axes, picture):
     values = [line.points[0][1] for line in picture.lines]
     at = range(len(values))
     bars = axes.barh(list(at), values, color=[GREY if line.name.endswith("(given)") else BLUE for line in picture.lines])
     axes.bar_label(bars, labels=[f"{value:.3g}" for value in values], padding=3, fontsize=8)
-    axes.set_yticks(list(at), [line.name for line in picture.lines])
+    axes.set_yticks(list(at), [plain(line.name) for line in picture.lines])
     axes.invert_yaxis()
     axes.set_xlabel(picture.axis)
     axes.margins(x=0.12)
@@ -80,7 +85,8 @@ def draw_bars(axes, picture):
 
 def draw_lines(axes, picture):
     for i, line in enumerate(picture.lines):
-        axes.plot(*zip(*line.points), label=line.name, color=LINES[i % len(LINES)], marker=MARKS[i // len(LINES) % len(MARKS)])
+        axes.plot(*zip(*line.points), label=plain(line.name), color=LINES[i % len(LINES)],
+                  marker=MARKS[i // len(LINES) % len(MARKS)])
     if picture.bounds:
         axes.plot(*zip(*sorted(picture.bounds.items())), label="lower bound", color=BLACK, linestyle="--")
     axes.set_xticks(picture.devices, [str(count) for count in picture.devices])
@@ -101,11 +107,11 @@ def draw(results, file):
     height = 4 if picture.is_sweep else 1.2 + 0.3 * max(4, len(picture.lines))
     figure, axes = pyplot.subplots(figsize=(8, height))
     (draw_lines if picture.is_sweep else draw_bars)(axes, picture)
-    axes.set_title(picture.title, fontsize=10, pad=16)
+    axes.set_title(plain(picture.title), fontsize=10, pad=16)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if picture.refused:
-        figure.text(0.01, 0.005, "refused: " + ", ".join(picture.refused), fontsize=7, color=GREY)
+        figure.text(0.01, 0.005, plain("refused: " + ", ".join(picture.refused)), fontsize=7, color=GREY)
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     try:
         with written_whole(file) as part:

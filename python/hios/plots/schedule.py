@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hios.errors import InputError
+from hios.errors import HiosError, InputError
 from hios.launch.programs import programs_folder
 from hios.launch.start import take
 from hios.plots.comparison import draw
@@ -34,6 +34,8 @@ def check(file, words):
         raise InputError("--plot draws by Matplotlib, which is not installed: apt-get install python3-matplotlib")
     if any(word.split("=", 1)[-1] == str(file) for word in words):
         raise InputError(f"--plot and another flag name the same file, {file}")
+    if file.is_dir():
+        raise InputError(f"--plot {file}: is a folder: name a file, such as {file / 'plot.pdf'}")
     if file.exists() and not has(words, "--force"):
         raise InputError(f"{file}: exists; name another file or replace it with --force")
     if not os.access(file.parent, os.W_OK):
@@ -91,5 +93,8 @@ def plan_and_draw(words, name):
     check(file, words)
     status, text = planned(words)
     if text and (status == 0 or status in KEPT):
-        draw(json.loads(text), file)
+        try:
+            draw(json.loads(text), file)
+        except OSError as error:
+            raise HiosError(f"{file} cannot be written: {error.strerror}") from None
     return status

@@ -139,6 +139,25 @@ TEST_F(OnnxPrograms, RunInOrderByAProfilesCosts) {
   EXPECT_GT(read(folder_.file("r.json"))["predicted_ms"], 0.0) << done.out;
 }
 
+TEST_F(OnnxPrograms, SchedulesOfInputsThatAreNoImagesRun) {
+  OnnxBuilder b;
+  b.input("x", {1, 8});
+  b.floats("w", {8, 4}, std::vector<float>(32, 0.5F));
+  b.node("MatMul", {"x", "w"}, "y");
+  b.output("y");
+  const Words vector{"--model", b.write()};
+  const std::string profile = folder_.file("vp.json"), schedule = folder_.file("vs.json");
+  const auto measured =
+      hios_profile(1, vector + quick() + Words{"--stages", "none", "--output", profile});
+  ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  const auto planned =
+      hios_schedule(vector + Words{"--profile", profile, "--devices", "1", "--algorithm",
+                                   "sequential", "--output", schedule});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const auto done = hios_run(1, vector + quick() + Words{"--schedule", schedule, "--verify"});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+}
+
 TEST_F(OnnxPrograms, WriteOutputsAsTheFileHasThem) {
   const auto done = hios_run(
       1, model() + quick() +
