@@ -41,15 +41,31 @@ struct TransferTimes {
   }
 };
 
+/// The times of a load of parameters.
+struct LoadTimes {
+  std::size_t lane = 0, index = 0;  ///< its lane, and its index there
+  double ready_ms = 0;              ///< the lane was free
+  double start_ms = 0;              ///< its source held the bytes, and its device had room
+  double end_ms = 0;
+  Bytes size_bytes = 0;
+  bool operator==(const LoadTimes&) const = default;
+  static auto fields(auto& self) {
+    return std::tie(self.lane, self.index, self.ready_ms, self.start_ms, self.end_ms,
+                    self.size_bytes);
+  }
+};
+
 /// The times of an iteration.
 struct Timeline {
   double latency_ms = 0;                        ///< until the last stage has ended
   std::vector<std::vector<StageTimes>> stages;  ///< by device, by stage, as in the schedule
   std::vector<TransferTimes> transfers;         ///< by start, then producer, then destination
+  std::vector<LoadTimes> loads = {};            ///< by lane, then index
   std::size_t estimated_stages = 0;  ///< planned: stages whose cost was not measured; measured: 0
   bool operator==(const Timeline&) const = default;
   static auto fields(auto& self) {
-    return std::tie(self.latency_ms, self.stages, self.transfers, self.estimated_stages);
+    return std::tie(self.latency_ms, self.stages, self.transfers, self.loads,
+                    self.estimated_stages);
   }
 };
 

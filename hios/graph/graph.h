@@ -34,6 +34,13 @@ struct Operator {
   Bytes parameter_bytes = 0;  ///< size of its weights
   std::string colocate;       ///< equal non-empty labels share a device
   std::vector<std::string> allowed;  ///< device names; empty: all
+  /// The name of its parameters; operators with equal non-empty names share the same bytes. Empty:
+  /// its own.
+  std::string parameters = {};
+  /// Its time when it reads its parameters where a store keeps them (hios/graph/parameters.h).
+  std::optional<double> in_place_ms = {};
+  std::map<std::string, double, std::less<>> in_place_by_device = {};  ///< by name or kind
+  std::optional<Bytes> in_place_bytes = {};  ///< bytes that it reads so; empty: parameter_bytes
 };
 
 /// Times of one tensor in ms by sender, then receiver, each a device's name or kind. Where several

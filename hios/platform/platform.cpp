@@ -112,6 +112,15 @@ Platform::Platform(std::vector<Device> devices,
   if (traffic_.routing == Routing::kWidest) by_pair_ = routed(size(), by_pair_);
 }
 
+Platform::Platform(std::vector<Device> devices, std::vector<Store> stores, std::vector<Bus> buses,
+                   std::vector<Route> routes)
+    : Platform(std::move(devices)) {
+  std::vector<std::string> names;
+  for (const Device& device : devices_) names.push_back(device.name);
+  topology_ = std::make_shared<const Topology>(std::move(stores), std::move(buses),
+                                               std::move(routes), names);
+}
+
 Bytes Platform::element_bytes() const {
   return hios::element_bytes(devices_.empty() ? Precision::kFp32 : devices_.front().precision);
 }
@@ -146,6 +155,11 @@ bool Platform::alike() const {
 }
 
 std::optional<Link> Platform::link(DeviceId from, DeviceId to) const {
+  if (topology_) {
+    const auto route = topology_->find(from, to);
+    if (!route) return std::nullopt;
+    return Link{topology_->route(*route).latency_ms, topology_->alone_gb_per_s(*route)};
+  }
   const auto given = by_pair_.find(pair_key(from, to));
   if (given != by_pair_.end()) return given->second;
   return default_link_;

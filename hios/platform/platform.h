@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/numbers/precision.h"
 #include "hios/platform/device_identity.h"
+#include "hios/platform/topology.h"
 
 namespace hios {
 
@@ -100,6 +102,10 @@ class Platform {
   Platform(std::vector<Device> devices,
            std::vector<std::tuple<DeviceId, DeviceId, Link>> links = {},
            std::optional<Link> default_link = {}, Traffic traffic = {});
+  /// Makes a platform whose routes price all traffic: messages between devices and loads of
+  /// parameters, which share its buses. Throws InputError as the constructor above and Topology do.
+  Platform(std::vector<Device> devices, std::vector<Store> stores, std::vector<Bus> buses,
+           std::vector<Route> routes);
 
   /// Returns M equal devices, kind0 … kind(M−1), without links.
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
@@ -117,7 +123,8 @@ class Platform {
   const Device& device(DeviceId id) const { return devices_[id.index()]; }
   /// Returns the link from one device to another, or the default link, or nothing. A link given in
   /// one direction serves the other where that one is not given. With Routing::kWidest, returns the
-  /// path of links as one link; the default link serves pairs without a path.
+  /// path of links as one link; the default link serves pairs without a path. With a topology,
+  /// returns the route as a link, with the bandwidth of a flow that has its buses to itself.
   std::optional<Link> link(DeviceId from, DeviceId to) const;
   std::optional<DeviceId> find(std::string_view name) const;  ///< in O(log M)
   /// Returns the links as given, in order, for writing a platform out.
@@ -125,12 +132,15 @@ class Platform {
   const std::optional<Link>& default_link() const { return default_link_; }
   const Traffic& traffic() const { return traffic_; }
   Contention contention() const { return traffic_.contention; }
+  /// Returns null where the platform has links.
+  const Topology* topology() const { return topology_.get(); }
 
  private:
   std::vector<Device> devices_;
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links_;
   std::optional<Link> default_link_;
   Traffic traffic_;
+  std::shared_ptr<const Topology> topology_;
   std::vector<std::size_t> by_name_;                 // indices of devices_
   std::unordered_map<std::uint64_t, Link> by_pair_;  // given links, in both directions; or paths
 };

@@ -19,7 +19,15 @@ std::vector<std::vector<std::string>> operator_names(const Graph& graph, const S
 }
 
 std::string_view to_string(Objective objective) {
-  return objective == Objective::kLatency ? "latency" : "throughput";
+  switch (objective) {
+    case Objective::kThroughput:
+      return "throughput";
+    case Objective::kColdStart:
+      return "cold-start";
+    case Objective::kLatency:
+      break;
+  }
+  return "latency";
 }
 
 std::string_view to_string(Outcome outcome) {

@@ -11,6 +11,7 @@
 #include "hios/graph/fusion/merge_siblings.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
+#include "hios/schedule/weights.h"
 
 namespace hios {
 
@@ -39,6 +40,8 @@ struct Schedule {
   /// transfers, each once (transfers_of() in hios/schedule/transfers.h). Empty: the transfer that
   /// is ready first goes first (hios/evaluate/simulate.h).
   std::vector<PlannedTransfer> transfers = {};
+  /// How parameters get to the devices. Empty: they are there from the beginning.
+  std::optional<Weights> weights = {};
 
   const std::vector<Stage>& stages(DeviceId id) const { return devices[id.index()]; }
   bool operator==(const Schedule&) const = default;
@@ -58,6 +61,7 @@ std::string_view to_string(Outcome outcome);
 enum class Objective {
   kLatency,     ///< latency of one inference, or of all inputs that are there at once
   kThroughput,  ///< the time from one inference to the next, many being in flight
+  kColdStart,   ///< latency of the first inference, when no device holds parameters
 };
 std::string_view to_string(Objective objective);
 
