@@ -23,6 +23,7 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
+#include "scheduler/cold/pipelined.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
@@ -53,6 +54,12 @@ ScheduleResult run_sequential(const Problem& problem, const Options& options,
   const DeviceId device = single_device(problem.graph(), problem.costs(), "sequential");
   return complete(on_one_device(problem.platform(), device, sequential(problem.graph())),
                   Outcome::kFeasible, problem, options, context);
+}
+
+ScheduleFunction on_one_device_by(LoadOrder order) {
+  return [order](const Problem& problem, const Options& options, const Context& context) {
+    return schedule_on_one_device(problem, options, context, order);
+  };
 }
 
 ScheduleResult run_ios(const Problem& problem, const Options& options, const Context& context) {
@@ -228,7 +235,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
                         problem, options, known);
 }
 
-std::array<Algorithm, 19> table() {
+std::array<Algorithm, 21> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -328,6 +335,22 @@ std::array<Algorithm, 19> table() {
        .streams = true,
        .exact = true,
        .contention = std::string(kTakesShorterWithContention)},
+      {.name = "load-then-run",
+       .description = "a cold start of one device: all parameters, then the operators in order",
+       .options = {},
+       .run = on_one_device_by(LoadOrder::kLoadFirst),
+       .many_devices = false,
+       .objective = Objective::kColdStart,
+       .constraints = std::string(kWantsOneDevice),
+       .contention = std::string(kMeetsNoContention)},
+      {.name = "pipelined",
+       .description = "a cold start of one device: parameters in the order of use, while it runs",
+       .options = {},
+       .run = on_one_device_by(LoadOrder::kPipelined),
+       .many_devices = false,
+       .objective = Objective::kColdStart,
+       .constraints = std::string(kWantsOneDevice),
+       .contention = std::string(kMeetsNoContention)},
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
        .options = {specs.order, specs.population, specs.generations},

@@ -65,6 +65,7 @@ const std::map<std::string, Floor> kFloors = {
        {"split"},
        {"batches"},
        {"pipeline"},
+       {"cold"},
        {"option_specs.h"},
        {"registry.h"},
        {"compare"}}}},

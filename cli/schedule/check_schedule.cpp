@@ -14,6 +14,7 @@
 #include "hios/report/draw_timeline.h"
 #include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/compare/throughput.h"
 
 namespace hios::cli {
@@ -53,8 +54,12 @@ Prediction predict(const ScheduleFile& file, const ScheduleInputs& inputs, const
     scheduler::predict_throughput(predicted, problem, file.schedule);
     return predicted;
   }
+  scheduler::LowerBound any = scheduler::lower_bound(graph, costs);
+  if (const auto& weights = file.schedule.weights) {
+    any = scheduler::with_loads_bound(graph, costs, std::move(any), weights->resident);
+  }
   const scheduler::LowerBound bound =
-      scheduler::snap_to_latency(scheduler::lower_bound(graph, costs), timeline.latency_ms);
+      scheduler::snap_to_latency(std::move(any), timeline.latency_ms);
   if (bound.ms > timeline.latency_ms) {
     throw RunError("the lower bound (" + bound.name + ") is above the schedule's latency");
   }

@@ -44,13 +44,21 @@ using scheduler::Request;
 using scheduler::Row;
 
 /// Returns the algorithms that --algorithm and --compare name, each once. A comparison includes
-/// sequential and ios, and without --algorithm all.
+/// the baselines (sequential and ios; of cold starts load-then-run and pipelined), and without
+/// --algorithm all.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
-  const bool throughput = flags.text("objective") == to_string(Objective::kThroughput);
+  const std::string objective = flags.text("objective");
+  const auto is_for = [&](const Algorithm& algorithm) {
+    return algorithm.objective == Objective::kLatency ||
+           to_string(algorithm.objective) == objective;
+  };
   std::vector<std::string> names;
-  if (compare && flags.given("algorithm")) names = {"sequential", "ios"};
+  if (compare && flags.given("algorithm")) {
+    names = {"sequential", "ios"};
+    if (objective == to_string(Objective::kColdStart)) names = {"load-then-run", "pipelined"};
+  }
   if (compare && !flags.given("algorithm")) names = {"all"};
   if (flags.given("algorithm") || !compare) {
     for (std::string& name : flags.list("algorithm")) names.push_back(std::move(name));
@@ -63,14 +71,15 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
   for (const std::string& name : names) {
     if (name != "all") {
       const Algorithm& algorithm = registry.find(name);
-      if (algorithm.objective == Objective::kThroughput && !throughput) {
-        throw InputError(name + " plans for throughput: give --objective throughput");
+      if (!is_for(algorithm)) {
+        const std::string other(to_string(algorithm.objective));
+        throw InputError(name + " plans for " + other + ": give --objective " + other);
       }
       choose(algorithm);
       continue;
     }
     for (const Algorithm& algorithm : registry.all()) {
-      if (throughput || algorithm.objective == Objective::kLatency) choose(algorithm);
+      if (is_for(algorithm)) choose(algorithm);
     }
   }
   if (chosen.size() > 1 && (flags.given("output") || flags.given("timeline"))) {

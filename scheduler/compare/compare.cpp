@@ -10,6 +10,8 @@
 #include "scheduler/batches/divided.h"
 #include "scheduler/batches/every_division.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/cold/cold_start.h"
+#include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/compare/throughput.h"
 #include "scheduler/pipeline/period_bounds.h"
 
@@ -35,13 +37,24 @@ const ScheduleFunction& function_of(const Algorithm& algorithm, Objective object
 
 /// Returns the objective that schedules of function_of() have.
 Objective objective_of(const Algorithm& algorithm, Objective objective) {
+  if (objective == Objective::kColdStart) return objective;
   return algorithm.run_throughput ? objective : algorithm.objective;
 }
 
-DividedResult run(const Request& request, const Problem& problem, const Context& context) {
+void check_objective(const Algorithm& algorithm, Objective objective) {
+  if (algorithm.objective == Objective::kLatency || algorithm.objective == objective) return;
+  throw InputError(algorithm.name + " schedules for " +
+                   std::string(to_string(algorithm.objective)) + ", not for " +
+                   std::string(to_string(objective)));
+}
+
+DividedResult run(const Request& request, const Problem& problem, const Context& context,
+                  const LowerBound& resident_bound) {
   const Algorithm& algorithm = *request.algorithm;
-  if (algorithm.objective == Objective::kThroughput && problem.objective() == Objective::kLatency) {
-    throw InputError(algorithm.name + " schedules for throughput, not for latency");
+  check_objective(algorithm, problem.objective());
+  if (problem.objective() == Objective::kColdStart) {
+    return {{borrowed(problem.graph()), borrowed(problem.costs())},
+            schedule_cold_start(algorithm, problem, request.options, context, resident_bound)};
   }
   if (const DivisibleProblem* const divisible = problem.divisible()) {
     return schedule_divided(*divisible, algorithm, request.options, context);
@@ -50,9 +63,10 @@ DividedResult run(const Request& request, const Problem& problem, const Context&
           function_of(algorithm, problem.objective())(problem, request.options, context)};
 }
 
-Row row_of(const Request& request, const Problem& problem, const Context& context) {
+Row row_of(const Request& request, const Problem& problem, const Context& context,
+           const LowerBound& resident_bound) {
   const double start_s = context.deadline.now_s();
-  auto [division, result] = run(request, problem, context);
+  auto [division, result] = run(request, problem, context, resident_bound);
   Row row{.algorithm = request.algorithm->name,
           .graph = std::move(division.graph),
           .costs = std::move(division.costs),
@@ -64,7 +78,7 @@ Row row_of(const Request& request, const Problem& problem, const Context& contex
           .predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
                         result.bound}};
   describe(row);
-  if (problem.objective() == Objective::kLatency) return row;
+  if (problem.objective() != Objective::kThroughput) return row;
   row.many = row.predicted;
   LowerBound proven;
   if (row.objective == Objective::kThroughput) proven = {result.lower_bound_ms, result.bound};
@@ -126,7 +140,8 @@ class Comparison {
     for (const Request& request : requests_) {
       if (deadline_.stop_requested() && rows.size() > refused) break;
       try {
-        rows.push_back(row_of(request, problem_, context_of(*request.algorithm, seconds)));
+        rows.push_back(
+            row_of(request, problem_, context_of(*request.algorithm, seconds), resident_bound_));
       } catch (const InputError& error) {
         if (++refused == requests_.size() && !copies) throw;
         rows.push_back({.algorithm = request.algorithm->name, .refusal = error});
@@ -134,7 +149,7 @@ class Comparison {
     }
     if (copies && !deadline_.stop_requested()) rows.push_back(*copies);
     // Bounds of periods are of blocks that form no cycle, and all those rows have the same.
-    if (problem_.objective() == Objective::kLatency) share_bounds(rows);
+    if (problem_.objective() != Objective::kThroughput) share_bounds(rows);
     return rows;
   }
 
@@ -142,13 +157,17 @@ class Comparison {
   /// Finds the problem's bound, once and in no algorithm's time.
   void find_bound() {
     const bool needed = std::ranges::any_of(requests_, [&](const Request& each) {
-      return objective_of(*each.algorithm, problem_.objective()) == Objective::kLatency;
+      return objective_of(*each.algorithm, problem_.objective()) != Objective::kThroughput;
     });
     if (!needed) return;
     const Deadline part = deadline_.share(kShareOfBound);
     bound_ = problem_.divisible() != nullptr
                  ? bound_of_every_division(*problem_.divisible(), part)
                  : lower_bound(problem_.graph(), problem_.costs(), part);
+    resident_bound_ = bound_;
+    if (problem_.objective() == Objective::kColdStart) {
+      bound_ = with_loads_bound(problem_.graph(), problem_.costs(), bound_);
+    }
   }
 
   std::optional<Row> data_parallelism() const {
@@ -176,7 +195,8 @@ class Comparison {
   std::span<const Request> requests_;
   const Deadline& deadline_;
   const CompareOptions& options_;
-  LowerBound bound_{0, "none"};  ///< bound of the latency
+  LowerBound bound_{0, "none"};           ///< bound of the latency
+  LowerBound resident_bound_{0, "none"};  ///< the same where all parameters are on the devices
 };
 
 }  // namespace

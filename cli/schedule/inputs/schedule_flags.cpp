@@ -18,9 +18,9 @@ po::options_description schedule_flags() {
   group.add_options()("algorithm", value("NAME[,NAME...]|all"),
                       daily("the schedulers (--list-algorithms)"));
   group.add_options()(
-      "objective", value("latency|throughput")->default_value("latency"),
-      "minimize the time of one inference, or the time from one to the next where many "
-      "are in flight");
+      "objective", value("latency|throughput|cold-start")->default_value("latency"),
+      "minimize the time of one inference, the time from one to the next where many "
+      "are in flight, or the time of the first one, while its parameters are loaded");
   group.add_options()(
       "compare",
       daily("all schedulers side by side, or those of --algorithm next to sequential and ios; "

@@ -9,6 +9,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/schedule/schedule_json.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/compare/throughput.h"
 
 namespace hios::cli {
@@ -20,17 +21,31 @@ std::shared_ptr<const Value> kept(const Value& value) {
   return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
 }
 
-/// Returns the largest bound of the others' latency, or else one of this graph.
-scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others, const Graph& graph,
-                               const CostModel& costs) {
+scheduler::LowerBound cold_bound(const Graph& graph, const CostModel& costs,
+                                 const Weights& weights) {
+  return scheduler::with_loads_bound(graph, costs, scheduler::lower_bound(graph, costs),
+                                     weights.resident);
+}
+
+/// Returns the largest bound of the others' latency, or else one of this graph. Where the schedule
+/// has resident parameters, the others' bound is none of it.
+scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others,
+                               const scheduler::Row& given) {
+  const Graph& graph = *given.graph;
+  const CostModel& costs = *given.costs;
+  const auto& weights = given.schedule.weights;
+  if (weights && !weights->resident.empty()) return cold_bound(graph, costs, *weights);
+  const Objective wanted =
+      given.objective == Objective::kColdStart ? Objective::kColdStart : Objective::kLatency;
   scheduler::LowerBound bound{-1, {}};
   for (const scheduler::Row& row : others) {
     const Prediction& predicted = row.predicted;
-    if (row.refusal || row.objective != Objective::kLatency || predicted.bound == "none") continue;
+    if (row.refusal || row.objective != wanted || predicted.bound == "none") continue;
     if (predicted.lower_bound_ms <= bound.ms) continue;
     bound = {predicted.lower_bound_ms, predicted.bound};
   }
-  return bound.ms >= 0 ? bound : scheduler::lower_bound(graph, costs);
+  if (bound.ms >= 0) return bound;
+  return weights ? cold_bound(graph, costs, *weights) : scheduler::lower_bound(graph, costs);
 }
 
 Prediction latency_of(const scheduler::Row& row, const scheduler::LowerBound& any) {
@@ -81,6 +96,13 @@ std::vector<std::string> show_findings(const std::string& name, const GivenSched
 scheduler::Row given_row(const GivenFile& from, const GivenSchedule& given, ScheduleInputs& inputs,
                          const scheduler::Problem& problem,
                          const std::vector<scheduler::Row>& others) {
+  const bool cold = problem.objective() == Objective::kColdStart;
+  if (cold != (given.file.objective == Objective::kColdStart)) {
+    throw InputError(from.name + ": $.objective: the schedule is for " +
+                     std::string(to_string(given.file.objective)) + ", and this compares " +
+                     std::string(to_string(problem.objective())) +
+                     "; give its objective by --objective");
+  }
   const bool divided = given.graph->batching() != nullptr;
   scheduler::Row row{.algorithm = given.file.algorithm.empty() ? from.name : given.file.algorithm,
                      .requested = false,
@@ -92,8 +114,8 @@ scheduler::Row given_row(const GivenFile& from, const GivenSchedule& given, Sche
   row.costs = divided ? std::make_shared<const CostModel>(inputs.costs_of(*given.graph))
                       : kept(inputs.costs());
   describe(row);
-  row.predicted = latency_of(row, bound_of(others, *row.graph, *row.costs));
-  if (problem.objective() == Objective::kLatency) return row;
+  row.predicted = latency_of(row, bound_of(others, row));
+  if (problem.objective() != Objective::kThroughput) return row;
   row.many = row.predicted;
   predict_throughput(*row.many, problem, row.schedule);
   if (row.objective == Objective::kThroughput) row.predicted = *row.many;

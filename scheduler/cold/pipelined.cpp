@@ -1,0 +1,41 @@
+#include "scheduler/cold/pipelined.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "scheduler/algorithms/baselines/sequential.h"
+#include "scheduler/list/requirements.h"
+
+namespace hios::scheduler {
+
+ScheduleResult schedule_on_one_device(const Problem& problem, const Options& options,
+                                      const Context& context, LoadOrder order) {
+  const std::string name = order == LoadOrder::kLoadFirst ? "load-then-run" : "pipelined";
+  const Graph& graph = problem.graph();
+  const Platform& platform = problem.platform();
+  std::optional<Schedule> shortest;
+  std::optional<InputError> refusal;
+  double least_ms = 0;
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    const DeviceId only[] = {DeviceId(d)};
+    try {
+      const CostModel costs = problem.costs().only(only);
+      const DeviceId device = single_device(graph, costs, name);
+      Schedule schedule =
+          with_loads(on_one_device(platform, device, sequential(graph)), graph, platform, order);
+      const double ms = simulate(graph, schedule, problem.costs()).latency_ms;
+      if (shortest && ms >= least_ms) continue;
+      shortest = std::move(schedule);
+      least_ms = ms;
+    } catch (const InputError& error) {
+      if (!refusal) refusal = error;
+    }
+  }
+  if (!shortest) throw *refusal;
+  return complete(std::move(*shortest), Outcome::kFeasible, problem, options, context);
+}
+
+}  // namespace hios::scheduler
