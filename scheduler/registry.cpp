@@ -56,12 +56,6 @@ ScheduleResult run_sequential(const Problem& problem, const Options& options,
                   Outcome::kFeasible, problem, options, context);
 }
 
-ScheduleFunction on_one_device_by(LoadOrder order) {
-  return [order](const Problem& problem, const Options& options, const Context& context) {
-    return schedule_on_one_device(problem, options, context, order);
-  };
-}
-
 ScheduleResult run_ios(const Problem& problem, const Options& options, const Context& context) {
   const DeviceId device = single_device(problem.graph(), problem.costs(), "ios");
   IosOptions limits;
@@ -338,7 +332,7 @@ std::array<Algorithm, 21> table() {
       {.name = "load-then-run",
        .description = "a cold start of one device: all parameters, then the operators in order",
        .options = {},
-       .run = on_one_device_by(LoadOrder::kLoadFirst),
+       .run = load_then_run,
        .many_devices = false,
        .objective = Objective::kColdStart,
        .constraints = std::string(kWantsOneDevice),
@@ -346,7 +340,7 @@ std::array<Algorithm, 21> table() {
       {.name = "pipelined",
        .description = "a cold start of one device: parameters in the order of use, while it runs",
        .options = {},
-       .run = on_one_device_by(LoadOrder::kPipelined),
+       .run = pipelined,
        .many_devices = false,
        .objective = Objective::kColdStart,
        .constraints = std::string(kWantsOneDevice),

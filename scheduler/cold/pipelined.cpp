@@ -1,19 +1,20 @@
 #include "scheduler/cold/pipelined.h"
 
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "scheduler/algorithms/baselines/sequential.h"
+#include "scheduler/cold/loads.h"
 #include "scheduler/list/requirements.h"
 
 namespace hios::scheduler {
+namespace {
 
-ScheduleResult schedule_on_one_device(const Problem& problem, const Options& options,
-                                      const Context& context, LoadOrder order) {
-  const std::string name = order == LoadOrder::kLoadFirst ? "load-then-run" : "pipelined";
+ScheduleResult on_one_device(std::string_view name, LoadOrder order, const Problem& problem,
+                             const Options& options, const Context& context) {
   const Graph& graph = problem.graph();
   const Platform& platform = problem.platform();
   std::optional<Schedule> shortest;
@@ -24,8 +25,8 @@ ScheduleResult schedule_on_one_device(const Problem& problem, const Options& opt
     try {
       const CostModel costs = problem.costs().only(only);
       const DeviceId device = single_device(graph, costs, name);
-      Schedule schedule =
-          with_loads(on_one_device(platform, device, sequential(graph)), graph, platform, order);
+      Schedule schedule = with_loads(scheduler::on_one_device(platform, device, sequential(graph)),
+                                     graph, platform, order);
       const double ms = simulate(graph, schedule, problem.costs()).latency_ms;
       if (shortest && ms >= least_ms) continue;
       shortest = std::move(schedule);
@@ -36,6 +37,17 @@ ScheduleResult schedule_on_one_device(const Problem& problem, const Options& opt
   }
   if (!shortest) throw *refusal;
   return complete(std::move(*shortest), Outcome::kFeasible, problem, options, context);
+}
+
+}  // namespace
+
+ScheduleResult load_then_run(const Problem& problem, const Options& options,
+                             const Context& context) {
+  return on_one_device("load-then-run", LoadOrder::kLoadFirst, problem, options, context);
+}
+
+ScheduleResult pipelined(const Problem& problem, const Options& options, const Context& context) {
+  return on_one_device("pipelined", LoadOrder::kPipelined, problem, options, context);
 }
 
 }  // namespace hios::scheduler

@@ -1,15 +1,18 @@
 #pragma once
 
-#include "scheduler/cold/loads.h"
 #include "scheduler/scheduler.h"
 
+/// Cold starts of one device: of all devices, the one on which they are shortest. Operators run in
+/// the graph's topological order. Both throw InputError where no device can run and hold all
+/// operators, or none of these has a route from a store.
 namespace hios::scheduler {
 
-/// Returns the cold start of one device that is shortest among all devices: operators in the
-/// graph's topological order, parameters loaded in the order of their use. With
-/// LoadOrder::kLoadFirst this is what servers do today, and the baseline of every speed-up. Throws
-/// InputError where no device can run and hold all operators, or none has a route from a store.
-ScheduleResult schedule_on_one_device(const Problem& problem, const Options& options,
-                                      const Context& context, LoadOrder order);
+/// Returns a cold start that loads all parameters first, in the order of their use, and then runs:
+/// what servers do, and the baseline of every speed-up.
+ScheduleResult load_then_run(const Problem& problem, const Options& options,
+                             const Context& context);
+
+/// Returns a cold start that loads parameters in the order of their use while it runs.
+ScheduleResult pipelined(const Problem& problem, const Options& options, const Context& context);
 
 }  // namespace hios::scheduler
