@@ -130,24 +130,16 @@ ScheduleFunction by_mapping(std::string name, Map map) {
   };
 }
 
-TimedSchedule map_by_recording(const Graph& graph, const CostModel& costs, const Options&,
-                               const Deadline& deadline) {
-  return record_mappings(graph, costs, deadline);
+/// A mapping that has no options.
+template <TimedSchedule (*map)(const Graph&, const CostModel&, const Deadline&)>
+TimedSchedule plainly(const Graph& graph, const CostModel& costs, const Options&,
+                      const Deadline& deadline) {
+  return map(graph, costs, deadline);
 }
 
 TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Options& options,
                           const Deadline& deadline) {
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
-}
-
-TimedSchedule map_by_peft(const Graph& graph, const CostModel& costs, const Options&,
-                          const Deadline& deadline) {
-  return schedule_peft(graph, costs, deadline);
-}
-
-TimedSchedule map_by_clusters(const Graph& graph, const CostModel& costs, const Options&,
-                              const Deadline& deadline) {
-  return schedule_clusters(graph, costs, deadline);
 }
 
 /// Returns a baseline of the papers on unlike devices: one operator a stage, the schedule as it is
@@ -260,11 +252,11 @@ std::array<Algorithm, 21> table() {
       {.name = "inter-mr",
        .description = "mapping recording over devices (HIOS, Alg. 3)",
        .options = {specs.subsets},
-       .run = by_mapping("inter-mr", map_by_recording)},
+       .run = by_mapping("inter-mr", plainly<record_mappings>)},
       {.name = "hios-mr",
        .description = "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
        .options = {specs.subsets, specs.window},
-       .run = by_mapping("hios-mr", map_by_recording),
+       .run = by_mapping("hios-mr", plainly<record_mappings>),
        .streams = true},
       {.name = "heft",
        .description = "earliest finish by upward rank, in gaps too (HEFT), then stages on each",
@@ -274,12 +266,12 @@ std::array<Algorithm, 21> table() {
       {.name = "peft",
        .description = "earliest finish with a look ahead (PEFT), then stages on each",
        .options = {specs.subsets, specs.window},
-       .run = by_mapping("peft", map_by_peft),
+       .run = by_mapping("peft", plainly<schedule_peft>),
        .streams = true},
       {.name = "cluster",
        .description = "clusters by expensive transfers (DSC) to devices, then stages on each",
        .options = {specs.subsets, specs.window},
-       .run = by_mapping("cluster", map_by_clusters),
+       .run = by_mapping("cluster", plainly<schedule_clusters>),
        .streams = true},
       {.name = "met",
        .description = "each operator on the device that is fastest for it (DiviML's baseline)",
