@@ -1,6 +1,7 @@
 #include "scheduler/cold/pipelined.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace {
 
 ScheduleResult on_one_device(std::string_view name, LoadOrder order, const Problem& problem,
                              const Options& options, const Context& context) {
+  if (!problem.platform().topology()) {
+    throw InputError(std::string(name) +
+                     " loads parameters, and the platform has no routes for them");
+  }
   const Graph& graph = problem.graph();
   const Platform& platform = problem.platform();
   std::optional<Schedule> shortest;

@@ -37,6 +37,7 @@ bool is_small(const Graph& graph) { return graph.size() <= 16 && graph.edge_coun
 
 void judge_algorithms(const Graph& graph, const Platform& platform, const CostModel& costs) {
   for (const scheduler::Algorithm& algorithm : scheduler::built_in().all()) {
+    if (algorithm.objective == Objective::kColdStart) continue;  // it needs routes
     const auto result = result_of(algorithm, costs);
     if (!result) continue;
     const auto findings = validate(graph, platform, result->schedule);

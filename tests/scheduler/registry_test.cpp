@@ -47,10 +47,12 @@ Graph changed(const Graph& graph, std::size_t index, Change change) {
 TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{
-                       "sequential", "ios", "inter-lp", "hios-lp", "inter-mr", "hios-mr", "heft",
-                       "peft", "cluster", "met", "greedy", "getf", "m-sct", "annealing", "ea",
-                       "best", "milp", "milp-split", "slice-graph"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{
+                "sequential",    "ios",       "inter-lp",   "hios-lp", "inter-mr", "hios-mr",
+                "heft",          "peft",      "cluster",    "met",     "greedy",   "getf",
+                "m-sct",         "annealing", "ea",         "best",    "milp",     "milp-split",
+                "load-then-run", "pipelined", "slice-graph"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);
@@ -170,6 +172,7 @@ TEST(Registry, LargerRandomGraphsOnSeveralDevices) {
     const CostModel costs = CostModel::from_graph(graph, platform);
     const test::PlainCosts plain_costs = test::plain_costs_of(graph, platform);
     for (const Algorithm& algorithm : built_in().all()) {
+      if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
       if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm.name));
       Options options(algorithm.options);
@@ -206,6 +209,7 @@ TEST(Registry, TheFourNetworks) {
     const Graph graph(coarse.graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
     const Platform platform = test::devices(2, 2);
     for (const Algorithm& algorithm : built_in().all()) {
+      if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
       if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(algorithm.name));
       const ScheduleResult result = run_named(algorithm.name, graph, platform);
@@ -251,6 +255,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
   Context context;
   context.bound = LowerBound{0.5, "given"};
   for (const Algorithm& algorithm : built_in().all()) {
+    if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run_named(algorithm.name, graph, test::devices(2, 2), context);
@@ -262,6 +267,7 @@ TEST(Registry, AGivenBoundIsNotComputedAgain) {
 TEST(Registry, EmptyGraph) {
   const Graph graph("empty", {}, {});
   for (const Algorithm& algorithm : built_in().all()) {
+    if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const ScheduleResult result = run_named(algorithm.name, graph, test::devices(2, 2));
@@ -300,6 +306,7 @@ TEST(Registry, HonoursLabelsAndMemory) {
   const Graph heavy = changed(plain, 1, [](Operator& op) { op.parameter_bytes = 100; });
   const Platform small({{"gpu0", "gpu", 0, 2, 99, ""}, {"gpu1", "gpu", 0, 2, 0, ""}});
   for (const Algorithm& algorithm : built_in().all()) {
+    if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
     if (algorithm.exact) continue;  // oracle_test judges those that are built, on small graphs
     SCOPED_TRACE(algorithm.name);
     const Platform two = test::devices(2, 2);

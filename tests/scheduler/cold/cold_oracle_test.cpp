@@ -151,7 +151,9 @@ TEST(ColdOracle, NoAlgorithmIsBetterThanBruteForceAndNoBoundAboveIt) {
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.objective == Objective::kThroughput || algorithm.exact) continue;
       SCOPED_TRACE(algorithm.name);
-      const Context context{.seed = seed, .bound = bound};
+      Context context;
+      context.seed = seed;
+      context.bound = bound;
       Options options(algorithm.options);
       if (options.has("iterations")) options.set("iterations=300");
       const ScheduleResult result =
