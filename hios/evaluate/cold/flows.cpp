@@ -58,6 +58,12 @@ double Flows::next_change_ms() {
   return std::max(next_ms, now_ms_);
 }
 
+double Flows::gb_per_s(FlowId flow) {
+  share();
+  const auto found = std::ranges::find(by_most_, flow, [&](auto slot) { return slots_[slot].id; });
+  return found == by_most_.end() ? 0 : slots_[*found].rate / kBytesPerMs;
+}
+
 bool Flows::has_ended(const UnderWay& flow, double ms) const {
   return flow.ends_ms <= same_time_ms(ms) || (flow.ends_ms - ms) * flow.rate < kEndBytes;
 }

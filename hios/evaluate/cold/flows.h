@@ -40,6 +40,8 @@ class Flows {
   /// Returns the time at which the next flow ends, or has waited its latency and changes the rates
   /// of others; infinity where none is under way.
   double next_change_ms();
+  /// Returns the rate of a flow now: 0 while it waits its latency, and where it has ended.
+  double gb_per_s(FlowId flow);
   /// Lets time pass until `ms`, and returns the flows that ended, ascending. REQUIRES: now ≤ ms ≤
   /// next_change_ms().
   std::vector<FlowId> advance(double ms);
