@@ -46,9 +46,19 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
 }
 
 std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const {
+  if (platform_->topology()) {
+    const auto route = platform_->link(from, to);
+    return route ? std::optional(route->transfer_ms(size)) : std::nullopt;
+  }
   if (const TransferCurve* points = curve(from, to)) return points->transfer_ms(size);
   if (const auto link = platform_->link(from, to)) return link->transfer_ms(size);
   return std::nullopt;
+}
+
+std::optional<double> CostModel::own_transfer_ms(EdgeId id, DeviceId from, DeviceId to) const {
+  const Edge& edge = graph_->edge(id);
+  if (edge.transfer_ms) return edge.transfer_ms;
+  return time_between(edge, platform_->device(from), platform_->device(to));
 }
 
 void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
@@ -60,6 +70,9 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
   if (edge.transfer_by_pair && edge.size_bytes == 0) {
     throw InputError(text + ": its transfer_ms does not name the pair, and it has no bytes; give " +
                      "one of the two");
+  }
+  if (platform_->topology()) {
+    throw InputError(text + ": give the platform a route between the two, or the edge transfer_ms");
   }
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) + ")",
@@ -79,8 +92,9 @@ void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
     for (std::size_t b = 0; b < devices; ++b) {
       if (a == b) continue;
       auto ms = edge.transfer_ms;
-      if (!ms)
+      if (!ms) {
         ms = time_between(edge, platform_->device(DeviceId(a)), platform_->device(DeviceId(b)));
+      }
       const bool sized = !edge.transfer_by_pair || edge.size_bytes > 0;
       if (!ms && sized) ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
       if (!ms) refuse_transfer(edge, DeviceId(a), DeviceId(b));

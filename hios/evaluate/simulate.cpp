@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "hios/evaluate/cold/simulate_flows.h"
 #include "hios/evaluate/contended_run.h"
 #include "hios/schedule/assignment.h"
 
@@ -152,6 +153,7 @@ class Simulation {
 }  // namespace
 
 Timeline simulate(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  if (costs.platform().topology()) return simulate_flows(graph, schedule, costs);
   const bool alone = costs.platform().contention() == Contention::kNone;
   return alone ? Simulation(graph, schedule, costs).run()
                : simulate_contended(graph, schedule, costs);

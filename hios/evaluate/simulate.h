@@ -28,6 +28,9 @@ namespace hios {
 ///    are sent.
 /// Transfers only delay each other, so no stage starts earlier than without contention. Without
 /// contention a list of transfers changes nothing.
+///
+/// Where the platform has a topology, transfers share its buses, and Schedule::weights count: by
+/// the rules in hios/evaluate/cold/simulate_flows.h.
 Timeline simulate(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
 }  // namespace hios

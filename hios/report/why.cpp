@@ -19,11 +19,20 @@ Json chain_json(const CriticalChain& chain, const Graph& graph) {
                          {"to", each.to.index()},
                          {"ms", each.ms}});
   }
-  return {{"stages", chain.stages},
-          {"stages_ms", chain.stages_ms},
-          {"transfers_ms", chain.transfers_ms},
-          {"other_ms", chain.other_ms},
-          {"transfers", std::move(transfers)}};
+  Json json = {{"stages", chain.stages},
+               {"stages_ms", chain.stages_ms},
+               {"transfers_ms", chain.transfers_ms},
+               {"other_ms", chain.other_ms},
+               {"transfers", std::move(transfers)}};
+  if (chain.loads.empty()) return json;
+  json["loads_ms"] = chain.loads_ms;
+  for (const ChainLoad& each : chain.loads) {
+    json["loads"].push_back({{"operator", graph.op(each.of).name},
+                             {"to", each.to.index()},
+                             {"lane", each.lane},
+                             {"ms", each.ms}});
+  }
+  return json;
 }
 
 void add_limits(Json& json, const Limits& limits, const Graph& graph) {
@@ -51,6 +60,10 @@ Json devices_json(const Why& why, const Graph& graph) {
                        {"waiting_ms", times.waiting_ms()},
                        {"idle_ms", times.idle_ms},
                        {"waits", std::move(waits)}});
+    for (const WaitsForLane& each : waits_by_lane(times)) {
+      devices.back()["load_waits"].push_back(
+          {{"lane", each.lane}, {"ms", each.ms}, {"operators", names_json(each.operators, graph)}});
+    }
   }
   return devices;
 }

@@ -78,6 +78,18 @@ std::string transfer_words(const Why& why, const Graph& graph) {
   return all.size() > kMostNames ? text + ", …" : text;
 }
 
+/// Returns the longest loads of the chain, the longest first: "conv_3 to gpu1 2.10".
+std::string load_words(const Why& why, const Graph& graph) {
+  std::vector<ChainLoad> all = why.limits->chain.loads;
+  std::ranges::stable_sort(all, std::greater<>(), &ChainLoad::ms);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNames, all.size()); ++i) {
+    text += (i > 0 ? ", " : "") + name_of(all[i].of, graph) + " to " + name_of(all[i].to, why) +
+            " " + ms_digits(all[i].ms);
+  }
+  return all.size() > kMostNames ? text + ", …" : text;
+}
+
 std::string busiest_words(const Why& why) {
   const Limits& limits = *why.limits;
   const std::string name = name_of(limits.busiest, why);
@@ -100,6 +112,9 @@ std::string limit_words(const Why& why, const Graph& graph) {
              " fit nowhere else; " + path;
     case Limit::kWork:
       return takes + "the work itself limits it, as " + busiest_words(why) + "; " + path;
+    case Limit::kLoads:
+      return takes + "loads of parameters limit it, " + ms_digits(limits.chain.loads_ms) +
+             " ms on its critical path (" + load_words(why, graph) + "); " + path;
     case Limit::kTransfers:
       return takes + "transfers limit it, " + ms_digits(limits.chain.transfers_ms) +
              " ms on its critical path (" + transfer_words(why, graph) + "); " + path;
@@ -108,7 +123,11 @@ std::string limit_words(const Why& why, const Graph& graph) {
   }
   return takes + "no single limit, as " + busiest_words(why) + ", and transfers take " +
          whole_percent(limits.latency_ms > 0 ? limits.chain.transfers_ms / limits.latency_ms : 0) +
-         " of its critical path; " + path;
+         " of its critical path" +
+         (limits.chain.loads_ms > 0
+              ? ", loads of parameters " + whole_percent(limits.chain.loads_ms / limits.latency_ms)
+              : "") +
+         "; " + path;
 }
 
 std::string gains_words(const Why& why) {
@@ -128,18 +147,39 @@ std::string gains_words(const Why& why) {
   return gains.quick ? text + ", by longest path and work alone" : text;
 }
 
-/// Returns what one device waits for: "cpu1 waits 12.3 ms of 44.0 for cpu0 (concat_3, conv_17)".
+/// The waits of a device for one other device, or for one lane.
+struct NamedWait {
+  std::string whom;  ///< "cpu0", "parameters of lane 2"
+  double ms = 0;
+  std::vector<OpId> operators;
+};
+
+/// Returns the waits that are long enough to be named, the longest first.
+std::vector<NamedWait> named_waits(const Why& why, std::size_t device) {
+  std::vector<NamedWait> all;
+  for (const WaitsFor& each : waits_by_device(why.times[device])) {
+    all.push_back({name_of(each.from, why), each.ms, each.producers});
+  }
+  for (const WaitsForLane& each : waits_by_lane(why.times[device])) {
+    all.push_back({"parameters of lane " + std::to_string(each.lane), each.ms, each.operators});
+  }
+  std::erase_if(all,
+                [&](const NamedWait& each) { return each.ms < kTellingShare * why.latency_ms; });
+  std::ranges::stable_sort(all, std::greater<>(), &NamedWait::ms);
+  return all;
+}
+
+/// Returns what one device waits for: "cpu1 waits 12.3 ms of 44.0 for cpu0 (concat_3, conv_17), 2.0
+/// for parameters of lane 0 (conv_18)".
 std::string device_waits(const Why& why, std::size_t device, const Graph& graph) {
   std::string text = name_of(DeviceId(device), why);
   bool first = true;
-  for (const WaitsFor& each : waits_by_device(why.times[device])) {
-    if (each.ms < kTellingShare * why.latency_ms) break;
-    std::vector<OpId> names = each.producers;
+  for (const NamedWait& each : named_waits(why, device)) {
+    std::vector<OpId> names = each.operators;
     names.resize(std::min(kMostNames, names.size()));
     text += first ? " waits " + ms_digits(each.ms) + " ms of " + ms_digits(why.latency_ms)
                   : ", " + ms_digits(each.ms);
-    text += " for " + name_of(each.from, why) + " (" +
-            listed_names(names, each.producers.size(), graph) + ")";
+    text += " for " + each.whom + " (" + listed_names(names, each.operators.size(), graph) + ")";
     first = false;
   }
   return text;
@@ -148,9 +188,7 @@ std::string device_waits(const Why& why, std::size_t device, const Graph& graph)
 std::string waits_words(const Why& why, const Graph& graph) {
   std::vector<std::pair<double, std::size_t>> waiting;
   for (std::size_t d = 0; d < why.times.size(); ++d) {
-    const std::vector<WaitsFor> waits = waits_by_device(why.times[d]);
-    if (waits.empty() || waits.front().ms < kTellingShare * why.latency_ms) continue;
-    waiting.emplace_back(why.times[d].waiting_ms(), d);
+    if (!named_waits(why, d).empty()) waiting.emplace_back(why.times[d].waiting_ms(), d);
   }
   std::ranges::stable_sort(waiting, std::greater<>(), [](const auto& each) { return each.first; });
   std::string text;

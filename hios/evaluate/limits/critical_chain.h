@@ -17,13 +17,23 @@ struct ChainTransfer {
   double ms = 0;  ///< from the end of the producer's stage to the start of the waiting one
 };
 
-/// The chain of stages and transfers that decides a timeline's latency: each starts when the one
-/// before it ends. A shorter latency needs a shorter chain. The three times add up to the latency.
+/// A load that a stage, or another load, of the critical chain waited for.
+struct ChainLoad {
+  OpId of;
+  DeviceId to;
+  std::size_t lane = 0;
+  double ms = 0;  ///< from its start to that of the waiting one
+};
+
+/// The chain of stages, transfers and loads that decides a timeline's latency: each starts when the
+/// one before it ends. A shorter latency needs a shorter chain. The times add up to the latency.
 struct CriticalChain {
   std::size_t stages = 0;
   double stages_ms = 0;
   std::vector<ChainTransfer> transfers;  ///< in the order of time
   double transfers_ms = 0;
+  std::vector<ChainLoad> loads = {};  ///< of parameters, in the order of time
+  double loads_ms = 0;
   double other_ms = 0;  ///< planned: launches; measured: the executor's own time as well
 };
 

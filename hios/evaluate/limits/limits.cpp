@@ -23,7 +23,8 @@ bool memory_is_full(const TimedSchedule& timed, DeviceId busiest) {
   const Graph& graph = *timed.graph;
   const CostModel& costs = *timed.costs;
   const auto devices = costs.platform().devices();
-  if (graph.batching() ||
+  // With weights, parameters come and go, and some are read in place.
+  if (graph.batching() || timed.schedule->weights ||
       std::ranges::all_of(devices, [](const Device& each) { return each.memory_bytes == 0; })) {
     return false;
   }
@@ -57,6 +58,8 @@ Limit limit_of(const Limits& limits, const TimedSchedule& timed, std::string_vie
     return Limit::kMemory;
   }
   if (limits.busy_share >= kNearLatency) return Limit::kWork;
+  const bool loads = limits.chain.loads_ms > limits.chain.transfers_ms;
+  if (loads && limits.chain.loads_ms >= kMuchOfChain * limits.latency_ms) return Limit::kLoads;
   const bool much = limits.chain.transfers_ms >= kMuchOfChain * limits.latency_ms;
   return much ? Limit::kTransfers : Limit::kWaits;
 }
@@ -71,6 +74,8 @@ std::string_view to_string(Limit limit) {
       return "memory";
     case Limit::kWork:
       return "work";
+    case Limit::kLoads:
+      return "loads";
     case Limit::kTransfers:
       return "transfers";
     case Limit::kWaits:

@@ -19,8 +19,9 @@ enum class Limit {
   kLongestPath,  ///< the longest path takes kNearLatency of the latency
   kMemory,       ///< operators of the busiest device would fit in another's time, and not in memory
   kWork,         ///< the busiest device is busy for kNearLatency of the time
-  kTransfers,    ///< transfers take kMuchOfChain of the critical chain
-  kWaits,        ///< devices wait for each other, and nothing of the above is the reason
+  kLoads,      ///< loads of parameters take kMuchOfChain of the critical chain, and transfers less
+  kTransfers,  ///< transfers take kMuchOfChain of the critical chain
+  kWaits,      ///< devices wait for each other, and nothing of the above is the reason
 };
 std::string_view to_string(Limit limit);
 

@@ -6,10 +6,22 @@
 #include "hios/evaluate/limits/arrivals.h"
 
 namespace hios {
+namespace {
+
+void tidy_load_waits(std::vector<LoadWait>& waits) {
+  std::map<std::pair<std::size_t, OpId>, double> by_load;
+  for (const LoadWait& wait : waits) by_load[{wait.lane, wait.of}] += wait.ms;
+  waits.clear();
+  for (const auto& [load, ms] : by_load) waits.push_back({load.second, load.first, ms});
+  std::ranges::stable_sort(waits, std::greater<>(), &LoadWait::ms);
+}
+
+}  // namespace
 
 double DeviceTimes::waiting_ms() const {
   double ms = 0;
   for (const Wait& wait : waits) ms += wait.ms;
+  for (const LoadWait& wait : load_waits) ms += wait.ms;
   return ms;
 }
 
@@ -38,15 +50,32 @@ std::vector<DeviceTimes> device_times(const Graph& graph, const Schedule& schedu
       const double wait_ms = stage.start_ms - stage.awaited_ms;
       if (wait_ms > 0) {
         const auto last = arrivals.last(DeviceId(d), s);
-        if (last) device.waits.push_back({last->producer, last->from, wait_ms});
+        const auto load = arrivals.last_load(DeviceId(d), s);
+        if (load && (!last || load->ms > last->ms)) {
+          device.load_waits.push_back({load->of, load->lane, wait_ms});
+        } else if (last)
+          device.waits.push_back({last->producer, last->from, wait_ms});
       }
       device.busy_ms += stage.end_ms - stage.start_ms;
       ended_ms = stage.end_ms;
     }
     device.idle_ms += timeline.latency_ms - ended_ms;
     tidy_waits(device.waits);
+    tidy_load_waits(device.load_waits);
   }
   return devices;
+}
+
+std::vector<WaitsForLane> waits_by_lane(const DeviceTimes& times) {
+  std::vector<WaitsForLane> all;
+  for (const LoadWait& wait : times.load_waits) {
+    auto found = std::ranges::find(all, wait.lane, &WaitsForLane::lane);
+    if (found == all.end()) found = all.insert(all.end(), {wait.lane, 0, {}});
+    found->ms += wait.ms;
+    found->operators.push_back(wait.of);
+  }
+  std::ranges::stable_sort(all, std::greater<>(), &WaitsForLane::ms);
+  return all;
 }
 
 std::vector<WaitsFor> waits_by_device(const DeviceTimes& times) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -19,18 +20,29 @@ struct Wait {
   static auto fields(auto& self) { return std::tie(self.producer, self.from, self.ms); }
 };
 
-/// The use of a device's time in an inference: all three add up to the latency.
+/// The time that a device waits for parameters that a lane loads.
+struct LoadWait {
+  OpId of;  ///< an operator that they belong to
+  std::size_t lane = 0;
+  double ms = 0;
+  static auto fields(auto& self) { return std::tie(self.of, self.lane, self.ms); }
+};
+
+/// The use of a device's time in an inference: all of it adds up to the latency.
 struct DeviceTimes {
-  double busy_ms = 0;       ///< in stages
-  std::vector<Wait> waits;  ///< the longest first, each producer once
-  double idle_ms = 0;       ///< the rest: before its first stage and after its last one
+  double busy_ms = 0;                     ///< in stages
+  std::vector<Wait> waits;                ///< the longest first, each producer once
+  std::vector<LoadWait> load_waits = {};  ///< the longest first, each load once
+  double idle_ms = 0;  ///< the rest: before its first stage and after its last one
   double waiting_ms() const;
-  static auto fields(auto& self) { return std::tie(self.busy_ms, self.waits, self.idle_ms); }
+  static auto fields(auto& self) {
+    return std::tie(self.busy_ms, self.waits, self.load_waits, self.idle_ms);
+  }
 };
 
 /// Returns the use of each device's time in a planned timeline. A stage's whole wait counts for the
-/// tensor that arrives last. Linear in operators and edges, but for sorting. REQUIRES: the timeline
-/// is simulate()'s of this schedule with these costs.
+/// tensor or the load that arrives last. Linear in operators and edges, but for sorting. REQUIRES:
+/// the timeline is simulate()'s of this schedule with these costs.
 std::vector<DeviceTimes> device_times(const Graph& graph, const Schedule& schedule,
                                       const Timeline& timeline, const CostModel& costs);
 
@@ -43,6 +55,16 @@ struct WaitsFor {
   double ms = 0;
   std::vector<OpId> producers;  ///< the longest wait first
 };
+
+/// The waits of a device for one lane.
+struct WaitsForLane {
+  std::size_t lane = 0;
+  double ms = 0;
+  std::vector<OpId> operators;  ///< the longest wait first
+};
+
+/// Returns the waits by the lane that is waited for, the longest first.
+std::vector<WaitsForLane> waits_by_lane(const DeviceTimes& times);
 
 /// Returns the waits by the device that is waited for, the longest first.
 std::vector<WaitsFor> waits_by_device(const DeviceTimes& times);

@@ -53,6 +53,39 @@ TEST(Why, NamesTransfersAndWaits) {
             "gpu1 waits 9.00 ms of 10.0 for gpu0 (v1)\n");
 }
 
+/// Returns one device to which 1 MB of parameters takes 1 ms.
+Platform device_with_store() {
+  const Platform alike = test::devices(1, 1);
+  return Platform({alike.devices().begin(), alike.devices().end()},
+                  {{"dram", "", StoreKind::kMemory}}, {}, {{StoreId(0), test::d0, {}, 0, 1}});
+}
+
+// v1's parameters are there at 3 ms, v2's at 8 ms.
+TEST(Why, NamesLoadsOfParametersAndTheLaneThatIsWaitedFor) {
+  const Graph plain = test::small_graph({1, 1}, {});
+  std::vector<Operator> operators(plain.operators().begin(), plain.operators().end());
+  operators[0].parameter_bytes = 3000000;
+  operators[1].parameter_bytes = 5000000;
+  const Graph graph("cold", operators, {});
+  Schedule schedule{{{stage({{1}}), stage({{2}})}}};
+  const StoreId dram(0);
+  schedule.weights = Weights{{{{test::v1, dram, test::d0}, {test::v2, dram, test::d0}}}};
+  const Why why = why_of(graph, schedule, device_with_store());
+  EXPECT_EQ(sentences(why, graph),
+            (Sentences{"hios-lp takes 9.00 ms: loads of parameters limit it, 8.00 ms on its "
+                       "critical path (v2 to gpu0 5.00, v1 to gpu0 3.00); the longest path is "
+                       "1.00 ms, 50 % of the work (v1)",
+                       "gpu0 waits 7.00 ms of 9.00 for parameters of lane 0 (v2, v1)"}));
+  const Json json = to_json(why, graph);
+  EXPECT_EQ(json["limit"], "loads");
+  EXPECT_EQ(json["critical_chain"]["loads_ms"], 8);
+  EXPECT_EQ(json["critical_chain"]["loads"][1].dump(),
+            R"({"lane":0,"ms":5.0,"operator":"v2","to":0})");
+  EXPECT_EQ(json["devices"][0]["load_waits"].dump(),
+            R"([{"lane":0,"ms":7.0,"operators":["v2","v1"]}])");
+  EXPECT_EQ(json["devices"][0]["waiting_ms"], 7);
+}
+
 TEST(Why, NamesTheBusiestDevice) {
   const Graph graph = test::small_graph({1, 1, 1, 1}, {});
   const Schedule one{{{stage({{1}}), stage({{2}}), stage({{3}}), stage({{4}})}, {}}};

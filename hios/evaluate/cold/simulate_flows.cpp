@@ -1,0 +1,274 @@
+#include "hios/evaluate/cold/simulate_flows.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+#include "hios/evaluate/cold/flow_stages.h"
+#include "hios/evaluate/cold/flows.h"
+#include "hios/evaluate/cold/lanes.h"
+
+// Events in the order of time. At each time all that happens is processed until nothing more does:
+// flows end, stages begin and end, and only then new flows start, which may end at the same time.
+// A stage's start is known when the last of its inputs and parameters is there. It may lie ahead by
+// the launch; only a read in place has to wait for it, since its flow slows others from then on.
+//
+// Tests: tests/hios/evaluate/cold/simulate_flows_test.cpp, also against a simulator that shares no
+// code with this one (tests/support/oracles/slow_cold_simulator.h).
+
+namespace hios {
+namespace {
+
+constexpr double kNeverMs = std::numeric_limits<double>::infinity();
+
+/// Stages or their starts by time, the earliest first, then by number.
+class TimedStages {
+ public:
+  void add(double ms, std::size_t stage) {
+    heap_.emplace_back(ms, stage);
+    std::ranges::push_heap(heap_, std::greater<>());
+  }
+  double next_ms() const { return heap_.empty() ? kNeverMs : heap_.front().first; }
+  /// Removes and returns the first stage if its time is `ms`.
+  std::optional<std::size_t> take(double ms) {
+    if (!(next_ms() <= same_time_ms(ms))) return std::nullopt;
+    std::ranges::pop_heap(heap_, std::greater<>());
+    const std::size_t stage = heap_.back().second;
+    heap_.pop_back();
+    return stage;
+  }
+
+ private:
+  std::vector<std::pair<double, std::size_t>> heap_;
+};
+
+class FlowSimulation {
+ public:
+  FlowSimulation(const Graph& graph, const Schedule& schedule, const CostModel& costs)
+      : costs_(costs),
+        topology_(*costs.platform().topology()),
+        flows_(topology_.buses()),
+        load_first_(schedule.weights && schedule.weights->load_first) {
+    if (schedule.weights) lanes_.emplace(graph, schedule, costs.platform());
+    plan_ = plan_flow_stages(graph, schedule, costs, lanes_ ? &lanes_->sets() : nullptr);
+    for (const auto& stages : schedule.devices) timeline_.stages.emplace_back(stages.size());
+    timeline_.estimated_stages = plan_.estimated;
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      next_.push_back(0);
+      if (schedule.devices[d].empty()) continue;
+      times(plan_.number(DeviceId(d), 0)).awaited_ms = costs.launch_ms(DeviceId(d));
+      changed_.push_back(DeviceId(d));
+    }
+    stages_left_ = plan_.stages.size();
+  }
+
+  Timeline run() {
+    for (double next_ms = 0; next_ms < kNeverMs;) {
+      now_ms_ = next_ms;
+      process_now();
+      next_ms = std::min({flows_.next_change_ms(), ends_.next_ms(), reads_.next_ms()});
+    }
+    if (stages_left_ > 0 || (lanes_ && !lanes_->ended())) throw std::logic_error(deadlock());
+    if (lanes_) timeline_.loads = lanes_->times();
+    sort_transfers(timeline_.transfers);
+    return std::move(timeline_);
+  }
+
+ private:
+  enum class Use { kLoad, kMessage, kRead };
+  /// The use of a flow: for a lane, a message, or a stage that reads in place.
+  struct FlowUse {
+    Use use;
+    std::size_t index;
+  };
+
+  StageTimes& times(std::size_t stage) {
+    const FlowStage& planned = plan_.stages[stage];
+    return timeline_.stages[planned.device.index()][planned.index];
+  }
+
+  void process_now() {
+    do {
+      for (const Flows::FlowId id : flows_.advance(now_ms_)) end_flow(uses_[id]);
+      begin_stages();
+      while (end_stages()) begin_stages();
+      start_flows();
+    } while (flows_.next_change_ms() <= same_time_ms(now_ms_));
+  }
+
+  void end_flow(const FlowUse& flow) {
+    switch (flow.use) {
+      case Use::kLoad:
+        changed_.push_back(lanes_->end(flow.index, now_ms_));
+        last_load_ms_ = now_ms_;
+        if (load_first_ && lanes_->ended()) {
+          for (std::size_t d = 0; d < next_.size(); ++d) changed_.push_back(DeviceId(d));
+        }
+        break;
+      case Use::kMessage:
+        end_message(plan_.messages[flow.index]);
+        break;
+      case Use::kRead:
+        times(flow.index).end_ms = now_ms_;
+        ends_.add(now_ms_, flow.index);
+        break;
+    }
+  }
+
+  void end_message(const FlowMessage& message) {
+    const double sent_ms = times(plan_.stage_of[message.producer.index()]).end_ms;
+    const Bytes size = costs_.graph().edge(message.edge).size_bytes;
+    timeline_.transfers.push_back(
+        {message.producer, message.from, message.to, sent_ms, now_ms_, size});
+    const double ready_ms = now_ms_ + costs_.launch_ms(message.to);
+    for (const EdgeId e : costs_.graph().out_edges(message.producer)) {
+      const std::size_t consumer = plan_.stage_of[costs_.graph().edge(e).to.index()];
+      if (plan_.stages[consumer].device == message.to) arrive(consumer, ready_ms);
+    }
+  }
+
+  void arrive(std::size_t stage, double ms) {
+    times(stage).ready_ms = std::max(times(stage).ready_ms, ms);
+    arrive(stage);
+  }
+  void arrive(std::size_t stage) {
+    if (--plan_.stages[stage].waits == 0) changed_.push_back(plan_.stages[stage].device);
+  }
+
+  /// Begins the next stage of each device for which something has changed, if it may begin.
+  void begin_stages() {
+    for (const DeviceId device : std::exchange(changed_, {})) {
+      std::size_t& next = next_[device.index()];
+      if (next == timeline_.stages[device.index()].size()) continue;
+      const std::size_t stage = plan_.number(device, next);
+      if (plan_.stages[stage].waits > 0 || (load_first_ && !lanes_->ended())) continue;
+      if (missing_set(stage)) continue;
+      ++next;
+      begin(stage);
+    }
+  }
+
+  std::optional<std::size_t> missing_set(std::size_t stage) const {
+    const FlowStage& planned = plan_.stages[stage];
+    for (const std::size_t set : planned.sets) {
+      if (!lanes_->holds(planned.device, set)) return set;
+    }
+    return std::nullopt;
+  }
+
+  void begin(std::size_t stage) {
+    const FlowStage& planned = plan_.stages[stage];
+    StageTimes& own = times(stage);
+    double loaded_ms = load_first_ ? last_load_ms_ : 0;
+    for (const std::size_t set : planned.sets) {
+      loaded_ms = std::max(loaded_ms, lanes_->held_since_ms(planned.device, set));
+    }
+    if (loaded_ms > 0) {
+      own.ready_ms = std::max(own.ready_ms, loaded_ms + costs_.launch_ms(planned.device));
+    }
+    own.start_ms = std::max(own.ready_ms, own.awaited_ms);
+    if (planned.read) {
+      reads_.add(own.start_ms, stage);
+      return;
+    }
+    own.end_ms = own.start_ms + planned.cost_ms;
+    ends_.add(own.end_ms, stage);
+  }
+
+  /// Ends the stages that end now, and returns true if there was one.
+  bool end_stages() {
+    bool any = false;
+    while (const auto stage = ends_.take(now_ms_)) {
+      any = true;
+      end_stage(*stage);
+    }
+    return any;
+  }
+
+  void end_stage(std::size_t stage) {
+    const FlowStage& planned = plan_.stages[stage];
+    const double end_ms = times(stage).end_ms;
+    --stages_left_;
+    timeline_.latency_ms = std::max(timeline_.latency_ms, end_ms);
+    for (const std::size_t set : planned.evicted) lanes_->evict(planned.device, set);
+    for (const std::size_t consumer : planned.consumers) arrive(consumer, end_ms);
+    sent_.insert(sent_.end(), planned.messages.begin(), planned.messages.end());
+    if (planned.index + 1 == timeline_.stages[planned.device.index()].size()) return;
+    times(stage + 1).awaited_ms = end_ms;
+    arrive(stage + 1);
+  }
+
+  void start_flows() {
+    while (const auto stage = reads_.take(now_ms_)) {
+      start(*plan_.stages[*stage].read, {Use::kRead, *stage});
+    }
+    if (lanes_) {
+      for (const Lanes::Started& load : lanes_->start(now_ms_)) {
+        const Route& route = topology_.route(load.route);
+        start({route.over, route.latency_ms, route.gb_per_s, static_cast<double>(load.size_bytes)},
+              {Use::kLoad, load.lane});
+      }
+    }
+    std::ranges::sort(sent_);
+    for (const std::size_t m : std::exchange(sent_, {})) {
+      start(plan_.messages[m].flow, {Use::kMessage, m});
+    }
+  }
+
+  void start(const Flows::Flow& flow, const FlowUse& use) {
+    flows_.start(flow);
+    uses_.push_back(use);
+  }
+
+  std::string deadlock() const {
+    const std::string text = "simulate: the schedule never ends: ";
+    if (lanes_) {
+      if (const auto load = lanes_->waiting()) return text + *load;
+    }
+    for (std::size_t d = 0; d < next_.size(); ++d) {
+      if (next_[d] == timeline_.stages[d].size()) continue;
+      const std::size_t stage = plan_.number(DeviceId(d), next_[d]);
+      const bool inputs = plan_.stages[stage].waits > 0;
+      const std::string waits = "stage " + std::to_string(next_[d]) + " of '" +
+                                printable(costs_.platform().device(DeviceId(d)).name) + "' waits ";
+      if (const auto set = inputs ? std::nullopt : missing_set(stage)) {
+        return text + waits + "for the parameters '" + printable(lanes_->sets().sets()[*set].name) +
+               "'";
+      }
+      return text + waits + "for other stages in a cycle";
+    }
+    return text + "it has no stage";
+  }
+
+  const CostModel& costs_;
+  const Topology& topology_;
+  Flows flows_;
+  bool load_first_;
+  std::optional<Lanes> lanes_;  // of a schedule with weights
+  FlowPlan plan_;
+  std::vector<FlowUse> uses_;      // by FlowId
+  TimedStages ends_, reads_;       // ends of stages; starts of those that read in place
+  std::vector<std::size_t> next_;  // by device, the stage that begins next
+  std::vector<DeviceId> changed_;  // devices whose next stage may be able to begin
+  std::vector<std::size_t> sent_;  // messages whose flows start now
+  std::size_t stages_left_ = 0;
+  double last_load_ms_ = 0;
+  double now_ms_ = 0;
+  Timeline timeline_;
+};
+
+}  // namespace
+
+Timeline simulate_flows(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+  if (!costs.platform().topology()) throw std::logic_error("simulate: a platform without routes");
+  return FlowSimulation(graph, schedule, costs).run();
+}
+
+}  // namespace hios
