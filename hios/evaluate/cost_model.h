@@ -34,12 +34,12 @@ class CostModel {
  public:
   /// Takes the graph's own costs. Throws InputError where an operator has no time, or an edge
   /// between some pair of devices neither `transfer_ms` nor a link (or, by Routing::kWidest, a path
-  /// of links).
+  /// of links; or, with a topology, a route, which costs what a flow takes there alone).
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
-  /// Takes the costs of a profile. On a device with fast memory and one stream, operators have
-  /// their warm times, where the profile has them all: bytes that fast memory does not hold cost
-  /// extra (hios/evaluate/blocks.h). Throws an InputError that lists the missing entries
+  /// Takes the costs of a profile; the routes of a topology win over its transfers. On a device with
+  /// fast memory and one stream, operators have their warm times, where the profile has them all:
+  /// bytes that fast memory does not hold cost extra (hios/evaluate/blocks.h). Throws an InputError that lists the missing entries
   /// (configuration, signatures, transfers), with a need::Measurement
   /// (hios/profile/profile_gaps.h).
   static CostModel from_profile(const Graph& graph, const Platform& platform,

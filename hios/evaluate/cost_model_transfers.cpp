@@ -1,5 +1,6 @@
 // Part of hios/evaluate/cost_model.h: the costs of tensors between devices. Tensors of equal size
-// cost the same between the same two devices, so their edges share a row of costs.
+// cost the same between the same two devices, so their edges share a row of costs. With a topology
+// a tensor costs what its route takes alone: only simulations know which tensors share buses.
 
 #include <algorithm>
 #include <numeric>
@@ -46,6 +47,10 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
 }
 
 std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const {
+  if (platform_->topology()) {  // its routes are the one model of all traffic, also with a profile
+    const auto route = platform_->link(from, to);
+    return route ? std::optional(route->transfer_ms(size)) : std::nullopt;
+  }
   if (const TransferCurve* points = curve(from, to)) return points->transfer_ms(size);
   if (const auto link = platform_->link(from, to)) return link->transfer_ms(size);
   return std::nullopt;
@@ -53,13 +58,18 @@ std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, Dev
 
 void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
   const Device& device = platform_->device(from);
-  const bool routed = platform_->traffic().routing == Routing::kWidest;
+  const bool routed = platform_->topology() || platform_->traffic().routing == Routing::kWidest;
   std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " +
                      platform_->device(to).name + " for the edge " + graph_->op(edge.from).name +
                      " -> " + graph_->op(edge.to).name;
   if (edge.transfer_by_pair && edge.size_bytes == 0) {
     throw InputError(text + ": its transfer_ms does not name the pair, and it has no bytes; give " +
                      "one of the two");
+  }
+  if (platform_->topology()) {
+    throw InputError(text +
+                     ": none of the platform's routes leads there; give it a route, or the "
+                     "edge transfer_ms");
   }
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) + ")",
