@@ -37,11 +37,11 @@ class CostModel {
   /// of links; or, with a topology, a route, which costs what a flow takes there alone).
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
-  /// Takes the costs of a profile; the routes of a topology win over its transfers. On a device with
-  /// fast memory and one stream, operators have their warm times, where the profile has them all:
-  /// bytes that fast memory does not hold cost extra (hios/evaluate/blocks.h). Throws an InputError that lists the missing entries
-  /// (configuration, signatures, transfers), with a need::Measurement
-  /// (hios/profile/profile_gaps.h).
+  /// Takes the costs of a profile, but for transfers where the platform has a topology, whose
+  /// routes price them. On a device with fast memory and one stream, operators have their warm
+  /// times, where the profile has them all: bytes that fast memory does not hold cost extra
+  /// (hios/evaluate/blocks.h). Throws an InputError that lists the missing entries (configuration,
+  /// signatures, transfers), with a need::Measurement (hios/profile/profile_gaps.h).
   static CostModel from_profile(const Graph& graph, const Platform& platform,
                                 const Profile& profile);
 
@@ -78,6 +78,9 @@ class CostModel {
   double link_ms(EdgeId edge, DeviceId from, DeviceId to) const {
     return transfer_ms(edge, from, to) - launch_ms(to);
   }
+  /// Returns the edge's own `transfer_ms` for the pair, without the launch; nothing where its bytes
+  /// decide. REQUIRES: two devices.
+  std::optional<double> own_transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const;
   /// Returns the time that an idle device needs to begin an inference, or to continue once a tensor
   /// from another device is there (Configuration::launch). 0 with the graph's own costs.
   double launch_ms(DeviceId device) const { return launch_ms_[device.index()]; }

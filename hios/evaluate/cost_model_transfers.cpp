@@ -1,6 +1,5 @@
 // Part of hios/evaluate/cost_model.h: the costs of tensors between devices. Tensors of equal size
-// cost the same between the same two devices, so their edges share a row of costs. With a topology
-// a tensor costs what its route takes alone: only simulations know which tensors share buses.
+// cost the same between the same two devices, so their edges share a row of costs.
 
 #include <algorithm>
 #include <numeric>
@@ -47,7 +46,7 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
 }
 
 std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const {
-  if (platform_->topology()) {  // its routes are the one model of all traffic, also with a profile
+  if (platform_->topology()) {
     const auto route = platform_->link(from, to);
     return route ? std::optional(route->transfer_ms(size)) : std::nullopt;
   }
@@ -56,9 +55,15 @@ std::optional<double> CostModel::pair_transfer_ms(Bytes size, DeviceId from, Dev
   return std::nullopt;
 }
 
+std::optional<double> CostModel::own_transfer_ms(EdgeId id, DeviceId from, DeviceId to) const {
+  const Edge& edge = graph_->edge(id);
+  if (edge.transfer_ms) return edge.transfer_ms;
+  return time_between(edge, platform_->device(from), platform_->device(to));
+}
+
 void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const {
   const Device& device = platform_->device(from);
-  const bool routed = platform_->topology() || platform_->traffic().routing == Routing::kWidest;
+  const bool routed = platform_->traffic().routing == Routing::kWidest;
   std::string text = (routed ? "no route from " : "no transfer time from ") + device.name + " to " +
                      platform_->device(to).name + " for the edge " + graph_->op(edge.from).name +
                      " -> " + graph_->op(edge.to).name;
@@ -67,9 +72,7 @@ void CostModel::refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) co
                      "one of the two");
   }
   if (platform_->topology()) {
-    throw InputError(text +
-                     ": none of the platform's routes leads there; give it a route, or the "
-                     "edge transfer_ms");
+    throw InputError(text + ": give the platform a route between the two, or the edge transfer_ms");
   }
   if (const Configuration* configuration = configurations_[from.index()]) {
     throw InputError(text + " in the profile (" + describe(*configuration) + ")",
@@ -89,8 +92,9 @@ void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
     for (std::size_t b = 0; b < devices; ++b) {
       if (a == b) continue;
       auto ms = edge.transfer_ms;
-      if (!ms)
+      if (!ms) {
         ms = time_between(edge, platform_->device(DeviceId(a)), platform_->device(DeviceId(b)));
+      }
       const bool sized = !edge.transfer_by_pair || edge.size_bytes > 0;
       if (!ms && sized) ms = pair_transfer_ms(edge.size_bytes, DeviceId(a), DeviceId(b));
       if (!ms) refuse_transfer(edge, DeviceId(a), DeviceId(b));
