@@ -34,7 +34,7 @@ class CostModel {
  public:
   /// Takes the graph's own costs. Throws InputError where an operator has no time, or an edge
   /// between some pair of devices neither `transfer_ms` nor a link (or, by Routing::kWidest, a path
-  /// of links).
+  /// of links; or, with a topology, a route, which costs what a flow takes there alone).
   static CostModel from_graph(const Graph& graph, const Platform& platform);
 
   /// Takes the costs of a profile, but for transfers where the platform has a topology, whose

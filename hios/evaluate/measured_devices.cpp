@@ -99,9 +99,7 @@ Platform with_measured(const Graph& graph, const Platform& platform, const Profi
     if (const auto memory = measured_fast_memory(graph, *measured))
       devices[d].fast_memory = *memory;
   }
-  const auto links = platform.links();
-  return Platform(std::move(devices), {links.begin(), links.end()}, platform.default_link(),
-                  platform.traffic());
+  return platform.with_devices(std::move(devices));
 }
 
 std::string measured_devices_text(const Graph& graph, const Platform& platform,

@@ -5,14 +5,15 @@
 #include <map>
 
 #include "hios/evaluate/blocks.h"
+#include "hios/evaluate/cold/validate_weights.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/deadlock.h"
 #include "hios/schedule/assignment.h"
 #include "hios/schedule/transfers.h"
 
 // One pass over the schedule checks each stage and device by itself, and one over the edges checks
-// the inside of stages; hios/evaluate/deadlock.cpp checks the waits between stages. Linear in
-// operators and edges.
+// the inside of stages; hios/evaluate/deadlock.cpp checks the waits between stages, and
+// hios/evaluate/cold/ the weights. Linear in operators and edges, but for weights.
 
 namespace hios {
 namespace {
@@ -42,7 +43,9 @@ class Validator {
     if (deadlocks.empty() && !transfers_reported && platform_.contention() != Contention::kNone) {
       deadlocks = find_transfer_deadlocks(graph_, platform_, schedule_, assignment_);
     }
+    const bool ordered = deadlocks.empty();
     for (Finding& finding : deadlocks) findings_.push_back(std::move(finding));
+    if (schedule_.weights) check_weights(ordered);
     if (objective_ == Objective::kThroughput) check_blocks();
     return std::move(findings_);
   }
@@ -105,7 +108,7 @@ class Validator {
                    : "`time_ms` names neither the device nor its kind " + runner.kind),
           op, assigned.device, assigned.stage);
     }
-    hold(op, assigned);
+    if (!schedule_.weights) hold(op, assigned);
   }
 
   bool is_allowed(OpId op, const Device& device) const {
@@ -174,6 +177,11 @@ class Validator {
       if (i < cycle.size()) text += ", which";
     }
     add(Rule::kBlockCycle, text + "; a schedule for throughput has none", {}, cycle.front());
+  }
+
+  void check_weights(bool ordered) {
+    auto found = validate_weights(graph_, platform_, schedule_, assignment_, ordered);
+    for (Finding& finding : found) findings_.push_back(std::move(finding));
   }
 
   void check_colocation() {
@@ -260,6 +268,8 @@ std::string finding_line(const std::string& file, const Finding& finding) {
   if (finding.transfer) {
     return file + ": $.transfers[" + std::to_string(*finding.transfer) + "]: " + finding.text;
   }
+  if (!finding.weights.empty())
+    return file + ": $.weights." + finding.weights + ": " + finding.text;
   if (finding.rule == Rule::kTransferMissing) return file + ": $.transfers: " + finding.text;
   std::string where = "$.devices";
   if (finding.device) where += "[" + std::to_string(finding.device->index()) + "]";

@@ -19,15 +19,25 @@ enum class Rule {
   kDependentGroups,  ///< groups of one stage are independent, also through other operators
   kOrderInGroup,     ///< a group lists its operators in an order that their edges allow
   /// No cyclic wait through edges, the order of stages on every device and, where links carry one
-  /// tensor at a time, the listed order of transfers.
+  /// tensor at a time, the listed order of transfers; with weights, through lanes, loads from
+  /// devices and evictions, too.
   kCycle,
-  kMemory,            ///< the device holds outputs and parameters of its operators
+  /// The device holds outputs and parameters of its operators; with weights, room for every load
+  /// comes in time, whatever the loads' speed.
+  kMemory,
   kNotAllowed,        ///< the operator may run on that device (`allowed`, `time_ms`)
   kColocate,          ///< equal labels share a device
   kTransferUnneeded,  ///< a listed transfer's tensor is needed at its destination
   kTransferMissing,   ///< if transfers are listed, all are
   kTransferTwice,     ///< and each is listed once
   kBlockCycle,        ///< for throughput: blocks form no cycle
+  // Of a schedule's weights:
+  kWeightsMissing,  ///< an operator's device, and a load's source, hold the parameters at some time
+  kWeightsTwice,    ///< a device gets them once: as residents, by a load, or read in place
+  kWeightsGone,     ///< none are evicted where they never are, or before their last use is over
+  kWeightsUnneeded,  ///< an entry names an operator with parameters
+  kInPlace,          ///< an operator that reads them in place has a time for it, and a stage alone
+  kNoRoute,          ///< the platform has the route of each load and each read in place
 };
 
 /// A violation of a rule, with its location.
@@ -38,12 +48,14 @@ struct Finding {
   std::optional<DeviceId> device;
   std::optional<std::size_t> stage;
   std::optional<std::size_t> transfer = {};  ///< its index in the schedule's list
+  std::string weights = {};  ///< its path in the schedule's weights: "lanes[1][3]"; empty: none
 };
 
 /// Checks a schedule against every rule. No findings mean that the engine will run it without
 /// deadlock (a stage awaits its inputs, runs its groups, then sends). Costs do not matter, and of
 /// the links only their contention does. A schedule for throughput consists of blocks, which form
-/// no cycle (hios/evaluate/blocks.h).
+/// no cycle (hios/evaluate/blocks.h). A schedule's weights need a topology, of which only the
+/// presence of routes matters (hios/evaluate/cold/validate_weights.h).
 std::vector<Finding> validate(const Graph& graph, const Platform& platform,
                               const Schedule& schedule, Objective objective = Objective::kLatency);
 

@@ -140,6 +140,15 @@ Platform Platform::homogeneous(std::size_t devices, std::string_view kind, int t
   return Platform(std::move(all));
 }
 
+Platform Platform::with_devices(std::vector<Device> devices) const {
+  if (!topology_) return Platform(std::move(devices), links_, default_link_, traffic_);
+  const auto stores = topology_->stores();
+  const auto buses = topology_->buses();
+  const auto routes = topology_->routes();
+  return Platform(std::move(devices), {stores.begin(), stores.end()}, {buses.begin(), buses.end()},
+                  {routes.begin(), routes.end()});
+}
+
 Platform Platform::with_identities(const std::vector<DeviceIdentity>& identities) const {
   Platform named = *this;
   for (std::size_t i = 0; i < named.devices_.size(); ++i) {

@@ -111,6 +111,9 @@ class Platform {
   static Platform homogeneous(std::size_t devices, std::string_view kind, int threads, int streams,
                               Precision precision = Precision::kFp32);
 
+  /// Returns the links, or the stores, buses and routes, of this platform among other devices, one
+  /// for each of its own. Throws InputError as the constructors do. REQUIRES: as many devices.
+  Platform with_devices(std::vector<Device> devices) const;
   /// Returns a copy with these required identities, one a device; an empty one changes nothing.
   Platform with_identities(const std::vector<DeviceIdentity>& identities) const;
   /// Returns true if all devices have the same kind and identity.

@@ -7,6 +7,7 @@
 
 #include "hios/base/error.h"
 #include "hios/platform/device_json.h"
+#include "hios/platform/topology_json.h"
 
 namespace hios {
 namespace {
@@ -27,13 +28,12 @@ DeviceId read_end(const JsonView& view, const Platform& devices) {
   return *id;
 }
 
-/// Makes the platform; an error of its constructor (a name or a link twice) concerns the whole
+/// Makes the platform by its constructor, whose errors (a name or a link twice) concern the whole
 /// list.
-Platform built(const JsonView& list, std::vector<Device> devices,
-               std::vector<std::tuple<DeviceId, DeviceId, Link>> links,
-               std::optional<Link> default_link, Traffic traffic) {
+template <class... Arguments>
+Platform built(const JsonView& list, Arguments&&... arguments) {
   try {
-    return Platform(std::move(devices), std::move(links), default_link, traffic);
+    return Platform(std::forward<Arguments>(arguments)...);
   } catch (const InputError& error) {
     list.fail(error.what());
   }
@@ -94,7 +94,12 @@ Platform platform_from_json(const JsonView& root) {
   }
   if (devices.empty()) devices_view.fail("needs at least one device");
 
-  const Platform alone = built(devices_view, devices, {}, {}, {});
+  const Platform alone = built(devices_view, devices);
+  if (auto topology = read_topology(reader, alone)) {
+    reader.finish();
+    return built(root, std::move(devices), std::move(topology->stores), std::move(topology->buses),
+                 std::move(topology->routes));
+  }
   std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
   const auto links_view = reader.optional("links");
   if (links_view) links = read_links(*links_view, alone);
@@ -115,6 +120,10 @@ Json to_json(const Platform& platform) {
   const Traffic traffic = platform.traffic();
   Json root{
       {"format", "hios-platform"}, {"version", kFormatVersion}, {"devices", std::move(devices)}};
+  if (const Topology* const topology = platform.topology()) {
+    write_topology(*topology, platform, root);
+    return root;
+  }
   if (!platform.links().empty()) {
     Json links = Json::array();
     for (const auto& [from, to, link] : platform.links()) {

@@ -134,6 +134,10 @@ TEST_F(FormatsPage, ItsExamplesAreRead) {
   const Json& shared = examples_.at("hios-platform").at(1);
   const Platform routed = platform_from_json(JsonView(shared, "docs/formats.md"));
   EXPECT_EQ(routed.link(DeviceId(0), DeviceId(3)), (Link{0.06, 10}));
+  const Json& buses = examples_.at("hios-platform").at(2);
+  const Platform with_routes = platform_from_json(JsonView(buses, "docs/formats.md"));
+  EXPECT_EQ(with_routes.link(DeviceId(0), DeviceId(1)), (Link{0.02, 10}));
+  EXPECT_EQ(with_routes.topology()->alone_gb_per_s(RouteId(2)), 3.5);
   EXPECT_EQ(graph_of_the_model().size(), 5U);
   const Json& second = examples_.at("hios-model").at(1);
   const Model model = model_from_json(JsonView(second, "docs/formats.md"));

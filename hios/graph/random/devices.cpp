@@ -161,8 +161,7 @@ Platform limited(const Platform& platform, const std::vector<Bytes>& held, doubl
     }
     devices[d].memory_bytes = limit;
   }
-  return Platform(std::move(devices), {platform.links().begin(), platform.links().end()},
-                  platform.default_link(), platform.traffic());
+  return platform.with_devices(std::move(devices));
 }
 
 void require_range(std::string_view key, double value, double low, double high) {
