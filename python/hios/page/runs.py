@@ -75,7 +75,9 @@ def fits_schedule(report, file):
 
 
 def slice_names(trace):
-    return {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"} - {"waiting"}
+    """The names of operators and groups in a trace, without waits and the loads of cold starts."""
+    names = {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"}
+    return {name for name in names if name != "waiting" and not name.startswith("load ")}
 
 
 def fits_trace(report, file):
