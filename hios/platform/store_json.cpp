@@ -17,7 +17,7 @@ Store store_from_json(const JsonView& view) {
   if (text == to_string(StoreKind::kDisk)) {
     store.kind = StoreKind::kDisk;
   } else if (text != to_string(StoreKind::kMemory)) {
-    kind.fail(quote(text) + R"( is unknown; use one of "memory", "disk")");
+    kind.fail("must be \"memory\" or \"disk\", not " + quote(text));
   }
   if (const auto host = reader.optional("host")) store.host = host->string();
   reader.finish();
