@@ -315,9 +315,10 @@ TEST(CostsByRoutes, AnEdgeNeedsARouteBetweenTheDevices) {
   const Platform one_way = routes_file({kDevices, R"("routes": [{"from": "gpu0", "to": "gpu1",
       "latency_ms": 0, "gb_per_s": 25}])"});
   const Graph graph = pair_of(1000);
-  expect_message(message_of([&] { CostModel::from_graph(graph, one_way); }),
-                 "no transfer time from gpu1 to gpu0 for the edge a -> b: give the platform a route "
-                 "between the two, or the edge transfer_ms");
+  expect_message(
+      message_of([&] { CostModel::from_graph(graph, one_way); }),
+      "no transfer time from gpu1 to gpu0 for the edge a -> b: give the platform a route "
+      "between the two, or the edge transfer_ms");
   const Graph timed = pair_of(1000, 2);
   EXPECT_EQ(CostModel::from_graph(timed, one_way).transfer_ms(EdgeId(0), d1, d0), 2);
   const Graph no_edges("lone", {graph.operators().begin(), graph.operators().end()}, {});

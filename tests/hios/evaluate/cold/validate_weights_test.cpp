@@ -57,7 +57,7 @@ void expect_none(const Graph& graph, const Platform& platform, const Schedule& s
 const std::vector<std::vector<Stage>> kOneEach = {{stage({{1}})}, {stage({{2}})}};
 const std::vector<std::vector<Stage>> kBothOnFirst = {{stage({{1}}), stage({{2}})}, {}};
 
-TEST(ValidateWeights, ASchedulesWithoutWeightsNeedsNone) {
+TEST(ValidateWeights, AScheduleWithoutWeightsNeedsNone) {
   expect_none(with_parameters({8, 8}), two_gpus(), {kOneEach});
   expect_none(with_parameters({8, 8}), test::devices(2, 1), {kOneEach});
 }
