@@ -46,10 +46,10 @@ struct Resident {
 using Lane = std::vector<Load>;
 
 struct Weights {
-  std::vector<Lane> lanes;
-  std::vector<ReadInPlace> in_place;
-  std::vector<Eviction> evictions;
-  std::vector<Resident> resident;
+  std::vector<Lane> lanes = {};
+  std::vector<ReadInPlace> in_place = {};
+  std::vector<Eviction> evictions = {};
+  std::vector<Resident> resident = {};
   bool load_first = false;  ///< no stage starts before all lanes have ended
   bool operator==(const Weights&) const = default;
 };
