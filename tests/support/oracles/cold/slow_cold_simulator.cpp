@@ -25,7 +25,7 @@ struct Moving {
 };
 
 struct SlowStage {
-  enum class Is { kWaiting, kBegun, kReading, kOver } is = Is::kWaiting;
+  enum class Is { kWaiting, kStarted, kReading, kOver } is = Is::kWaiting;
   StageTimes times;
 };
 
@@ -128,7 +128,7 @@ class SlowCold {
         messages_[ended.a].arrived = now_;
       } else if (ended.what == Moving::For::kStage) {
         stages_[ended.a][ended.b].times.end_ms = now_;
-        stages_[ended.a][ended.b].is = SlowStage::Is::kBegun;
+        stages_[ended.a][ended.b].is = SlowStage::Is::kStarted;
       } else {
         const Load& load = weights_.lanes[ended.a][next_[ended.a]];
         loads_[ended.a][next_[ended.a]++].end_ms = now_;
@@ -192,7 +192,7 @@ class SlowCold {
         if (!store_of(operators_of(d, s).front())) {
           stage.times.end_ms =
               stage.times.start_ms + costs_.stage_ms(schedule_.devices[d][s], DeviceId(d));
-          stage.is = SlowStage::Is::kBegun;
+          stage.is = SlowStage::Is::kStarted;
         }
         any = true;
       }
@@ -205,7 +205,7 @@ class SlowCold {
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (std::size_t s = 0; s < stages_[d].size(); ++s) {
         SlowStage& stage = stages_[d][s];
-        if (stage.is != SlowStage::Is::kBegun || !now(stage.times.end_ms)) continue;
+        if (stage.is != SlowStage::Is::kStarted || !now(stage.times.end_ms)) continue;
         stage.is = SlowStage::Is::kOver;
         any = true;
         for (const OpId op : operators_of(d, s)) {
@@ -338,7 +338,7 @@ class SlowCold {
     }
     for (const auto& device : stages_) {
       for (const SlowStage& stage : device) {
-        if (stage.is == SlowStage::Is::kBegun) step = std::min(step, stage.times.end_ms - now_);
+        if (stage.is == SlowStage::Is::kStarted) step = std::min(step, stage.times.end_ms - now_);
         if (stage.is == SlowStage::Is::kReading && !now(stage.times.start_ms)) {
           step = std::min(step, stage.times.start_ms - now_);
         }
