@@ -30,13 +30,13 @@ struct LoadWait {
 
 /// The use of a device's time in an inference: all of it adds up to the latency.
 struct DeviceTimes {
-  double busy_ms = 0;                     ///< in stages
-  std::vector<Wait> waits;                ///< the longest first, each producer once
+  double busy_ms = 0;       ///< in stages
+  std::vector<Wait> waits;  ///< the longest first, each producer once
+  double idle_ms = 0;       ///< the rest: before its first stage and after its last one
   std::vector<LoadWait> load_waits = {};  ///< the longest first, each load once
-  double idle_ms = 0;  ///< the rest: before its first stage and after its last one
   double waiting_ms() const;
   static auto fields(auto& self) {
-    return std::tie(self.busy_ms, self.waits, self.load_waits, self.idle_ms);
+    return std::tie(self.busy_ms, self.waits, self.idle_ms, self.load_waits);
   }
 };
 

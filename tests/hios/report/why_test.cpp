@@ -80,7 +80,7 @@ TEST(Why, NamesLoadsOfParametersAndTheLaneThatIsWaitedFor) {
   EXPECT_EQ(json["limit"], "loads");
   EXPECT_EQ(json["critical_chain"]["loads_ms"], 8);
   EXPECT_EQ(json["critical_chain"]["loads"][1].dump(),
-            R"({"lane":0,"ms":5.0,"operator":"v2","to":0})");
+            R"({"operator":"v2","to":0,"lane":0,"ms":5.0})");
   EXPECT_EQ(json["devices"][0]["load_waits"].dump(),
             R"([{"lane":0,"ms":7.0,"operators":["v2","v1"]}])");
   EXPECT_EQ(json["devices"][0]["waiting_ms"], 7);

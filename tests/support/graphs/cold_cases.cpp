@@ -108,7 +108,7 @@ class WeightsMaker {
     for (const OpId op : stage.operators) {
       const auto set = sets_.of(op);
       if (!set) continue;
-      if (stage.operators.size() == 1 && random_.below(5) == 0) {
+      if (stage.operators.size() == 1 && random_.below(4) == 0) {
         weights_.in_place.push_back({op, random_store()});
         continue;
       }
@@ -143,7 +143,7 @@ class WeightsMaker {
   void add_evictions() {
     for (std::size_t d = 0; d < holds_.size(); ++d) {
       for (std::size_t set = 0; set < sets_.sets().size(); ++set) {
-        if (!holds_[d][set] || random_.below(2) == 0) continue;
+        if (!holds_[d][set] || random_.below(5) == 0) continue;
         std::vector<std::size_t> possible;
         for (std::size_t s = 0; s < stages_.size(); ++s) {
           if (stages_[s].device == DeviceId(d) && all_used_before(DeviceId(d), set, s)) {
@@ -151,7 +151,9 @@ class WeightsMaker {
           }
         }
         if (possible.empty()) continue;
-        const auto& after = stages_[possible[random_.below(possible.size())]].operators;
+        // Most are early, so that loads that wait for room go on.
+        const std::size_t chosen = random_.below(3) > 0 ? 0 : random_.below(possible.size());
+        const auto& after = stages_[possible[chosen]].operators;
         weights_.evictions.push_back(
             {sets_.sets()[set].operators.front(), DeviceId(d), after[random_.below(after.size())]});
       }
@@ -275,7 +277,7 @@ Platform with_memory(const Platform& platform, const Graph& graph, const Schedul
       all += size;
       largest = std::max(largest, size);
     }
-    const double share = memory == ColdMemory::kTight ? random.uniform(0.3, 1) : 1;
+    const double share = memory == ColdMemory::kTight ? random.uniform(0.5, 1) : 1;
     const auto part = static_cast<Bytes>(share * static_cast<double>(all));
     devices[d].memory_bytes = std::max<Bytes>(1, outputs + std::max(largest, part));
   }

@@ -1,4 +1,4 @@
-// What limits a timeline with loads, and who waits for which lane (hios/evaluate/limits/).
+// The limits of timelines with loads, and waits for lanes (hios/evaluate/limits/).
 
 #include <string>
 #include <string_view>

@@ -81,8 +81,9 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "cold");
     test::ColdStyle style;
+    style.most_operators = 16;
     style.whole_numbers = seed % 3 == 0;
-    style.memory = static_cast<test::ColdMemory>(seed % 5 > 2 ? 2 : seed % 5);
+    style.memory = static_cast<test::ColdMemory>(std::min<std::uint64_t>(seed % 4, 2));
     test::ColdCase cold = test::random_cold_case(style, random);
     if (seed % 9 == 0) cold.schedule.weights.reset();
     const CostModel costs = CostModel::from_graph(cold.graph, cold.platform);
@@ -106,9 +107,9 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
     }
   }
   EXPECT_GT(deadlocks, 10u);
-  EXPECT_GT(waits_for_room, 50u);
+  EXPECT_GT(waits_for_room, 100u);
   EXPECT_GT(copies, 500u);
-  EXPECT_GT(reads, 500u);
+  EXPECT_GT(reads, 200u);
   EXPECT_GT(evictions, 500u);
 }
 

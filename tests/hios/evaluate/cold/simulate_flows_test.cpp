@@ -182,9 +182,12 @@ double in_place_end_ms(double in_place_ms, Bytes bytes, Bytes megabytes_of_other
     ops[0].in_place_bytes = bytes;
   });
   Weights weights;
-  if (megabytes_of_other > 0) weights.lanes = {{{v2, dram, d0}}};
-  weights.in_place = {{v1, dram}, {v2, dram}};
-  if (megabytes_of_other > 0) weights.in_place.pop_back();
+  weights.in_place = {{v1, dram}};
+  if (megabytes_of_other > 0) {
+    weights.lanes = {{{v2, dram, d0}}};
+  } else {
+    weights.in_place.push_back({v2, dram});  // without parameters it runs as any other
+  }
   const Platform platform = server(1, {1}, {{dram, d0, {BusId(0)}, 0.5}});
   return simulated(graph, platform, in_order(graph, weights)).stages[0][0].end_ms;
 }
@@ -194,7 +197,7 @@ TEST(SimulateFlows, AReadInPlaceTakesItsTimeIfUndisturbed) {
   EXPECT_DOUBLE_EQ(in_place_end_ms(4.5, 2 * kMegabyte, 4), 4.5) << "half of the bus suffices";
   // At most 0.8 GB/s for itself, 0.5 GB/s next to a load.
   EXPECT_DOUBLE_EQ(in_place_end_ms(3, 2 * kMegabyte, 8), 0.5 + 4);
-  // The load has 1 of its 2 MB left at 2.5 ms … and ends at 4.5 ms, together with the read.
+  // The load ends at 2.5 ms, when 1 MB is left to read.
   EXPECT_DOUBLE_EQ(in_place_end_ms(3, 2 * kMegabyte, 1), 0.5 + 2 + 1 / 0.8);
 }
 
@@ -359,10 +362,12 @@ TEST(SimulateFlows, RefusesSchedulesThatValidateRefuses) {
   Weights weights;
   weights.lanes = {{{v2, dram, d0}}};
   EXPECT_EQ(with(weights), "simulate: 'v2' has no parameters");
-  weights = {.evictions = {{v1, d0, v2}}, .resident = {{v1, d0}}};
-  weights.evictions.push_back({v1, d0, v1});
+  weights = {};
+  weights.resident = {{v1, d0}};
+  weights.evictions = {{v1, d0, v1}, {v1, d0, v2}};
   EXPECT_EQ(with(weights), "simulate: 'gpu0' evicts the parameters 'v1', which it does not hold");
-  weights = {.in_place = {{v1, dram}}};
+  weights = {};
+  weights.in_place = {{v1, dram}};
   EXPECT_EQ(with(weights), "simulate: 'v1' has no in_place_ms for its device");
   EXPECT_EQ(refusal(graph, one_device(), Schedule{{{stage({{1}})}}}),
             "simulate: an operator is missing from the schedule or in it twice");

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "hios/graph/parameters.h"
 #include "support/oracles/cold/plain_max_min.h"
@@ -18,14 +17,14 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Bytes on the way, and what their arrival means.
 struct Moving {
-  enum class For { kLoad, kMessage, kStage } what;
+  enum class For { kLoad, kMessage, kStage } what = For::kLoad;
   std::size_t a = 0, b = 0;  // a lane; a message; a device and its stage
-  PlainFlow flow;
+  PlainFlow flow = {};
   double begins = 0, left = 0;
 };
 
 struct SlowStage {
-  enum class Is { kWaiting, kBegun, kReading, kOver } is = Is::kWaiting;
+  enum class Is { kWaiting, kStarted, kReading, kOver } is = Is::kWaiting;
   StageTimes times;
 };
 
@@ -107,12 +106,7 @@ class SlowCold {
   }
   bool now(double ms) const { return ms <= now_ + 1e-9 + 1e-12 * now_; }
 
-  bool lanes_over() const {
-    for (std::size_t l = 0; l < next_.size(); ++l) {
-      if (next_[l] < weights_.lanes[l].size()) return false;
-    }
-    return true;
-  }
+  bool lanes_over() const { return std::ranges::equal(next_, weights_.lanes, {}, {}, &Lane::size); }
 
   bool end_flows() {
     bool any = false;
@@ -128,7 +122,7 @@ class SlowCold {
         messages_[ended.a].arrived = now_;
       } else if (ended.what == Moving::For::kStage) {
         stages_[ended.a][ended.b].times.end_ms = now_;
-        stages_[ended.a][ended.b].is = SlowStage::Is::kBegun;
+        stages_[ended.a][ended.b].is = SlowStage::Is::kStarted;
       } else {
         const Load& load = weights_.lanes[ended.a][next_[ended.a]];
         loads_[ended.a][next_[ended.a]++].end_ms = now_;
@@ -192,7 +186,7 @@ class SlowCold {
         if (!store_of(operators_of(d, s).front())) {
           stage.times.end_ms =
               stage.times.start_ms + costs_.stage_ms(schedule_.devices[d][s], DeviceId(d));
-          stage.is = SlowStage::Is::kBegun;
+          stage.is = SlowStage::Is::kStarted;
         }
         any = true;
       }
@@ -205,7 +199,7 @@ class SlowCold {
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (std::size_t s = 0; s < stages_[d].size(); ++s) {
         SlowStage& stage = stages_[d][s];
-        if (stage.is != SlowStage::Is::kBegun || !now(stage.times.end_ms)) continue;
+        if (stage.is != SlowStage::Is::kStarted || !now(stage.times.end_ms)) continue;
         stage.is = SlowStage::Is::kOver;
         any = true;
         for (const OpId op : operators_of(d, s)) {
@@ -290,12 +284,8 @@ class SlowCold {
     if (!message.sent || started_.count(m) > 0) return false;
     started_.insert(m);
     const Edge& edge = graph_.edge(edge_of(message));
-    Moving moving{};
-    if (edge.transfer_ms) {
-      moving.begins = now_ + *edge.transfer_ms;
-    } else {
-      moving = over_route(message.from, message.to, static_cast<double>(edge.size_bytes));
-    }
+    Moving moving = over_route(message.from, message.to, static_cast<double>(edge.size_bytes));
+    if (edge.transfer_ms) moving = {.begins = now_ + *edge.transfer_ms};
     moving.what = Moving::For::kMessage;
     moving.a = m;
     moving_.push_back(moving);
@@ -338,7 +328,7 @@ class SlowCold {
     }
     for (const auto& device : stages_) {
       for (const SlowStage& stage : device) {
-        if (stage.is == SlowStage::Is::kBegun) step = std::min(step, stage.times.end_ms - now_);
+        if (stage.is == SlowStage::Is::kStarted) step = std::min(step, stage.times.end_ms - now_);
         if (stage.is == SlowStage::Is::kReading && !now(stage.times.start_ms)) {
           step = std::min(step, stage.times.start_ms - now_);
         }
@@ -354,12 +344,10 @@ class SlowCold {
   }
 
   bool is_over() const {
-    for (const auto& device : stages_) {
-      for (const SlowStage& stage : device) {
-        if (stage.is != SlowStage::Is::kOver) return false;
-      }
-    }
-    return lanes_over();
+    const auto over = [](const SlowStage& stage) { return stage.is == SlowStage::Is::kOver; };
+    return lanes_over() && std::ranges::all_of(stages_, [&](const auto& device) {
+             return std::ranges::all_of(device, over);
+           });
   }
 
   Timeline timeline() const {
