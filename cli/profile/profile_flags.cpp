@@ -75,7 +75,8 @@ Schedule read_stages_of(const std::string& name, const ProfileCommand& command,
   const JsonView root(json, name);
   check_devices(name, schedule_head(root).devices, measured, command.options.streams);
   check_merge(root, command.networks.back().coarse.graph, command.networks.back().merge);
-  const ScheduleFile file = schedule_from_json(root, command.networks.back().coarse.graph);
+  ScheduleFile file = schedule_from_json(root, command.networks.back().coarse.graph);
+  file.schedule.weights.reset();  // stages are measured with their parameters loaded
   const auto findings =
       validate(command.networks.back().coarse.graph, Platform(file.devices), file.schedule);
   if (!findings.empty()) throw InputError(finding_line(name, findings.front()));

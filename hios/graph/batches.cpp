@@ -21,6 +21,9 @@ Operator sized(Operator op, std::int64_t size, std::int64_t inputs) {
   if (size != inputs) {
     op.has_time = false;
     op.time_by_device.clear();
+    op.in_place_ms.reset();
+    op.in_place_by_device.clear();
+    op.in_place_bytes.reset();
   }
   for (const auto& [device, times] : op.time_by_size) {
     const auto found = times.find(size);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/graph/parameters.h"
 
 // An operator's `extra` carries its signature and block, which only our own programs use. With them
 // a graph that is written and read back keeps its digest, so a schedule of one fits the other.
@@ -58,6 +59,30 @@ void read_time(const JsonView& view, std::int64_t inputs, Operator& op) {
   }
 }
 
+/// Reads the name of an operator's parameters, and its costs when it reads them in place.
+void read_parameters(ObjectReader& reader, Operator& op) {
+  if (const auto bytes = reader.optional("parameter_bytes"))
+    op.parameter_bytes = read_bytes(*bytes);
+  if (const auto label = reader.optional("parameters")) {
+    op.parameters = read_label(*label);
+    if (op.parameter_bytes == 0) {
+      label->fail("names parameters of no bytes; give parameter_bytes, or remove it");
+    }
+  }
+  const auto time = reader.optional("in_place_ms");
+  if (time && time->is_object()) {
+    for (const auto& [device, ms] : time->members()) {
+      op.in_place_by_device.emplace(device, ms.number(0, kMaxMs));
+    }
+    if (op.in_place_by_device.empty()) time->fail("names no device; give one a time");
+  } else if (time) {
+    op.in_place_ms = time->number(0, kMaxMs);
+  }
+  const auto bytes = reader.optional("in_place_bytes");
+  if (bytes && !time) bytes->fail("needs in_place_ms, too");
+  if (bytes) op.in_place_bytes = read_bytes(*bytes);
+}
+
 void read_extra(const JsonView& view, Operator& op) {
   if (!view.is_object()) return;
   ObjectReader extra(view);
@@ -77,9 +102,7 @@ Operator read_operator(const JsonView& view, std::int64_t inputs) {
     if (op.utilization == 0) share->fail("must be above 0: an operator fills part of a device");
   }
   if (const auto memory = reader.optional("memory_bytes")) op.memory_bytes = read_bytes(*memory);
-  if (const auto weights = reader.optional("parameter_bytes")) {
-    op.parameter_bytes = read_bytes(*weights);
-  }
+  read_parameters(reader, op);
   if (const auto label = reader.optional("colocate")) op.colocate = read_label(*label);
   if (const auto allowed = reader.optional("allowed")) {
     for (const JsonView& device : allowed->array()) op.allowed.push_back(read_label(device));
@@ -159,6 +182,19 @@ Json time_json(const Operator& op) {
   return times;
 }
 
+void add_parameters(Json& json, const Operator& op) {
+  if (op.parameter_bytes != 0) json["parameter_bytes"] = op.parameter_bytes;
+  if (!op.parameters.empty()) json["parameters"] = op.parameters;
+  if (op.in_place_ms && !op.in_place_by_device.empty()) {
+    throw InputError("operator '" + printable(op.name) +
+                     "' has an in_place_ms for all devices and others by device; a graph file "
+                     "holds one");
+  }
+  if (op.in_place_ms) json["in_place_ms"] = *op.in_place_ms;
+  for (const auto& [device, ms] : op.in_place_by_device) json["in_place_ms"][device] = ms;
+  if (op.in_place_bytes) json["in_place_bytes"] = *op.in_place_bytes;
+}
+
 Json to_json(const Operator& op) {
   Json json{{"name", op.name}};
   if (op.has_time || !op.time_by_device.empty() || !op.time_by_size.empty()) {
@@ -166,7 +202,7 @@ Json to_json(const Operator& op) {
   }
   json["utilization"] = op.utilization;
   json["memory_bytes"] = op.memory_bytes;
-  if (op.parameter_bytes != 0) json["parameter_bytes"] = op.parameter_bytes;
+  add_parameters(json, op);
   if (!op.colocate.empty()) json["colocate"] = op.colocate;
   if (!op.allowed.empty()) json["allowed"] = op.allowed;
   Json extra = Json::object();
@@ -216,11 +252,19 @@ Graph graph_from_json(const JsonView& root) {
   StageCostRule stage_cost;
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();
+  const Graph graph = [&] {
+    try {
+      return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, inputs);
+    } catch (const InputError& error) {
+      edges_view.fail(error.what());
+    }
+  }();
   try {
-    return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, inputs);
+    (void)ParameterSets(graph);
   } catch (const InputError& error) {
-    edges_view.fail(error.what());
+    operators_view.fail(error.what());
   }
+  return graph;
 }
 
 Json to_json(const Graph& graph) {

@@ -1,6 +1,7 @@
 #include "hios/report/draw_timeline.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "hios/evaluate/simulate.h"
@@ -83,7 +84,28 @@ class Drawing {
                  graph_.op(transfer.producer).name);
   }
 
+  /// Draws a load on its lane. `topology` has the names of the stores; null: they are not known.
+  void draw_load(const LoadTimes& times, const Topology* topology) {
+    const Load& load = schedule_.weights->lanes[times.lane][times.index];
+    const std::string lane = loads_lane_name(times.lane);
+    if (times.start_ms - times.ready_ms > kShortestWaitMs) {
+      trace_.slice(process_, lane, "waiting", times.ready_ms, times.start_ms);
+    }
+    trace_.slice(process_, lane, "load " + graph_.op(load.of).name, times.start_ms, times.end_ms,
+                 Json{{"from", source_name(load.from, topology)},
+                      {"to", "rank " + std::to_string(load.to.index())},
+                      {"size_bytes", times.size_bytes}});
+  }
+
  private:
+  static std::string source_name(const Holder& from, const Topology* topology) {
+    if (const auto* rank = std::get_if<DeviceId>(&from)) {
+      return "rank " + std::to_string(rank->index());
+    }
+    const StoreId store = std::get<StoreId>(from);
+    return topology ? topology->store(store).name : "store " + std::to_string(store.index());
+  }
+
   const std::string& process_;
   const Graph& graph_;
   const Schedule& schedule_;
@@ -97,6 +119,8 @@ class Drawing {
 std::string lane_name(std::size_t rank, std::size_t stream) {
   return "rank " + std::to_string(rank) + " stream " + std::to_string(stream);
 }
+
+std::string loads_lane_name(std::size_t lane) { return "loads " + std::to_string(lane); }
 
 void draw_timeline(const std::string& process, const Graph& graph, const Schedule& schedule,
                    const Timeline& timeline, const CostModel* costs, Trace& trace) {
@@ -115,6 +139,8 @@ void draw_timeline(const std::string& process, const Graph& graph, const Schedul
     if (shared) drawing.draw_carried(transfer);
     drawing.draw_transfer(transfer);
   }
+  const Topology* const topology = costs ? costs->platform().topology() : nullptr;
+  for (const LoadTimes& load : timeline.loads) drawing.draw_load(load, topology);
 }
 
 Trace planned_trace(const Graph& graph, const Schedule& schedule, const CostModel& costs) {

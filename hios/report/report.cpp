@@ -170,6 +170,38 @@ Json transfers_json(const Report& report, const Graph& graph) {
   return transfers;
 }
 
+/// Returns a row for every load of the schedule. REQUIRES: its weights.
+Json loads_json(const Report& report, const Graph& graph) {
+  const std::vector<Lane>& lanes = report.schedule.weights->lanes;
+  std::map<std::pair<std::size_t, std::size_t>, const LoadTimes*> predicted, measured;
+  const auto note = [](const std::optional<Timeline>& timeline, auto& by_position) {
+    if (!timeline) return;
+    for (const LoadTimes& load : timeline->loads) by_position[{load.lane, load.index}] = &load;
+  };
+  note(report.predicted, predicted);
+  note(report.measured, measured);
+  const auto times_of = [](const auto& by_position, std::size_t lane, std::size_t index) {
+    const auto found = by_position.find({lane, index});
+    return found == by_position.end() ? nullptr : found->second;
+  };
+  Json loads = Json::array();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    for (std::size_t i = 0; i < lanes[lane].size(); ++i) {
+      const Load& load = lanes[lane][i];
+      const auto* const device = std::get_if<DeviceId>(&load.from);
+      Json row = {{"lane", lane}, {"of", graph.op(load.of).name}};
+      row["from"] = device ? Json(device->index())
+                           : Json(report.stores[std::get<StoreId>(load.from).index()]);
+      row["to"] = load.to.index();
+      row["size_bytes"] = graph.op(load.of).parameter_bytes;
+      add_times(row, "predicted", times_of(predicted, lane, i));
+      add_times(row, "measured", times_of(measured, lane, i));
+      loads.push_back(std::move(row));
+    }
+  }
+  return loads;
+}
+
 Json operators_json(const Report& report, const Graph& graph) {
   Json operators = Json::array();
   for (const ReportOperator& row : report.operators) {
@@ -223,6 +255,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (report.schedule.weights) json["loads"] = loads_json(report, graph);
   if (!report.references.empty()) json["references"] = references_json(report.references);
   if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);

@@ -113,6 +113,7 @@ struct Report {
   std::optional<ReportVerification> verified;
   std::vector<ReportReference> references;  ///< outputs that were compared with files
   Schedule schedule;                        ///< the schedule that ran
+  std::vector<std::string> stores;          ///< names, by StoreId, for a schedule with weights
   std::optional<Timeline> predicted;        ///< with a profile
   std::optional<Timeline> measured;       ///< times of one iteration, after those of iterations_ms
   std::vector<ReportOperator> operators;  ///< in the order of their starts; empty: not requested

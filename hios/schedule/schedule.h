@@ -104,6 +104,7 @@ struct ScheduleFile {
   double seconds = 0;  ///< the algorithm's own time
   Objective objective = Objective::kLatency;
   std::vector<Device> devices;
+  std::vector<Store> stores;  ///< by StoreId, for Schedule::weights; written with it only
   Schedule schedule;
   bool has_prediction = true;  ///< false: the author of the file predicted nothing
   Prediction predicted;

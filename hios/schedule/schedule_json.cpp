@@ -15,6 +15,7 @@
 #include "hios/platform/device_json.h"
 #include "hios/profile/stage_json.h"
 #include "hios/schedule/prediction_json.h"
+#include "hios/schedule/weights_json.h"
 
 // A schedule that another author wrote by hand needs no more than the graph's digest and the
 // devices with their stages.
@@ -181,11 +182,11 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
 
 Objective read_objective(const JsonView& view) {
   const std::string name = view.string();
-  if (name == to_string(Objective::kLatency)) return Objective::kLatency;
-  if (name != to_string(Objective::kThroughput)) {
-    view.fail("must be \"latency\" or \"throughput\", not " + quote(name));
+  for (const Objective objective :
+       {Objective::kLatency, Objective::kThroughput, Objective::kColdStart}) {
+    if (name == to_string(objective)) return objective;
   }
-  return Objective::kThroughput;
+  view.fail("must be \"latency\", \"throughput\" or \"cold-start\", not " + quote(name));
 }
 
 /// Reads the keys that say how the schedule was made.
@@ -200,6 +201,22 @@ void read_making(ObjectReader& reader, ScheduleFile& file) {
     file.seconds = seconds->number(0, kMaxSeconds);
   if (const auto objective = reader.optional("objective")) {
     file.objective = read_objective(*objective);
+  }
+}
+
+/// Reads "stores" and "weights". REQUIRES: the devices were read.
+void read_cold_start(ObjectReader& reader, const Graph& graph, ScheduleFile& file) {
+  const auto stores = reader.optional("stores");
+  const auto weights = reader.optional("weights");
+  if (stores) file.stores = stores_from_json(*stores, file.devices);
+  if (weights) {
+    file.schedule.weights = weights_from_json(*weights, graph, file.devices, file.stores);
+  } else if (stores) {
+    stores->fail("are for $.weights, which is not there; remove them, or give it");
+  } else if (file.objective == Objective::kColdStart) {
+    reader.view().fail(
+        "the objective is cold-start, and there is no \"weights\"; give it, or "
+        "remove the objective");
   }
 }
 
@@ -263,6 +280,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   if (const auto transfers = reader.optional("transfers")) {
     file.schedule.transfers = read_transfers(*transfers, graph, file.devices);
   }
+  read_cold_start(reader, graph, file);
   const auto predicted = reader.optional("predicted");
   file.has_prediction = predicted.has_value();
   if (predicted) file.predicted = read_prediction(*predicted);
@@ -294,6 +312,10 @@ Json to_json(const ScheduleFile& file, const Graph& graph) {
   for (const PlannedTransfer& transfer : transfers) {
     const std::string& to = file.devices[transfer.to.index()].name;
     json["transfers"].push_back(transfer_json(graph, transfer.producer, to));
+  }
+  if (const auto& weights = file.schedule.weights) {
+    if (!file.stores.empty()) json["stores"] = stores_json(file.stores);
+    json["weights"] = weights_json(*weights, graph, file.devices, file.stores);
   }
   if (file.has_prediction) json["predicted"] = prediction_json(file.predicted, graph);
   if (!file.extra->empty()) json["extra"] = file.extra;

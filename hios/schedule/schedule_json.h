@@ -16,6 +16,8 @@ namespace hios {
 /// InputError with both digests where the file names another graph's, and with the JSON path where
 /// the structure is wrong (an unknown operator); the rules of a schedule are validate()'s. Only
 /// "graph" (name, digest) and "devices" are needed; other keys default to those of ScheduleFile.
+/// The file's own "stores" number the stores of its weights: where there is a platform, follow it
+/// by with_stores_of() (hios/schedule/weights_json.h).
 ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph);
 
 /// Returns the batches, sorted, in which a schedule file divides the inputs of its graph. Empty

@@ -329,6 +329,9 @@ ScheduleFile ScheduleInputs::blank_file() const {
     file.merge = network_->merge;
   }
   file.devices.assign(platform_.devices().begin(), platform_.devices().end());
+  if (const Topology* const topology = platform_.topology()) {
+    file.stores.assign(topology->stores().begin(), topology->stores().end());
+  }
   return file;
 }
 

@@ -8,6 +8,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/schedule/schedule_json.h"
+#include "hios/schedule/weights_json.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/compare/throughput.h"
 
@@ -64,6 +65,14 @@ GivenSchedule read_given_schedule(const GivenFile& given, const ScheduleInputs& 
                      std::to_string(read.file.devices.size()) + " devices, and " +
                      std::to_string(inputs.platform().size()) + " are given; give as many");
   }
+  if (!read.file.schedule.weights) return read;
+  const Topology* const topology = inputs.platform().topology();
+  if (!topology) {
+    throw InputError(given.name +
+                     ": $.weights: a cold start takes the routes of a platform; give --platform "
+                     "FILE, the one that the schedule was made for");
+  }
+  read.file = with_stores_of(*topology, std::move(read.file), given.name);
   return read;
 }
 

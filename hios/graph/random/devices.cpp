@@ -9,7 +9,6 @@
 // with nothing to spare. Bytes are whole MiB, so that other placements fit as well.
 // tests/hios/graph/random/random_problem_test.cpp checks the rules and pins the numbers.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -28,11 +27,6 @@ struct Unit {
   std::vector<std::size_t> members;
   std::vector<std::size_t> devices;  ///< allowed devices, in order; empty: all
 };
-
-/// Returns the number of operators in a share.
-std::size_t share_of(std::size_t operators, double share) {
-  return static_cast<std::size_t>(std::floor(share * static_cast<double>(operators) + 0.5));
-}
 
 std::vector<std::size_t> shuffled(std::size_t count, Random& random) {
   std::vector<std::size_t> order(count);
@@ -197,7 +191,9 @@ std::size_t RandomDag::device_names(std::size_t device_count) const {
   const double lists = devices.allowed / 2;  // on average half of the devices
   const double names = static_cast<double>(operators) * static_cast<double>(device_count);
   const std::size_t own = family == Family::kModules ? operators * families::kModuleDevices : 0;
-  return own + static_cast<std::size_t>(names * ((times ? 1 : 0) + lists));
+  const double kinds_of_time = 1 + parameters.in_place;
+  return static_cast<std::size_t>(static_cast<double>(own) * kinds_of_time +
+                                  names * ((times ? kinds_of_time : 0) + lists));
 }
 
 RandomProblem random_problem(const RandomDag& parameters, const Platform& platform) {
@@ -210,9 +206,11 @@ RandomProblem random_problem(const RandomDag& parameters, const Platform& platfo
   }
   if (!devices.speeds.empty()) families::divide_times(draft.operators, devices.speeds, platform);
   if (devices.spread > 0) families::spread_times(draft.operators, parameters, platform);
+  if (devices.memory) families::draw_bytes(draft, parameters.seed);
+  families::draw_parameters(draft, parameters);
+  families::draw_in_place(draft, parameters);
   Platform own = platform;
   if (devices.memory) {
-    families::draw_bytes(draft, parameters.seed);
     const std::vector<Bytes> held =
         families::deal_out(draft.operators, units, parameters.seed, platform.size());
     own = families::limited(platform, held, *devices.memory);

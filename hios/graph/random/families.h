@@ -23,6 +23,7 @@ constexpr double kMaxRatio = 1e6;
 constexpr double kMinSpeed = 1e-3, kMaxSpeed = 1e3;
 constexpr double kMaxSpread = 3;
 constexpr double kMinMemory = 1, kMaxMemory = 100;
+constexpr Bytes kMaxParameterBytes = Bytes{1} << 40;
 
 /// The structure of a network.
 struct Structure {
@@ -100,6 +101,15 @@ void check(const RandomDag& parameters);
 
 GraphDraft draw_graph(const RandomDag& parameters);
 Graph assembled(GraphDraft draft);
+
+/// Draws the bytes of operators' parameters, where RandomParameters has limits for them.
+void draw_parameters(GraphDraft& draft, const RandomDag& parameters);
+/// Draws the operators that can be read in place, and their times there. REQUIRES: all times and
+/// parameter_bytes are final. Throws InputError where no operator has parameters.
+void draw_in_place(GraphDraft& draft, const RandomDag& parameters);
+
+/// Returns the number of operators in a share.
+std::size_t share_of(std::size_t operators, double share);
 
 /// Returns the beginning of a message: "random network, layers: ".
 std::string key_words(std::string_view key);

@@ -84,7 +84,10 @@ Graph random_dag(const RandomDag& parameters) {
         "random network: this is only the network, without devices; leave speeds, spread, memory, "
         "allowed and colocate out");
   }
-  return families::assembled(families::draw_graph(parameters));
+  families::GraphDraft draft = families::draw_graph(parameters);
+  families::draw_parameters(draft, parameters);
+  families::draw_in_place(draft, parameters);
+  return families::assembled(std::move(draft));
 }
 
 }  // namespace hios

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hios/graph/graph.h"
@@ -24,6 +25,17 @@ struct RandomDevices {
   double allowed = 0;   ///< share of operators that some of the devices may not run
   double colocate = 0;  ///< share of operators that share a label with one to three others
   bool operator==(const RandomDevices&) const = default;
+};
+
+/// Parameters of operators, for cold starts.
+struct RandomParameters {
+  /// Limits of an operator's parameter_bytes, drawn uniformly. Absent: those of the family and of
+  /// RandomDevices::memory, if any.
+  std::optional<std::pair<Bytes, Bytes>> bytes = {};
+  /// Share of the operators with parameters that can read them in place: their in_place_ms are
+  /// their times multiplied by a number of their own, U[1, 4], the same on all devices.
+  double in_place = 0;
+  bool operator==(const RandomParameters&) const = default;
 };
 
 /// Modules in a row (RandomDag::Family::kModules).
@@ -122,6 +134,7 @@ struct RandomDag {
   std::size_t hidden = 768;  ///< for kBert and kLstm: numbers of a token or a state
   std::size_t length = 128;  ///< for kBert: tokens; for kLstm: steps
   RandomDevices devices = {};
+  RandomParameters parameters = {};
 
   /// Returns the largest number of edges; for kDense, ten standard deviations above the mean.
   std::size_t edges_at_most() const;

@@ -107,6 +107,18 @@ void read_wiring(std::string_view key, std::string_view text, RandomModules& int
   }
 }
 
+/// Reads "0-4000000": the limits of the bytes of an operator's parameters.
+std::pair<Bytes, Bytes> read_parameter_bytes(std::string_view key, std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) {
+    throw InputError(key_words(key) + quote(text) + " is not as 0-4000000, in bytes");
+  }
+  std::pair<Bytes, Bytes> limits;
+  read_number<Bytes>(key, text.substr(0, dash), 0, kMaxParameterBytes, limits.first);
+  read_number<Bytes>(key, text.substr(dash + 1), limits.first, kMaxParameterBytes, limits.second);
+  return limits;
+}
+
 RandomDag::Base read_base(std::string_view text) {
   using Base = RandomDag::Base;
   constexpr std::pair<std::string_view, Base> kBases[] = {{"er", Base::kErdosRenyi},
@@ -198,6 +210,14 @@ const Key kKeys[] = {
     {"colocate",
      [](Text key, Text text, RandomDag& into) {
        read_number<double>(key, text, 0, 1, into.devices.colocate);
+     }},
+    {"parameters",
+     [](Text key, Text text, RandomDag& into) {
+       into.parameters.bytes = read_parameter_bytes(key, text);
+     }},
+    {"in-place",
+     [](Text key, Text text, RandomDag& into) {
+       read_number<double>(key, text, 0, 1, into.parameters.in_place);
      }},
 };
 
