@@ -252,13 +252,12 @@ Graph graph_from_json(const JsonView& root) {
   StageCostRule stage_cost;
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();
-  const Graph graph = [&] {
-    try {
-      return Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, inputs);
-    } catch (const InputError& error) {
-      edges_view.fail(error.what());
-    }
-  }();
+  Graph graph;
+  try {
+    graph = Graph(std::move(name), std::move(operators), std::move(edges), stage_cost, inputs);
+  } catch (const InputError& error) {
+    edges_view.fail(error.what());
+  }
   try {
     (void)ParameterSets(graph);
   } catch (const InputError& error) {

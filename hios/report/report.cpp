@@ -193,9 +193,12 @@ Json loads_json(const Report& report, const Graph& graph) {
       row["from"] = device ? Json(device->index())
                            : Json(report.stores[std::get<StoreId>(load.from).index()]);
       row["to"] = load.to.index();
-      row["size_bytes"] = graph.op(load.of).parameter_bytes;
-      add_times(row, "predicted", times_of(predicted, lane, i));
-      add_times(row, "measured", times_of(measured, lane, i));
+      const LoadTimes* const planned = times_of(predicted, lane, i);
+      const LoadTimes* const run = times_of(measured, lane, i);
+      const LoadTimes* const known = run ? run : planned;
+      row["size_bytes"] = known ? known->size_bytes : graph.op(load.of).parameter_bytes;
+      add_times(row, "predicted", planned);
+      add_times(row, "measured", run);
       loads.push_back(std::move(row));
     }
   }

@@ -16,6 +16,7 @@
 #include "hios/evaluate/validate.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/graph_json.h"
+#include "hios/graph/parameters.h"
 #include "hios/model/model.h"
 #include "hios/model/model_json.h"
 #include "hios/platform/platform.h"
@@ -131,6 +132,9 @@ TEST_F(FormatsPage, ItsExamplesAreRead) {
   EXPECT_EQ(platform_from_json(view("hios-platform")).size(), 3U);
   const Json& pairs = examples_.at("hios-graph").at(1);
   EXPECT_TRUE(graph_from_json(JsonView(pairs, "docs/formats.md")).edge(EdgeId(0)).transfer_by_pair);
+  const Json& parameters = examples_.at("hios-graph").back();
+  EXPECT_EQ(ParameterSets(graph_from_json(JsonView(parameters, "docs/formats.md"))).sets().size(),
+            2U);
   const Json& shared = examples_.at("hios-platform").at(1);
   const Platform routed = platform_from_json(JsonView(shared, "docs/formats.md"));
   EXPECT_EQ(routed.link(DeviceId(0), DeviceId(3)), (Link{0.06, 10}));
@@ -149,11 +153,24 @@ TEST_F(FormatsPage, ItsExamplesAreRead) {
 
 TEST_F(FormatsPage, ItsSchedulesFitItsModel) {
   const Graph graph = graph_of_the_model();
-  EXPECT_EQ(examples_.at("hios-schedule").size(), 3U);
+  EXPECT_EQ(examples_.at("hios-schedule").size(), 4U);
   for (const Json& json : examples_.at("hios-schedule")) {
-    const ScheduleFile file = schedule_from_json(JsonView(json, "docs/formats.md"), graph);
+    ScheduleFile file = schedule_from_json(JsonView(json, "docs/formats.md"), graph);
+    file.schedule.weights.reset();  // they need routes, which a schedule does not have
     EXPECT_TRUE(validate(graph, Platform(file.devices), file.schedule).empty());
   }
+}
+
+TEST_F(FormatsPage, ItsColdStartUsesEveryKeyOfWeights) {
+  const Json& json = examples_.at("hios-schedule").back();
+  const ScheduleFile file =
+      schedule_from_json(JsonView(json, "docs/formats.md"), graph_of_the_model());
+  EXPECT_EQ(file.objective, Objective::kColdStart);
+  ASSERT_TRUE(file.schedule.weights);
+  EXPECT_EQ(file.schedule.weights->lanes.at(0).size(), 2U);
+  EXPECT_FALSE(file.schedule.weights->in_place.empty());
+  EXPECT_FALSE(file.schedule.weights->evictions.empty());
+  EXPECT_FALSE(file.schedule.weights->resident.empty());
 }
 
 TEST_F(FormatsPage, ItsProfilePredictsTheLatencyOfItsSchedule) {

@@ -75,7 +75,9 @@ def fits_schedule(report, file):
 
 
 def slice_names(trace):
-    return {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"} - {"waiting"}
+    """The names of operators and groups in a trace: not of waits, and not of loads, whose arguments have their source."""
+    return {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"
+            and event["name"] != "waiting" and "from" not in event.get("args", {})}
 
 
 def fits_trace(report, file):

@@ -9,6 +9,7 @@
 #include "hios/graph/random/random_dag.h"
 #include "hios/model/networks/networks.h"
 #include "support/message.h"
+#include "support/schema.h"
 
 namespace hios {
 namespace {
@@ -92,6 +93,10 @@ void expect_equal_graphs(const Graph& a, const Graph& b) {
     EXPECT_EQ(mine.utilization, yours.utilization);
     EXPECT_EQ(mine.memory_bytes, yours.memory_bytes);
     EXPECT_EQ(mine.parameter_bytes, yours.parameter_bytes);
+    EXPECT_EQ(mine.parameters, yours.parameters);
+    EXPECT_EQ(mine.in_place_ms, yours.in_place_ms);
+    EXPECT_EQ(mine.in_place_by_device, yours.in_place_by_device);
+    EXPECT_EQ(mine.in_place_bytes, yours.in_place_bytes);
     EXPECT_EQ(mine.colocate, yours.colocate);
     EXPECT_EQ(mine.allowed, yours.allowed);
   }
@@ -107,6 +112,28 @@ TEST(GraphIo, GivesBackWhatItWrote) {
                             random_dag({.operators = 60, .edges = 120, .layers = 6, .seed = 3})};
   graphs.push_back(read_graph(graph_text(kTwo, kEdge)));
   for (const Graph& graph : graphs) expect_equal_graphs(graph, read_graph(to_text(to_json(graph))));
+}
+
+TEST(GraphIo, KeepsParametersAndTheirCostsInPlace) {
+  const Graph graph = read_graph(graph_text(
+      R"({"name": "v0", "parameter_bytes": 9, "parameters": "w", "in_place_ms": 2.5,
+          "in_place_bytes": 4},
+         {"name": "v1", "parameter_bytes": 9, "parameters": "w", "in_place_ms": {"gpu": 2, "gpu1": 0}},
+         {"name": "v2", "in_place_ms": 0}, {"name": "v3", "parameter_bytes": 9})",
+      ""));
+  EXPECT_EQ(graph.op(OpId(0)).parameters, "w");
+  EXPECT_EQ(graph.op(OpId(0)).in_place_ms, 2.5);
+  EXPECT_EQ(graph.op(OpId(0)).in_place_bytes, Bytes{4});
+  EXPECT_EQ(graph.op(OpId(1)).in_place_ms, std::nullopt);
+  EXPECT_EQ(graph.op(OpId(1)).in_place_by_device.at("gpu1"), 0);
+  EXPECT_EQ(graph.op(OpId(1)).in_place_bytes, std::nullopt);
+  EXPECT_EQ(graph.op(OpId(2)).in_place_ms, 0) << "without parameters it may stand there, too";
+  EXPECT_TRUE(graph.op(OpId(3)).parameters.empty());
+  const Json json = to_json(graph);
+  test::expect_meets_schema(json);
+  EXPECT_EQ(json["operators"][1]["in_place_ms"].dump(), R"({"gpu":2.0,"gpu1":0.0})");
+  EXPECT_FALSE(json["operators"][3].contains("in_place_bytes"));
+  expect_equal_graphs(graph, read_graph(to_text(json)));
 }
 
 TEST(GraphIo, EveryMessageNamesItsPath) {
@@ -138,6 +165,22 @@ TEST(GraphIo, EveryMessageNamesItsPath) {
   }
   expect_message(of_operator(R"("allowed": [])"), "allowed: allows no device");
   expect_message(of_operator(R"("colocate": "")"), "colocate: must not be empty");
+  expect_message(of_operator(R"("parameters": "w")"),
+                 "$.operators[2].parameters: names parameters of no bytes; give parameter_bytes");
+  expect_message(of_operator(R"("parameter_bytes": 1, "parameters": "")"),
+                 "$.operators[2].parameters: must not be empty");
+  expect_message(of_operator(R"("parameter_bytes": 1, "in_place_bytes": 1)"),
+                 "$.operators[2].in_place_bytes: needs in_place_ms, too");
+  expect_message(of_operator(R"("in_place_ms": {})"),
+                 "$.operators[2].in_place_ms: names no device; give one a time");
+  expect_message(of_operator(R"("in_place_ms": {"gpu": -1})"), "$.operators[2].in_place_ms.gpu");
+  expect_message(of_operator(R"("in_place_ms": -1)"),
+                 "$.operators[2].in_place_ms: must be a number");
+  expect_message(of_operator(R"("in_place_ms": 1, "in_place_bytes": -1)"),
+                 "$.operators[2].in_place_bytes: must be a whole number");
+  expect_message(of_operator(R"("parameter_bytes": 1, "parameters": "w"},
+                                {"name": "v3", "parameter_bytes": 2, "parameters": "w")"),
+                 "g.json: $.operators: graph 'g': 'v3' and 'v2' have parameters 'w' of different");
   expect_message(of_operator(R"("tiem_ms": 1)"), "unknown key \"tiem_ms\"");
 
   expect_message(of_edge(R"("from": "v0", "to": "v9", "bytes": 0)"),
@@ -195,6 +238,11 @@ TEST(GraphIo, WritesNoOperatorWithTwoKindsOfTime) {
   operators[0].has_time = true;
   operators[0].time_by_device = {{"gpu", 1.0}};
   expect_message(message_of([&] { to_json(Graph("g", operators, {})); }), "'both'");
+  operators[0].time_by_device.clear();
+  operators[0].in_place_ms = 1;
+  operators[0].in_place_by_device = {{"gpu", 1.0}};
+  expect_message(message_of([&] { to_json(Graph("g", operators, {})); }),
+                 "operator 'both' has an in_place_ms for all devices and others by device");
 }
 
 }  // namespace

@@ -102,6 +102,72 @@ TEST(DrawTimeline, AMeasurementShowsGroupsWaitsAndRealTransfers) {
   EXPECT_EQ(picture.heads.at("v1").start_us, 4000) << "when it was there, not when it was read";
 }
 
+/// Lane 0 loads v1's parameters from a store to rank 0, and passes them on to rank 1; lane 1 loads
+/// those of v2.
+Schedule cold_schedule() {
+  Schedule cold = schedule();
+  Weights& weights = cold.weights.emplace();
+  weights.lanes = {{{OpId(0), StoreId(0), DeviceId(0)}, {OpId(0), DeviceId(0), DeviceId(1)}},
+                   {{OpId(1), StoreId(0), DeviceId(0)}}};
+  return cold;
+}
+
+Timeline cold_timeline() {
+  Timeline timeline;
+  timeline.stages = {{{0, 0, 4, 6}, {6, 0, 6, 9}}, {{0, 11, 11, 14}}};
+  timeline.loads = {{0, 0, 0, 0, 4, 400}, {0, 1, 4, 4, 5, 400}, {1, 0, 0, 2.5, 5.5, 300}};
+  return timeline;
+}
+
+TEST(DrawTimeline, LoadsHaveALaneForEachOfTheirs) {
+  Trace trace;
+  draw_timeline("measured", graph(), cold_schedule(), cold_timeline(), nullptr, trace);
+  const Picture picture = picture_of(trace);
+  const auto [first, end] = picture.slices.equal_range("load v1");
+  ASSERT_EQ(std::distance(first, end), 2);
+  EXPECT_EQ(first->second.lane, "loads 0");
+  EXPECT_EQ(first->second.start_us, 0);
+  EXPECT_EQ(first->second.duration_us, 4000);
+  EXPECT_EQ(std::next(first)->second.start_us, 4000);
+  const Slice& other = picture.slices.find("load v2")->second;
+  EXPECT_EQ(other.lane, "loads 1");
+  EXPECT_EQ(other.start_us, 2500);
+  EXPECT_EQ(other.duration_us, 3000);
+  std::size_t waits = 0;
+  for (const auto& [name, slice] : picture.slices) {
+    if (name != "waiting" || slice.lane != "loads 1") continue;
+    ++waits;
+    EXPECT_EQ(slice.duration_us, 2500) << "for room, or for its source";
+  }
+  EXPECT_EQ(waits, 1U);
+}
+
+TEST(DrawTimeline, LoadsNameTheirEndsBelowTheRanks) {
+  const Platform plain = test::devices(2, 2);
+  const Platform routed(
+      {plain.devices().begin(), plain.devices().end()}, {{"dram", "", StoreKind::kMemory}}, {},
+      {{StoreId(0), DeviceId(0), {}, 0, 1}, {DeviceId(0), DeviceId(1), {}, 0, 1}});
+  const CostModel costs = CostModel::from_graph(graph(), routed);
+  const auto args = [&](const CostModel* known) {
+    Trace trace;
+    draw_timeline("planned", graph(), cold_schedule(), cold_timeline(), known, trace);
+    std::vector<std::string> texts, lanes;
+    const Json json = trace.json();
+    for (const Json& event : json["traceEvents"]) {
+      if (event["name"] == "thread_name") lanes.push_back(event["args"]["name"]);
+      if (event["name"] == "load v1") texts.push_back(event["args"].dump());
+    }
+    EXPECT_EQ(lanes.size(), 5U);
+    EXPECT_EQ(lanes.back(), "loads 1") << "after the ranks, in order";
+    EXPECT_EQ(lanes[3], "loads 0");
+    return texts;
+  };
+  EXPECT_EQ(args(&costs),
+            (std::vector<std::string>{R"({"from":"dram","to":"rank 0","size_bytes":400})",
+                                      R"({"from":"rank 0","to":"rank 1","size_bytes":400})"}));
+  EXPECT_EQ(args(nullptr).front(), R"({"from":"store 0","to":"rank 0","size_bytes":400})");
+}
+
 TEST(DrawTimeline, AnArrowEndsInTheStageThatRunsWhenTheTensorComes) {
   const Graph two = test::small_graph({1, 5, 1}, {{1, 3, 1}});
   const Schedule made{{{stage({{1}})}, {stage({{2}}), stage({{3}})}}};

@@ -111,6 +111,30 @@ TEST(Report, HoldsAllKnownValues) {
   EXPECT_EQ(parse_json(to_text(json), "r.json"), json);
 }
 
+TEST(Report, ListsEveryLoadOfAColdStart) {
+  Report report = sample_report();
+  EXPECT_FALSE(to_json(report, reported_graph()).contains("loads"));
+  report.stores = {"disk", "dram"};
+  Weights& weights = report.schedule.weights.emplace();
+  weights.lanes = {{{OpId(0), StoreId(1), DeviceId(0)}, {OpId(0), DeviceId(0), DeviceId(1)}},
+                   {{OpId(1), StoreId(0), DeviceId(1)}}};
+  report.measured->loads = {{0, 0, 0, 0.5, 1, 64}, {0, 1, 1, 1, 2, 64}, {1, 0, 0, 0, 3, 32}};
+  report.predicted.emplace(*report.measured).loads.pop_back();
+  const Json json = to_json(report, reported_graph());
+  test::expect_meets_schema(json);
+  ASSERT_EQ(json["loads"].size(), 3U);
+  EXPECT_EQ(json["loads"][0]["lane"], 0);
+  EXPECT_EQ(json["loads"][0]["of"], "v1");
+  EXPECT_EQ(json["loads"][0]["from"], "dram");
+  EXPECT_EQ(json["loads"][0]["to"], 0);
+  EXPECT_EQ(json["loads"][0]["size_bytes"], 64);
+  EXPECT_EQ(json["loads"][0]["measured_start_ms"], 0.5);
+  EXPECT_EQ(json["loads"][1]["from"], 0) << "a rank";
+  EXPECT_EQ(json["loads"][1]["predicted_end_ms"], 2);
+  EXPECT_EQ(json["loads"][2]["measured_end_ms"], 3);
+  EXPECT_TRUE(json["loads"][2]["predicted_end_ms"].is_null());
+}
+
 TEST(Report, WritesNullForANumberThatIsNone) {
   Report report = sample_report();
   ReportVerification verified;
