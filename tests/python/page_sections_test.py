@@ -10,7 +10,7 @@ from hios.page.reading import File
 from hios.page.runs import Run, plan_name, run_name
 from hios.page.view import model_name
 from hios.page.ways import comparison_table, sentences_of
-from page_samples import PageTest, comparison, examples, report, schedule, trace
+from page_samples import PageTest, comparison, events, examples, report, schedule, trace
 
 SECTIONS = ("layers-", "waits-", "latency-", "memory-", "from-", "timeline-", "flight-")
 
@@ -109,6 +109,16 @@ class SectionsTest(PageTest):
         page = self.page(self.file("schedule.json", plan), self.file("timeline.json", trace()))
         self.assertEqual(list(page.payload["timelines"]), ["0"])
         self.assertEqual(page.payload["timelines"]["0"]["parts"][0]["lanes"][0]["title"], "cpu0")
+
+    def test_the_timeline_of_a_cold_start_belongs_to_its_schedule_and_shows_its_loads(self):
+        plan = schedule()
+        plan["devices"] = [{**plan["devices"][0], "stages": [[["conv_1"]]]}]
+        lanes = [("rank 0 stream 0", "conv_1", 2, 3), ("loads 0", "waiting", 0, 1), ("loads 0", "load conv_1", 1, 2)]
+        data = {"traceEvents": list(events("planned", 1, lanes))}
+        page = self.page(self.file("schedule.json", plan), self.file("timeline.json", data))
+        (timeline,) = page.payload["timelines"].values()
+        shown = {lane["label"]: [timeline["names"][one[0]] for one in lane["slices"]] for lane in timeline["parts"][0]["lanes"]}
+        self.assertEqual(shown, {"rank 0": ["conv_1"], "loads 0": ["waiting", "load conv_1"]})
 
 
 class NumbersTest(unittest.TestCase):

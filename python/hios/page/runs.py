@@ -75,9 +75,9 @@ def fits_schedule(report, file):
 
 
 def slice_names(trace):
-    """The names of operators and groups in a trace: not of waits, and not of loads, whose arguments have their source."""
-    return {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"
-            and event["name"] != "waiting" and "from" not in event.get("args", {})}
+    """The names of operators and groups in a trace, without waits and the loads of cold starts."""
+    names = {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"}
+    return {name for name in names if name != "waiting" and not name.startswith("load ")}
 
 
 def fits_trace(report, file):
