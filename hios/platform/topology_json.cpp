@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/platform/store_json.h"
 
 // Names become ids while routes are read, so that a message points at the name that is wrong. The
 // other rules are those of Topology's constructor.
@@ -27,24 +28,9 @@ double read_bandwidth(ObjectReader& reader) {
   return reader.required("gb_per_s").number(kMinGbPerS, kMaxGbPerS);
 }
 
-StoreKind read_store_kind(const JsonView& view) {
-  const std::string text = view.string();
-  for (const StoreKind kind : {StoreKind::kMemory, StoreKind::kDisk}) {
-    if (text == to_string(kind)) return kind;
-  }
-  view.fail(quote(text) + R"( is unknown; use one of "memory", "disk")");
-}
-
 std::vector<Store> read_stores(const JsonView& view) {
   std::vector<Store> stores;
-  for (const JsonView& element : view.array()) {
-    ObjectReader reader(element);
-    Store store{.name = read_given_name(reader), .host = {}};
-    if (const auto host = reader.optional("host")) store.host = host->string();
-    store.kind = read_store_kind(reader.required("kind"));
-    reader.finish();
-    stores.push_back(std::move(store));
-  }
+  for (const JsonView& element : view.array()) stores.push_back(store_from_json(element));
   return stores;
 }
 
@@ -143,11 +129,7 @@ std::optional<TopologyLists> read_topology(ObjectReader& reader, const Platform&
 
 void write_topology(const Topology& topology, const Platform& platform, Json& root) {
   Json stores = Json::array(), buses = Json::array(), routes = Json::array();
-  for (const Store& store : topology.stores()) {
-    Json& json = stores.emplace_back(Json{{"name", store.name}});
-    if (!store.host.empty()) json["host"] = store.host;
-    json["kind"] = to_string(store.kind);
-  }
+  for (const Store& store : topology.stores()) stores.push_back(store_json(store));
   for (const Bus& bus : topology.buses()) {
     buses.push_back({{"name", bus.name}, {"gb_per_s", bus.gb_per_s}});
   }
