@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
