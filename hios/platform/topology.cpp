@@ -33,7 +33,7 @@ void check_speed(double gb_per_s, const std::string& which) {
 }
 
 /// The names of a topology's ends and buses, for the checks of its routes.
-struct EndNames {
+struct HolderNames {
   std::span<const Store> stores;
   std::span<const Bus> buses;
   std::span<const std::string> devices;
@@ -52,7 +52,7 @@ struct EndNames {
   }
 };
 
-void check_route(const Route& route, const EndNames& names) {
+void check_route(const Route& route, const HolderNames& names) {
   if (names.of(route.from).empty() || names.of(Holder(route.to)).empty()) {
     throw InputError("platform: a route has an end that is neither a store nor a device");
   }
@@ -87,7 +87,7 @@ Topology::Topology(std::vector<Store> stores, std::vector<Bus> buses, std::vecto
     check_speed(bus.gb_per_s, "bus '" + printable(bus.name) + "'");
   }
   if (routes_.empty()) throw InputError("platform: stores and buses need routes; give one");
-  const EndNames known{stores_, buses_, device_names};
+  const HolderNames known{stores_, buses_, device_names};
   for (std::size_t r = 0; r < routes_.size(); ++r) {
     const Route& route = routes_[r];
     check_route(route, known);

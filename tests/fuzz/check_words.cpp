@@ -57,6 +57,7 @@ std::vector<std::string> word_seeds() {
                                     "rfamily=cholesky,n=40",
                                     "rfamily=independent,n=9",
                                     "rfamily=dense,n=20,density=0.1",
+                                    "rn=20,parameters=0-4000000,in-place=0.5",
                                     "n1,2.5,-3e2,1e-9",
                                     "pfp32",
                                     "pfp16"};

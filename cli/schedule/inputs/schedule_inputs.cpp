@@ -357,7 +357,8 @@ po::options_description input_flags() {
       "length=128 and family=lstm,layers=4,hidden=1024,length=32. Heterogeneous devices: "
       "speeds=1:1:0.25 (or 1x2:0.25), spread=0.5 (each time on each device is multiplied by a "
       "lognormal number of mean 1), memory=1.02 (of all devices, relative to the memory of all "
-      "operators), allowed=0.2, colocate=0.1 (shares of operators)");
+      "operators), allowed=0.2, colocate=0.1 (shares of operators). Cold starts: "
+      "parameters=0-4000000 (bytes of an operator), in-place=0.5 (share of those with some)");
   group.add_options()(
       "devices", value("M[,M...]")->default_value("2"),
       daily("number of devices, all alike, or several numbers for one table; default: the number "

@@ -3,7 +3,7 @@
 // Bytes, the choice of operators that can be read in place and their times come from streams of
 // random numbers of their own, so no other number depends on them. An operator in place takes at
 // least its own time: it computes the same, and its parameters come over a bus.
-// tests/hios/graph/random/random_parameters_test.cpp checks the rules and pins the numbers.
+// tests/hios/graph/random/random_parameters_test.cpp checks the rules.
 #include <cmath>
 
 #include "hios/base/error.h"

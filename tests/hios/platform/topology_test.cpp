@@ -173,7 +173,7 @@ TEST(TopologyIo, EveryMessageNamesItsPath) {
                  "p.json: $.stores[0].name: must not be empty");
   expect_message(store(R"("name": "dram")"), "$.stores[0]: the key \"kind\" is missing");
   expect_message(store(R"("name": "dram", "kind": "tape")"),
-                 "$.stores[0].kind: must be \"memory\" or \"disk\", not \"tape\"");
+                 "$.stores[0].kind: \"tape\" is unknown; use one of \"memory\", \"disk\"");
   expect_message(store(R"("name": "dram", "kind": "disk", "gb": 1)"), "unknown key \"gb\"");
   expect_message(store(R"("name": "gpu1", "kind": "disk")"), "no store and no device is named");
   const auto bus = [&](const std::string& text) {

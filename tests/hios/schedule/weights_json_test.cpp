@@ -57,7 +57,7 @@ TEST_F(WeightsJson, ReadsBackTheSame) {
   test::expect_meets_schema(written);
   EXPECT_EQ(written["objective"], "cold-start");
   EXPECT_EQ(written["stores"].dump(),
-            R"([{"name":"dram","kind":"memory","host":"n1"},{"name":"disk","kind":"disk"}])");
+            R"([{"name":"dram","host":"n1","kind":"memory"},{"name":"disk","kind":"disk"}])");
   EXPECT_EQ(written["weights"]["lanes"].dump(),
             R"([[{"of":"v2","from":"dram","to":"gpu1"},{"of":"v2","from":"gpu1","to":"gpu0"}],[],)"
             R"([{"of":"v4","from":"disk","to":"gpu1"}]])");
@@ -130,7 +130,7 @@ TEST_F(WeightsJson, EveryMessageNamesItsPath) {
   refused("/stores/1/name", "dram", "$.stores[1]: store \"dram\" is there twice; rename one");
   refused("/stores/1/name", "gpu0", "$.stores[1]: store \"gpu0\" has the name of a device");
   refused("/stores/1/name", "", "$.stores[1].name: must not be empty");
-  refused("/stores/0/kind", "ram", "$.stores[0].kind: must be \"memory\" or \"disk\", not \"ram\"");
+  refused("/stores/0/kind", "ram", "$.stores[0].kind: \"ram\" is unknown; use one of \"memory\", \"disk\"");
   refused("/stores/0/size", 1, "$.stores[0]: unknown key \"size\"");
   refused("/objective", "cold", "must be \"latency\", \"throughput\" or \"cold-start\"");
 }
