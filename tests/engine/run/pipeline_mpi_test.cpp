@@ -10,7 +10,7 @@
 namespace hios {
 namespace {
 
-constexpr std::uint64_t kSchedules = test::tries(150);
+constexpr std::uint64_t kSchedules = test::tries(60);
 
 TEST(PipelineOverMpi, RandomSchedulesGiveForEveryInputWhatOneOperatorAtATimeGives) {
   test::HangGuard guard;

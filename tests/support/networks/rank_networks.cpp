@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -179,7 +180,7 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
       }
       job.transport.barrier();
     };
-    repeat(tries(100));
+    repeat(std::min(tries(100), iterations));
     const std::size_t resident_before = resident_bytes();
     job.transport.barrier();
     EXPECT_TRUE(some_round_takes_nothing(*backend, [&] { repeat(iterations / kMemoryRounds); }))
