@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "support/graphs/cold_cases.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/cold/slow_cold_simulator.h"
@@ -111,6 +112,29 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
   EXPECT_GT(copies, 500u);
   EXPECT_GT(reads, 200u);
   EXPECT_GT(evictions, 500u);
+}
+
+TEST(RandomCold, ValidSchedulesEnd) {
+  std::size_t refused = 0, stuck = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "valid");
+    test::ColdStyle style;
+    style.whole_numbers = seed % 3 == 0;
+    style.memory = static_cast<test::ColdMemory>(std::min<std::uint64_t>(seed % 4, 2));
+    const test::ColdCase cold = test::random_cold_case(style, random);
+    const auto findings = validate(cold.graph, cold.platform, cold.schedule, Objective::kColdStart);
+    const bool ends =
+        timeline_of(cold, CostModel::from_graph(cold.graph, cold.platform)).has_value();
+    if (findings.empty()) EXPECT_TRUE(ends);
+    if (style.memory != test::ColdMemory::kTight) {
+      EXPECT_TRUE(findings.empty()) << findings.front().text;
+    }
+    refused += !findings.empty();
+    stuck += !ends;
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(stuck, 5u);
 }
 
 /// Returns the platform's devices with a link for each of its routes between two.
