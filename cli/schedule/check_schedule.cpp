@@ -135,7 +135,7 @@ int check_schedule(const Flags& flags, const Common& common) {
     const Prediction predicted = predict(file, inputs, graph, costs);
     show(valid_text(given.name, file, predicted) + notes_text(inputs, {file.algorithm}));
     add_prediction(result, predicted);
-    if (file.objective == Objective::kLatency) {
+    if (file.objective != Objective::kThroughput) {
       const PlanWhy why = why_of(file.algorithm, graph, costs, file.schedule,
                                  {predicted.lower_bound_ms, predicted.bound}, inputs);
       show(why.text());

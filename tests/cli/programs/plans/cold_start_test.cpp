@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "support/corpus.h"
 #include "support/programs/programs.h"
@@ -57,6 +59,57 @@ TEST_F(ColdStart, ACheckNeedsThePlatformWithItsRoutes) {
   expect_refused(hios_schedule(check),
                  "s.json: $.weights: a cold start takes the routes of a platform; give --platform "
                  "FILE, the one that the schedule was made for");
+}
+
+/// A random network with parameters, on a server whose GPUs share PCIe buses.
+const Words kProblem = {
+    "--random",
+    "n=30,seed=3,parameters=1000000-40000000",
+    "--platform",
+    (corpus().parent_path().parent_path() / "schedules/platforms/v100-server.json").string(),
+    "--objective",
+    "cold-start"};
+
+TEST_F(ColdStart, IsComparedWrittenAndChecked) {
+  const auto compared =
+      hios_schedule(kProblem + Words{"--compare", "--algorithm", "hios-lp,best", "--option",
+                                     "iterations=300", "--json", folder_.file("c.json")});
+  ASSERT_EQ(compared.exit_status, 0) << compared.err;
+  const Json results = read(folder_.file("c.json"));
+  std::vector<std::string> names;
+  for (const Json& row : results["comparison"]) {
+    names.push_back(row["algorithm"]);
+    EXPECT_LE(row["lower_bound_ms"], row["latency_ms"]) << row.dump();
+  }
+  EXPECT_EQ(names, (Words{"load-then-run", "pipelined", "hios-lp", "best"}));
+  const double first_ms = results["comparison"][0]["latency_ms"];
+  EXPECT_LT(results["comparison"][1]["latency_ms"], first_ms);
+
+  const auto planned =
+      hios_schedule(kProblem + Words{"--algorithm", "pipelined", "--output", folder_.file("s.json"),
+                                     "--export-graph", folder_.file("g.json"), "--export-platform",
+                                     folder_.file("p.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json written = read(folder_.file("s.json"));
+  EXPECT_EQ(written["objective"], "cold-start");
+  EXPECT_EQ(written["weights"]["lanes"].size(), 1u);
+  const auto checked =
+      hios_schedule({"--graph", folder_.file("g.json"), "--platform", folder_.file("p.json"),
+                     "--check", folder_.file("s.json"), "--json", folder_.file("checked.json")});
+  ASSERT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+  const Json again = read(folder_.file("checked.json"));
+  EXPECT_EQ(again["latency_ms"], written["predicted"]["latency_ms"]);
+  EXPECT_EQ(again["lower_bound_ms"], written["predicted"]["lower_bound_ms"]);
+}
+
+TEST_F(ColdStart, ProblemsWithoutRoutesOrParametersAreRefused) {
+  expect_refused(hios_schedule({"--random", "n=5,parameters=10-20", "--objective", "cold-start"}),
+                 "--objective cold-start needs the stores that keep the parameters");
+  Words bare = kProblem;
+  bare[1] = "n=5";
+  expect_refused(hios_schedule(bare), "no operator of the graph has parameters");
+  expect_refused(hios_schedule({"--random", "n=5", "--algorithm", "pipelined"}),
+                 "pipelined plans for cold-start: give --objective cold-start");
 }
 
 }  // namespace
