@@ -18,7 +18,7 @@ using FlowIds = std::vector<Flows::FlowId>;
 using Over = std::vector<BusId>;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kMegabyte = 1e6;  ///< takes 1 ms at 1 GB/s
+constexpr double kFlowMegabyte = 1e6;  ///< takes 1 ms at 1 GB/s
 
 std::vector<Bus> buses(std::initializer_list<double> speeds) {
   std::vector<Bus> list;
@@ -36,7 +36,7 @@ TEST(Flows, OneTakesItsLatencyAndItsBytes) {
   Flows flows(buses({2}));
   EXPECT_TRUE(flows.empty());
   EXPECT_EQ(flows.next_change_ms(), kNever);
-  EXPECT_EQ(flows.start({first, 0.5, 8, 3 * kMegabyte}), 0u);
+  EXPECT_EQ(flows.start({first, 0.5, 8, 3 * kFlowMegabyte}), 0u);
   EXPECT_FALSE(flows.empty());
   EXPECT_EQ(flows.next_change_ms(), 0.5);
   EXPECT_EQ(flows.gb_per_s(0), 0) << "it waits";
@@ -56,15 +56,15 @@ TEST(Flows, OneTakesItsLatencyAndItsBytes) {
 TEST(Flows, ShareABusUntilOneEnds) {
   const Over first{BusId(0)};
   Flows flows(buses({2}));
-  flows.start({first, 0, 8, 4 * kMegabyte});
-  flows.start({first, 0, 8, 2 * kMegabyte});
+  flows.start({first, 0, 8, 4 * kFlowMegabyte});
+  flows.start({first, 0, 8, 2 * kFlowMegabyte});
   EXPECT_EQ(flows.gb_per_s(0), 1);
   EXPECT_EQ(flows.next_change_ms(), 2);
   EXPECT_EQ(advance(flows), FlowIds{1});
   EXPECT_EQ(flows.gb_per_s(0), 2);
   EXPECT_EQ(flows.next_change_ms(), 3);
   // A third begins to move at 2.5 ms, when the first has 1 MB left.
-  flows.start({first, 0.5, 8, kMegabyte / 2});
+  flows.start({first, 0.5, 8, kFlowMegabyte / 2});
   EXPECT_EQ(advance(flows), FlowIds{});
   EXPECT_EQ(flows.now_ms(), 2.5);
   EXPECT_EQ(advance(flows), FlowIds{2});
@@ -78,13 +78,13 @@ TEST(Flows, ShareABusUntilOneEnds) {
 TEST(Flows, TakeWhatOthersCannotUse) {
   const Over wide{BusId(0)}, both{BusId(0), BusId(1)}, narrow{BusId(1)};
   Flows flows(buses({10, 4}));
-  flows.start({wide, 0, 100, kMegabyte});
-  flows.start({both, 0, 100, kMegabyte});
-  flows.start({narrow, 0, 100, kMegabyte});
+  flows.start({wide, 0, 100, kFlowMegabyte});
+  flows.start({both, 0, 100, kFlowMegabyte});
+  flows.start({narrow, 0, 100, kFlowMegabyte});
   EXPECT_EQ(flows.gb_per_s(0), 8);
   EXPECT_EQ(flows.gb_per_s(1), 2);
   EXPECT_EQ(flows.gb_per_s(2), 2);
-  flows.start({wide, 0, 1, kMegabyte});
+  flows.start({wide, 0, 1, kFlowMegabyte});
   EXPECT_EQ(flows.gb_per_s(0), 7) << "the new flow's own limit is 1";
   EXPECT_EQ(flows.gb_per_s(3), 1);
 }
@@ -95,10 +95,10 @@ TEST(Flows, WithoutBytesOrBusesEndByLatencyAndLimit) {
   flows.start({first, 0, 1, 0});
   EXPECT_EQ(flows.next_change_ms(), 0);
   EXPECT_EQ(advance(flows), FlowIds{0});
-  flows.start({first, 0, 1, 5 * kMegabyte});
+  flows.start({first, 0, 1, 5 * kFlowMegabyte});
   flows.start({first, 3, 1, 0});
-  flows.start({{}, 1, 2, 4 * kMegabyte});
-  flows.start({{}, 2, kNever, 4 * kMegabyte});
+  flows.start({{}, 1, 2, 4 * kFlowMegabyte});
+  flows.start({{}, 2, kNever, 4 * kFlowMegabyte});
   EXPECT_EQ(advance(flows), FlowIds{}) << "the fourth moves";
   EXPECT_EQ(advance(flows), FlowIds{}) << "the fifth moves, without any limit";
   EXPECT_EQ(flows.now_ms(), 2);
@@ -115,9 +115,9 @@ TEST(Flows, EndAtOneTimeDespiteRounding) {
   const Over over{BusId(0)};
   Flows flows(buses({0.7}));
   // The second starts when the first has moved a third, and both end together.
-  flows.start({over, 0, 100, 0.3 * kMegabyte});
+  flows.start({over, 0, 100, 0.3 * kFlowMegabyte});
   flows.advance(0.1 / 0.7);
-  flows.start({over, 0, 100, 0.3 * kMegabyte - 0.1 * kMegabyte});
+  flows.start({over, 0, 100, 0.3 * kFlowMegabyte - 0.1 * kFlowMegabyte});
   EXPECT_EQ(advance(flows), (FlowIds{0, 1}));
   EXPECT_NEAR(flows.now_ms(), 0.5 / 0.7, 1e-12);
   EXPECT_TRUE(flows.empty());
@@ -126,10 +126,10 @@ TEST(Flows, EndAtOneTimeDespiteRounding) {
 TEST(Flows, EndOnceLessThanAThousandthOfAByteIsLeft) {
   const Over over{BusId(0)};
   Flows flows(buses({1}));
-  flows.start({over, 0, 100, kMegabyte});
-  flows.start({over, 0, 100, kMegabyte + 0.9e-3});
-  flows.start({over, 0, 100, kMegabyte + 1.1e-3});
-  flows.start({over, 0, 100, kMegabyte + 100});
+  flows.start({over, 0, 100, kFlowMegabyte});
+  flows.start({over, 0, 100, kFlowMegabyte + 0.9e-3});
+  flows.start({over, 0, 100, kFlowMegabyte + 1.1e-3});
+  flows.start({over, 0, 100, kFlowMegabyte + 100});
   EXPECT_EQ(advance(flows), (FlowIds{0, 1}));
   EXPECT_EQ(flows.now_ms(), 4);
 }
@@ -171,7 +171,7 @@ RandomFlow random_flow(std::size_t bus_count, Random& random) {
   flow.limit =
       random.below(3) == 0 ? static_cast<double>(1 + random.below(3)) : random.uniform(0.1, 20);
   flow.latency_ms = random.below(2) == 0 ? 0 : random.uniform(0, 2);
-  flow.bytes = random.uniform(0, 20) * kMegabyte;
+  flow.bytes = random.uniform(0, 20) * kFlowMegabyte;
   return flow;
 }
 

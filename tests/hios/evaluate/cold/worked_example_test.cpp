@@ -19,7 +19,7 @@ using test::d0;
 using test::d1;
 using test::stage;
 
-constexpr Bytes kMegabyte = 1000000;
+constexpr Bytes kExampleMegabyte = 1000000;
 constexpr OpId a(0), b(1), c(2);
 
 Timeline timeline_of_the_example() {
@@ -31,20 +31,21 @@ Timeline timeline_of_the_example() {
     operators[i].name = names[i];
     operators[i].time_ms = times_ms[i];
     operators[i].has_time = true;
-    operators[i].parameter_bytes = megabytes[i] * kMegabyte;
+    operators[i].parameter_bytes = megabytes[i] * kExampleMegabyte;
   }
-  const Graph graph("example", operators, {{a, c, 2 * kMegabyte, {}}});
+  const Graph graph("example", operators, {{a, c, 2 * kExampleMegabyte, {}}});
   const Platform alike = test::devices(2, 1);
-  const StoreId dram(0);
+  const StoreId main_memory(0);
   const std::vector<BusId> loads{BusId(0)}, tensors{BusId(1)};
   const Platform platform({alike.devices().begin(), alike.devices().end()},
                           {{"dram", "", StoreKind::kMemory}}, {{"loads", 2}, {"tensors", 4}},
-                          {{dram, d0, loads, 0, 100},
-                           {dram, d1, loads, 0, 100},
+                          {{main_memory, d0, loads, 0, 100},
+                           {main_memory, d1, loads, 0, 100},
                            {d0, d1, tensors, 0, 100},
                            {d1, d0, tensors, 0, 100}});
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}})}}};
-  schedule.weights = Weights{{{{a, dram, d0}, {b, dram, d0}}, {{c, dram, d1}}}};
+  schedule.weights =
+      Weights{{{{a, main_memory, d0}, {b, main_memory, d0}}, {{c, main_memory, d1}}}};
   return simulate(graph, schedule, CostModel::from_graph(graph, platform));
 }
 
