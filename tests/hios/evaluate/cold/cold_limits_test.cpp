@@ -22,7 +22,7 @@ using test::v1;
 using test::v2;
 
 constexpr double kRoundingMs = 1e-6;
-constexpr Bytes kMegabyte = 1000000;
+constexpr Bytes kLimitMegabyte = 1000000;
 constexpr StoreId dram(0);
 
 /// Returns a graph of operators of 1 ms with these megabytes of parameters, each of which reads a
@@ -35,9 +35,9 @@ Graph cold_chain(const std::vector<Bytes>& megabytes) {
     op.name = "v" + std::to_string(operators.size());
     op.time_ms = 1;
     op.has_time = true;
-    op.parameter_bytes = each * kMegabyte;
+    op.parameter_bytes = each * kLimitMegabyte;
     if (operators.size() < 2) continue;
-    edges.push_back({OpId(operators.size() - 2), OpId(operators.size() - 1), kMegabyte, {}});
+    edges.push_back({OpId(operators.size() - 2), OpId(operators.size() - 1), kLimitMegabyte, {}});
   }
   return Graph("chain", std::move(operators), std::move(edges));
 }
@@ -116,7 +116,7 @@ TEST(ColdLimits, ALoadMayWaitForAStageThatMakesRoom) {
   schedule.weights = Weights{{{{v2, dram, d0}}}};
   schedule.weights->resident = {{v1, d0}};
   schedule.weights->evictions = {{v1, d0, v1}};
-  const JudgedCold cold = judged_cold(graph, separate_routes(6 * kMegabyte), schedule);
+  const JudgedCold cold = judged_cold(graph, separate_routes(6 * kLimitMegabyte), schedule);
   EXPECT_EQ(cold.timeline.latency_ms, 1 + 6 + 1);
   EXPECT_EQ(cold.limits.chain.stages, 2u);
   EXPECT_EQ(cold.limits.chain.stages_ms, 2);
