@@ -23,7 +23,7 @@ using test::d2;
 using test::expect_message;
 using test::message_of;
 
-constexpr StoreId kDram(0), kSsd(1);
+constexpr StoreId kMainMemory(0), kSsd(1);
 constexpr BusId kDown(0), kUp(1), kRead(2);
 
 const std::array<std::string, 3> kGpuNames = {"gpu0", "gpu1", "gpu2"};
@@ -36,15 +36,15 @@ Topology topology_of(std::vector<Route> routes) {
 }
 
 TEST(Topology, FindsRoutesByTheirEnds) {
-  const Topology topology = topology_of({{kDram, d0, {kDown}, 0.01, 20},
+  const Topology topology = topology_of({{kMainMemory, d0, {kDown}, 0.01, 20},
                                          {kSsd, d0, {kRead, kDown}, 0.1, 20},
                                          {d0, d1, {kUp, kDown}, 0.02, 8},
                                          {d1, d0, {}, 0.5, 2}});
-  EXPECT_EQ(topology.find(kDram, d0), RouteId(0));
+  EXPECT_EQ(topology.find(kMainMemory, d0), RouteId(0));
   EXPECT_EQ(topology.find(kSsd, d0), RouteId(1));
   EXPECT_EQ(topology.find(d0, d1), RouteId(2));
   EXPECT_EQ(topology.find(d1, d0), RouteId(3)) << "store 1 and device 1 are different ends";
-  EXPECT_EQ(topology.find(kDram, d1), std::nullopt);
+  EXPECT_EQ(topology.find(kMainMemory, d1), std::nullopt);
   EXPECT_EQ(topology.find(d2, d0), std::nullopt);
   EXPECT_EQ(topology.find_store("ssd"), kSsd);
   EXPECT_EQ(topology.find_store("gpu0"), std::nullopt);
@@ -52,7 +52,7 @@ TEST(Topology, FindsRoutesByTheirEnds) {
 }
 
 TEST(Topology, AFlowAloneHasTheLeastBandwidth) {
-  const Topology topology = topology_of({{kDram, d0, {kDown}, 0.25, 20},
+  const Topology topology = topology_of({{kMainMemory, d0, {kDown}, 0.25, 20},
                                          {kSsd, d0, {kRead, kDown}, 0, 20},
                                          {d0, d1, {kUp, kDown}, 0, 8},
                                          {d1, d0, {}, 0, 2}});
@@ -65,7 +65,7 @@ TEST(Topology, AFlowAloneHasTheLeastBandwidth) {
 }
 
 TEST(Topology, RefusesNames) {
-  const std::vector<Route> routes = {{kDram, d0, {}, 0, 1}};
+  const std::vector<Route> routes = {{kMainMemory, d0, {}, 0, 1}};
   const auto message = [&](std::vector<Store> stores, std::vector<Bus> buses) {
     return message_of([&] { Topology(stores, buses, routes, kGpuNames); });
   };
@@ -84,16 +84,19 @@ TEST(Topology, RefusesRoutes) {
     return message_of([&] { topology_of(std::move(routes)); });
   };
   expect_message(message({}), "stores and buses need routes; give one");
-  for (const Route& route : {Route{StoreId(2), d0, {}, 0, 1}, Route{kDram, DeviceId(3), {}, 0, 1},
-                             Route{DeviceId(3), d0, {}, 0, 1}}) {
+  for (const Route& route :
+       {Route{StoreId(2), d0, {}, 0, 1}, Route{kMainMemory, DeviceId(3), {}, 0, 1},
+        Route{DeviceId(3), d0, {}, 0, 1}}) {
     expect_message(message({route}), "a route has an end that is neither a store nor a device");
   }
   expect_message(message({{d1, d1, {}, 0, 1}}),
                  "the route from 'gpu1' to 'gpu1' stays on one device; remove it");
-  expect_message(message({{kDram, d1, {}, 0, 0}}), "the route from 'dram' to 'gpu1' has no bandwi");
-  expect_message(message({{kDram, d1, {}, 0, 5e-324}}), "give gb_per_s of 1e-9 at least");
-  expect_message(message({{kDram, d1, {BusId(3)}, 0, 1}}), "goes over a bus that is not there");
-  expect_message(message({{kDram, d1, {kUp, kDown, kUp}, 0, 1}}),
+  expect_message(message({{kMainMemory, d1, {}, 0, 0}}),
+                 "the route from 'dram' to 'gpu1' has no bandwi");
+  expect_message(message({{kMainMemory, d1, {}, 0, 5e-324}}), "give gb_per_s of 1e-9 at least");
+  expect_message(message({{kMainMemory, d1, {BusId(3)}, 0, 1}}),
+                 "goes over a bus that is not there");
+  expect_message(message({{kMainMemory, d1, {kUp, kDown, kUp}, 0, 1}}),
                  "the route from 'dram' to 'gpu1' goes over bus 'up' twice; name it once");
   expect_message(message({{d0, d1, {kUp}, 0, 1}, {d1, d0, {kUp}, 0, 1}, {d0, d1, {}, 0, 1}}),
                  "the route from 'gpu0' to 'gpu1' is given twice; remove one");
@@ -103,7 +106,7 @@ TEST(Topology, RefusesRoutes) {
 TEST(Topology, RefusesBusesWithoutBandwidth) {
   for (const double speed : {0.0, -1.0, 5e-324}) {
     expect_message(message_of([&] {
-                     Topology(kStores, {{"slow", speed}}, {{kDram, d0, {}, 0, 1}}, kGpuNames);
+                     Topology(kStores, {{"slow", speed}}, {{kMainMemory, d0, {}, 0, 1}}, kGpuNames);
                    }),
                    "bus 'slow' has no bandwidth; give gb_per_s of 1e-9 at least");
   }
@@ -137,10 +140,10 @@ TEST(TopologyIo, ReadsAndWritesTheSame) {
   const Platform platform = with_routes();
   ASSERT_TRUE(platform.topology());
   const Topology& topology = *platform.topology();
-  EXPECT_EQ(topology.store(kDram), (Store{"dram", "n1", StoreKind::kMemory}));
+  EXPECT_EQ(topology.store(kMainMemory), (Store{"dram", "n1", StoreKind::kMemory}));
   EXPECT_EQ(topology.store(kSsd), (Store{"ssd", "", StoreKind::kDisk}));
   EXPECT_EQ(topology.bus(kUp), (Bus{"up", 10.5}));
-  EXPECT_EQ(topology.route(RouteId(0)), (Route{kDram, d0, {kDown}, 0.01, 11}));
+  EXPECT_EQ(topology.route(RouteId(0)), (Route{kMainMemory, d0, {kDown}, 0.01, 11}));
   EXPECT_EQ(topology.route(RouteId(1)), (Route{d0, d1, {kUp, kDown}, 0.02, 9}));
   EXPECT_EQ(topology.route(RouteId(2)), (Route{d1, d0, {}, 0, 25}));
 
@@ -237,9 +240,10 @@ TEST(TopologyIo, TheServerOfTheV100s) {
   const auto bus_of = [&](const Holder& from, std::size_t to) {
     return topology.route(topology.find(from, DeviceId(to - 1)).value()).over.at(0);
   };
-  EXPECT_EQ(bus_of(kDram, 1), bus_of(kDram, 2)) << "Fig. 2(a): GPU1 and GPU2 share a PCIe bus";
-  EXPECT_EQ(bus_of(kDram, 3), bus_of(kDram, 4));
-  EXPECT_NE(bus_of(kDram, 1), bus_of(kDram, 4)) << "Fig. 2(c)";
+  EXPECT_EQ(bus_of(kMainMemory, 1), bus_of(kMainMemory, 2))
+      << "Fig. 2(a): GPU1 and GPU2 share a PCIe bus";
+  EXPECT_EQ(bus_of(kMainMemory, 3), bus_of(kMainMemory, 4));
+  EXPECT_NE(bus_of(kMainMemory, 1), bus_of(kMainMemory, 4)) << "Fig. 2(c)";
   for (std::size_t from = 1; from <= 4; ++from) {
     for (std::size_t to = 1; to <= 4; ++to) {
       if (from == to) continue;
