@@ -156,7 +156,8 @@ TEST_F(ScheduleJson, RefusesImpossibleValues) {
   refused("/graph/colour", 1, {"$.graph: unknown key \"colour\""});
   refused("/outcome", "good",
           {"$.outcome: must be one of optimal, feasible, infeasible, time_limit, not \"good\""});
-  refused("/objective", "period", {"$.objective: must be \"latency\" or \"throughput\""});
+  refused("/objective", "period",
+          {"$.objective: must be \"latency\", \"throughput\" or \"cold-start\""});
   refused("/predicted/period_ms", 1, {"$.predicted: the key \"per_second\" is missing"});
   refused("/options", 4, {"$.options: must be an object"});
   refused("/seconds", "1", {"$.seconds: must be a number"});

@@ -130,7 +130,8 @@ TEST_F(WeightsJson, EveryMessageNamesItsPath) {
   refused("/stores/1/name", "dram", "$.stores[1]: store \"dram\" is there twice; rename one");
   refused("/stores/1/name", "gpu0", "$.stores[1]: store \"gpu0\" has the name of a device");
   refused("/stores/1/name", "", "$.stores[1].name: must not be empty");
-  refused("/stores/0/kind", "ram", "$.stores[0].kind: \"ram\" is unknown; use one of \"memory\", \"disk\"");
+  refused("/stores/0/kind", "ram",
+          "$.stores[0].kind: \"ram\" is unknown; use one of \"memory\", \"disk\"");
   refused("/stores/0/size", 1, "$.stores[0]: unknown key \"size\"");
   refused("/objective", "cold", "must be \"latency\", \"throughput\" or \"cold-start\"");
 }
