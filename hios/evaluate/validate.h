@@ -31,7 +31,7 @@ enum class Rule {
   kTransferMissing,   ///< if transfers are listed, all are
   kTransferTwice,     ///< and each is listed once
   kBlockCycle,        ///< for throughput: blocks form no cycle
-  // Of a schedule's weights:
+  // Rules of a schedule's weights:
   kWeightsMissing,  ///< an operator's device, and a load's source, hold the parameters at some time
   kWeightsTwice,    ///< a device gets them once: as residents, by a load, or read in place
   kWeightsGone,     ///< none are evicted where they never are, or before their last use is over

@@ -181,7 +181,7 @@ class RoomSearch {
   const Assignment& assignment_;
   const Holdings& holdings_;
   const WeightWaits& waits_;
-  // Of the current device: its memory, all bytes that it ever holds, and the first stages there.
+  // The current device: its memory, all bytes that it ever holds, and the first stages there.
   Bytes limit_ = 0, all_ = 0;
   std::vector<std::size_t> first_stages_;
   std::vector<WeightWaits::Arc> releases_;  // a stage of release, and its load
