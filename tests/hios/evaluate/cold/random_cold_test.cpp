@@ -126,7 +126,7 @@ TEST(RandomCold, ValidSchedulesEnd) {
     const auto findings = validate(cold.graph, cold.platform, cold.schedule, Objective::kColdStart);
     const bool ends =
         timeline_of(cold, CostModel::from_graph(cold.graph, cold.platform)).has_value();
-    if (findings.empty()) EXPECT_TRUE(ends);
+    EXPECT_TRUE(ends || !findings.empty());
     if (style.memory != test::ColdMemory::kTight) {
       EXPECT_TRUE(findings.empty()) << findings.front().text;
     }
