@@ -94,7 +94,7 @@ ScheduleResult run(const std::string& name, const Graph& graph, const Platform& 
 }
 
 // 6 MB at 1 GB/s take 6 ms, and the operators 5 ms. Pipelined: a at 2 ms, b at 6 ms, c at 7 ms.
-TEST(ColdStarts, OfOneDeviceLoadFirstOrWhileItRuns) {
+TEST(ColdStarts, OneDeviceLoadsFirstOrWhileItRuns) {
   const ScheduleResult first = run("load-then-run", chain(), platform());
   EXPECT_NEAR(first.latency_ms, 11, 1e-6);
   const ScheduleResult meanwhile = run("pipelined", chain(), platform());
