@@ -124,7 +124,9 @@ int check_schedule(const Flags& flags, const Common& common) {
   const GivenSchedule schedule = read_given_schedule(given, inputs);
   const Graph& graph = *schedule.graph;
   const ScheduleFile& file = schedule.file;
-  const Platform devices = inputs.platform().with_devices(file.devices);
+  // Weights are simulated with the platform's memory and the times by its devices' names.
+  const Platform devices =
+      file.schedule.weights ? inputs.platform() : inputs.platform().with_devices(file.devices);
   const std::vector<std::string> findings = show_findings(given.name, schedule, devices);
   Json result = head_json(kCheckFormat, flags, common, inputs);
   result["schedule"] = given.name;

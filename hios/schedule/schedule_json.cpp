@@ -209,6 +209,9 @@ void read_cold_start(ObjectReader& reader, const Graph& graph, ScheduleFile& fil
   const auto stores = reader.optional("stores");
   const auto weights = reader.optional("weights");
   if (stores) file.stores = stores_from_json(*stores, file.devices);
+  if (weights && file.objective == Objective::kThroughput) {
+    weights->fail("are for a cold start, and the objective is throughput; remove one of the two");
+  }
   if (weights) {
     file.schedule.weights = weights_from_json(*weights, graph, file.devices, file.stores);
   } else if (stores) {

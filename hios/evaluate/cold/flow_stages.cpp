@@ -56,6 +56,7 @@ class FlowPlanner {
             refuse(op, "is read in place, and is not alone in its stage");
           }
           planned.read = read_in_place(op, *store, device);
+          planned.cost_ms = *in_place_ms(graph_.op(op), costs_.platform().device(device));
         } else if (const auto set = sets_ ? sets_->of(op) : std::nullopt) {
           planned.sets.push_back(*set);
         }
@@ -126,13 +127,14 @@ class FlowPlanner {
 
   void add_to_message(OpId producer, EdgeId edge, DeviceId to, std::size_t first) {
     const DeviceId from = plan_.stages[plan_.stage_of[producer.index()]].device;
+    // The longest time first: costs and bounds count each edge's own.
     const auto size = [&](EdgeId e) {
-      return std::pair(graph_.edge(e).size_bytes, costs_.link_ms(e, from, to));
+      return std::pair(costs_.link_ms(e, from, to), graph_.edge(e).size_bytes);
     };
     std::size_t m = first;
     while (m < plan_.messages.size() && plan_.messages[m].to != to) ++m;
     if (m == plan_.messages.size()) {
-      plan_.messages.push_back({producer, from, to, edge, {}});
+      plan_.messages.push_back({producer, from, to, edge, {}, 0});
     } else if (size(edge) > size(plan_.messages[m].edge)) {
       plan_.messages[m].edge = edge;
     }
@@ -140,6 +142,7 @@ class FlowPlanner {
 
   void set_flow(FlowMessage& message) const {
     const DeviceId from = message.from, to = message.to;
+    message.least_ms = costs_.link_ms(message.edge, from, to);
     if (const auto own_ms = costs_.own_transfer_ms(message.edge, from, to)) {
       message.flow.latency_ms = *own_ms;
       return;

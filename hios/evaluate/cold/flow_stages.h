@@ -17,16 +17,17 @@ namespace hios {
 struct FlowMessage {
   OpId producer;
   DeviceId from, to;
-  EdgeId edge;  ///< the largest to that device
+  EdgeId edge;  ///< that with the longest time alone to that device
   Flows::Flow flow;
+  double least_ms = 0;  ///< its time alone
 };
 
 /// A stage, and the events at its end.
 struct FlowStage {
   DeviceId device;
-  std::size_t index = 0;  ///< among the device's stages
-  double cost_ms = 0;
-  std::optional<Flows::Flow> read = {};     ///< instead of a cost, where it reads in place
+  std::size_t index = 0;                    ///< among the device's stages
+  double cost_ms = 0;                       ///< where it reads in place, the least that it takes
+  std::optional<Flows::Flow> read = {};     ///< where it reads in place
   std::size_t waits = 0;                    ///< edges from other stages, and the previous stage
   std::vector<std::size_t> sets = {};       ///< parameters that its device must hold
   std::vector<std::size_t> evicted = {};    ///< parameters that its device frees

@@ -116,18 +116,24 @@ class FlowSimulation {
         end_message(plan_.messages[flow.index]);
         break;
       case Use::kRead:
-        times(flow.index).end_ms = now_ms_;
-        ends_.add(now_ms_, flow.index);
+        end_read(flow.index);
         break;
     }
   }
 
+  void end_read(std::size_t stage) {
+    StageTimes& own = times(stage);
+    own.end_ms = std::max(now_ms_, own.start_ms + plan_.stages[stage].cost_ms);
+    ends_.add(own.end_ms, stage);
+  }
+
   void end_message(const FlowMessage& message) {
     const double sent_ms = times(plan_.stage_of[message.producer.index()]).end_ms;
+    const double end_ms = std::max(now_ms_, sent_ms + message.least_ms);
     const Bytes size = costs_.graph().edge(message.edge).size_bytes;
     timeline_.transfers.push_back(
-        {message.producer, message.from, message.to, sent_ms, now_ms_, size});
-    const double ready_ms = now_ms_ + costs_.launch_ms(message.to);
+        {message.producer, message.from, message.to, sent_ms, end_ms, size});
+    const double ready_ms = end_ms + costs_.launch_ms(message.to);
     for (const EdgeId e : costs_.graph().out_edges(message.producer)) {
       const std::size_t consumer = plan_.stage_of[costs_.graph().edge(e).to.index()];
       if (plan_.stages[consumer].device == message.to) arrive(consumer, ready_ms);

@@ -8,10 +8,10 @@ namespace hios {
 
 /// Returns simulate() on a platform with a topology. Loads, messages between devices and reads in
 /// place are flows (hios/evaluate/cold/flows.h), which share the buses of their routes.
-///  - A message is a flow of the tensor's largest edge to that device (of equal ones that with the
-///    largest CostModel::link_ms(), then the first), over the route between the two, from the end
-///    of the producer's stage. Where that edge has a `transfer_ms` of its own, it takes that time
-///    and uses no bus. All its consumers there wait for its end.
+///  - A message is a flow of the tensor's edge to that device with the longest CostModel::link_ms()
+///    (of equal ones the largest, then the first), over the route between the two, from the end of
+///    the producer's stage. Where that edge has a `transfer_ms` of its own, it takes that time and
+///    uses no bus. All its consumers there wait for its end.
 ///  - A lane starts its next load once the one before it has ended, its source holds the
 ///    parameters, and its device has room: what it holds and receives, with the outputs of all its
 ///    operators, stays within memory_bytes. Of loads that would fit, the first by lane goes first;
@@ -27,8 +27,10 @@ namespace hios {
 ///    tensor or parameters that it waited for, as in simulate().
 /// At equal times flows end before stages, stages before new flows start; flows then start by lane,
 /// messages by producer and destination after them. Times that differ by rounding are equal
-/// (same_time_ms()). REQUIRES: a topology, and validate() finds nothing (throws std::logic_error on
-/// a deadlock, with the load or stage that waits).
+/// (same_time_ms()). A flow may end a little early, by that or by the rest of a byte, but no
+/// message takes less than its time alone, and no read in place less than in_place_ms. So bounds
+/// for resident parameters are bounds here. REQUIRES: a topology, and validate() finds nothing
+/// (throws std::logic_error on a deadlock, with the load or stage that waits).
 ///
 /// Linear in operators, edges, lanes times events, and the changes of rates.
 Timeline simulate_flows(const Graph& graph, const Schedule& schedule, const CostModel& costs);

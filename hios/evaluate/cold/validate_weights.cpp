@@ -139,27 +139,28 @@ class WeightsValidator {
     check_not_loaded(op, path, what);
   }
 
-  /// Returns the first two operators of a stage that have parameters.
-  const std::vector<OpId>& with_parameters(const AssignedTo& assigned) {
+  /// Returns the first two operators of a stage.
+  const std::vector<OpId>& first_two(const AssignedTo& assigned) {
     const std::size_t stage = assignment_.stage_number(assigned.device, assigned.stage);
-    const auto [found, is_new] = with_parameters_.try_emplace(stage);
+    const auto [found, is_new] = first_two_.try_emplace(stage);
     if (!is_new) return found->second;
     for (const Group& group : schedule_.stages(assigned.device)[assigned.stage].groups) {
       for (const OpId op : group) {
-        if (sets_.of(op) && found->second.size() < 2) found->second.push_back(op);
+        if (found->second.size() < 2) found->second.push_back(op);
       }
     }
     return found->second;
   }
 
-  /// Reports another operator with parameters in the stage; of two that read in place, only one.
+  /// Reports another operator in the stage; of two that read in place, only one. Its parameters do
+  /// not matter: no cost is known of operators next to one that reads in place.
   void check_alone(OpId op, const std::string& path, const std::string& what) {
     const AssignedTo& assigned = assignment_[op];
-    for (const OpId other : with_parameters(assigned)) {
+    for (const OpId other : first_two(assigned)) {
       if (other == op || (holdings_.read_in_place(other) && other < op)) continue;
       add(Rule::kInPlace, path,
           what + " and so is alone in its stage, but " + name(other) +
-              " has parameters, too; give each its own stage",
+              " is there, too; give each its own stage",
           op, assigned.device);
       return;
     }
@@ -272,7 +273,7 @@ class WeightsValidator {
   const Assignment& assignment_;
   const ParameterSets sets_;
   const Holdings holdings_;
-  std::map<std::size_t, std::vector<OpId>> with_parameters_;  // by stage, once it was looked up
+  std::map<std::size_t, std::vector<OpId>> first_two_;  // by stage, once it was looked up
   std::vector<Finding> findings_;
 };
 

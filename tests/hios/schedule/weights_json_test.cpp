@@ -143,6 +143,10 @@ TEST_F(WeightsJson, ObjectiveAndStoresBelongToWeights) {
   wrong.erase("stores");
   expect_error([&] { read(wrong); },
                {"s.json: $: the objective is cold-start, and there is no \"weights\""});
+  wrong = json();
+  wrong["objective"] = "throughput";
+  expect_error([&] { read(wrong); },
+               {"$.weights: are for a cold start, and the objective is throughput"});
 }
 
 TEST_F(WeightsJson, LeavesTheRulesToValidate) {

@@ -112,5 +112,30 @@ TEST_F(ColdStart, ProblemsWithoutRoutesOrParametersAreRefused) {
                  "pipelined plans for cold-start: give --objective cold-start");
 }
 
+// The file's devices may have other memory than the platform, or say nothing of it.
+TEST_F(ColdStart, ACheckTakesThePlatformsMemory) {
+  folder_.write("g.json", R"({"format": "hios-graph", "version": 1, "name": "two", "operators": [
+      {"name": "a", "time_ms": 1, "parameter_bytes": 8000000},
+      {"name": "b", "time_ms": 1, "parameter_bytes": 8000000}], "edges": []})");
+  Json platform = Json::parse(R"({"format": "hios-platform", "version": 1,
+      "devices": [{"name": "gpu0", "kind": "gpu", "memory_bytes": 20000000}],
+      "stores": [{"name": "dram", "kind": "memory"}],
+      "routes": [{"from": "dram", "to": "gpu0", "latency_ms": 0, "gb_per_s": 1}]})");
+  folder_.write("p.json", platform.dump());
+  const Words problem{"--graph", folder_.file("g.json"), "--platform", folder_.file("p.json")};
+  const auto made = hios_schedule(problem + Words{"--objective", "cold-start", "--algorithm",
+                                                  "pipelined", "--output", folder_.file("s.json")});
+  ASSERT_EQ(made.exit_status, 0) << made.out << made.err;
+  const Words check = problem + Words{"--check", folder_.file("s.json")};
+  EXPECT_EQ(hios_schedule(check).exit_status, 0);
+  platform["devices"][0]["memory_bytes"] = 10000000;
+  folder_.write("p.json", platform.dump());
+  const auto refused = hios_schedule(check);
+  EXPECT_EQ(refused.exit_status, 2) << refused.err;
+  EXPECT_NE(refused.out.find("$.weights.lanes[0][1]: the load of b from dram to gpu0"),
+            std::string::npos)
+      << refused.out << refused.err;
+}
+
 }  // namespace
 }  // namespace hios::test

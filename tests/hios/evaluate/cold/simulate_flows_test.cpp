@@ -269,7 +269,7 @@ TEST(SimulateFlows, MessagesAreFlows) {
   const auto timeline = [&](std::optional<double> transfer_ms, bool warm) {
     const Graph graph = cold_graph({{1, 0}, {1, 3}}, {{1, 2}, {1, 2}}, [&](auto&, auto& edges) {
       edges[1].size_bytes = 2 * kMegabyte;
-      edges[1].transfer_ms = transfer_ms;
+      edges[0].transfer_ms = edges[1].transfer_ms = transfer_ms;
     });
     Schedule schedule{{{stage({{1}})}, {stage({{2}})}}};
     if (!warm) schedule.weights = Weights{{{{v2, dram, d1}}}};
@@ -288,6 +288,37 @@ TEST(SimulateFlows, MessagesAreFlows) {
   expect_load(own_time, 0, 0, 3);
   EXPECT_EQ(own_time.transfers[0].end_ms, 1.25);
   EXPECT_DOUBLE_EQ(timeline({}, true).latency_ms, 1 + 0.5 + 2 + 1) << "parameters are there";
+}
+
+// Costs and bounds count the time of each edge. A larger one may have a short time of its own.
+TEST(SimulateFlows, AMessageTakesItsSlowestEdge) {
+  const Platform platform = server(2, {1}, {{d0, d1, {BusId(0)}, 0.5}, {d1, d0, {}}});
+  const auto latency_ms = [&](double transfer_ms) {
+    const Graph graph = cold_graph({{1, 0}, {1, 0}}, {{1, 2}, {1, 2}}, [&](auto&, auto& edges) {
+      edges[1].size_bytes = 2 * kMegabyte;
+      edges[1].transfer_ms = transfer_ms;
+    });
+    return simulated(graph, platform, Schedule{{{stage({{1}})}, {stage({{2}})}}}).latency_ms;
+  };
+  EXPECT_DOUBLE_EQ(latency_ms(0.25), 1 + 0.5 + 1 + 1) << "the other edge's bytes, over the route";
+  EXPECT_DOUBLE_EQ(latency_ms(4), 1 + 4 + 1);
+}
+
+// A flow of one byte has less than a thousandth left for the last thousandth of its time.
+TEST(SimulateFlows, NothingTakesLessThanAlone) {
+  const Platform platform =
+      server(2, {1e-6}, {{dram, d0, {BusId(0)}}, {d0, d1, {BusId(0)}}, {d1, d0, {}}});
+  const Graph reads = cold_graph({{10, 2}, {9.9995, 0}}, {}, [](auto& ops, auto&) {
+    ops[0].in_place_ms = 10;
+    ops[0].in_place_bytes = 1;
+  });
+  Schedule schedule{{{stage({{1}})}, {stage({{2}})}}};
+  schedule.weights = Weights{.in_place = {{v1, dram}}};
+  EXPECT_DOUBLE_EQ(simulated(reads, platform, schedule).latency_ms, 10);
+  const Graph sends = cold_graph({{1, 0}, {1, 0}, {0.9995, 0}}, {{1, 2}},
+                                 [](auto&, auto& edges) { edges[0].size_bytes = 1; });
+  const Schedule sent{{{stage({{1}}), stage({{3}})}, {stage({{2}})}}};
+  EXPECT_DOUBLE_EQ(simulated(sends, platform, sent).latency_ms, 1 + 1 + 1);
 }
 
 // A device that waits needs its launch again, for a tensor as for parameters.

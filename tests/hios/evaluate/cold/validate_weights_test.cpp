@@ -64,14 +64,14 @@ TEST(ValidateWeights, AScheduleWithoutWeightsNeedsNone) {
 
 TEST(ValidateWeights, EveryWayToParameters) {
   const Graph graph = with_parameters({8, 8, 8, 0}, {{v1, v2}, {v2, v3}});
-  const Schedule schedule = cold({{stage({{1}}), stage({{3}, {4}})}, {stage({{2}})}},
+  const Schedule schedule = cold({{stage({{1}}), stage({{3}}), stage({{4}})}, {stage({{2}})}},
                                  {.lanes = {{{v1, kDisk, d0}, {v2, kMain, d0}}, {{v2, d0, d1}}},
                                   .in_place = {{v3, kMain}},
                                   .evictions = {{v1, d0, v1}, {v2, d0, v3}, {v2, d1, v2}},
                                   .resident = {}});
   expect_none(graph, two_gpus(), schedule);
   expect_none(graph, two_gpus(),
-              cold({{stage({{1}}), stage({{2}}), stage({{3}, {4}})}, {}},
+              cold({{stage({{1}}), stage({{2}}), stage({{3}}), stage({{4}})}, {}},
                    {.lanes = {},
                     .in_place = {{v3, kDisk}},
                     .evictions = {{v1, d0, v2}},
@@ -214,12 +214,15 @@ TEST(ValidateWeights, AnOperatorReadInPlaceIsAlone) {
   const std::vector<std::vector<Stage>> together = {{stage({{1}, {2, 3}})}, {}};
   expect_only(graph, two_gpus(),
               cold(together, {.in_place = {{v1, kMain}}, .resident = {{v2, d0}}}), Rule::kInPlace,
-              "$.weights.in_place.v1", {"v1", "v2 has parameters, too"});
+              "$.weights.in_place.v1", {"v1", "v2 is there, too"});
   expect_only(graph, two_gpus(), cold(together, {.in_place = {{v1, kMain}, {v2, kMain}}}),
-              Rule::kInPlace, "$.weights.in_place.v1", {"v2 has parameters, too"});
-  expect_none(
-      graph, two_gpus(),
-      cold({{stage({{1}, {3}}), stage({{2}})}, {}}, {.in_place = {{v1, kMain}, {v2, kDisk}}}));
+              Rule::kInPlace, "$.weights.in_place.v1", {"v2 is there, too"});
+  const Weights both{.in_place = {{v1, kMain}, {v2, kDisk}}};
+  expect_only(graph, two_gpus(), cold({{stage({{1}, {3}}), stage({{2}})}, {}}, both),
+              Rule::kInPlace, "$.weights.in_place.v1", {"v3 is there, too"});
+  expect_only(graph, two_gpus(), cold({{stage({{1}}), stage({{3, 2}})}, {}}, both), Rule::kInPlace,
+              "$.weights.in_place.v2", {"v3 is there, too"});
+  expect_none(graph, two_gpus(), cold({{stage({{1}}), stage({{2}}), stage({{3}})}, {}}, both));
 }
 
 TEST(ValidateWeights, ReadsInPlaceNeedATimeAndARoute) {

@@ -119,10 +119,16 @@ class SlowCold {
       moving_.erase(moving_.begin() + static_cast<long>(i));
       any = true;
       if (ended.what == Moving::For::kMessage) {
-        messages_[ended.a].arrived = now_;
+        SlowMessage& message = messages_[ended.a];
+        const double alone_ms = costs_.link_ms(edge_of(message), message.from, message.to);
+        message.arrived = std::max(now_, *message.sent + alone_ms);
       } else if (ended.what == Moving::For::kStage) {
-        stages_[ended.a][ended.b].times.end_ms = now_;
-        stages_[ended.a][ended.b].is = SlowStage::Is::kStarted;
+        SlowStage& stage = stages_[ended.a][ended.b];
+        const OpId op = operators_of(ended.a, ended.b).front();
+        const auto alone_ms =
+            in_place_ms(graph_.op(op), costs_.platform().device(DeviceId(ended.a)));
+        stage.times.end_ms = std::max(now_, stage.times.start_ms + *alone_ms);
+        stage.is = SlowStage::Is::kStarted;
       } else {
         const Load& load = weights_.lanes[ended.a][next_[ended.a]];
         loads_[ended.a][next_[ended.a]++].end_ms = now_;
@@ -264,17 +270,16 @@ class SlowCold {
     return any;
   }
 
-  /// Returns the message's edge: of most bytes, of these that of the longest time.
+  /// Returns the message's edge: of the longest time, of these that of most bytes.
   EdgeId edge_of(const SlowMessage& message) const {
     std::optional<EdgeId> best;
     for (std::size_t e = 0; e < graph_.edge_count(); ++e) {
       const Edge& edge = graph_.edge(EdgeId(e));
       if (edge.from != message.producer || runs_.at(edge.to).first != message.to.index()) continue;
-      const bool better = !best || edge.size_bytes > graph_.edge(*best).size_bytes ||
-                          (edge.size_bytes == graph_.edge(*best).size_bytes &&
-                           costs_.link_ms(EdgeId(e), message.from, message.to) >
-                               costs_.link_ms(*best, message.from, message.to));
-      if (better) best = EdgeId(e);
+      const double ms = costs_.link_ms(EdgeId(e), message.from, message.to);
+      const double best_ms = best ? costs_.link_ms(*best, message.from, message.to) : -1;
+      const bool more = best && edge.size_bytes > graph_.edge(*best).size_bytes;
+      if (ms > best_ms || (ms == best_ms && more)) best = EdgeId(e);
     }
     return *best;
   }
