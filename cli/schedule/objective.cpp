@@ -50,6 +50,11 @@ Objective read_objective(const Flags& flags, const ScheduleInputs& inputs) {
         "--objective throughput knows no contention yet: leave it out of the --platform (io_charge "
         "gives the time for which transfers occupy a device)");
   }
+  if (inputs.platform().topology()) {
+    throw InputError(
+        "--objective throughput knows no buses yet: give a --platform with links instead of "
+        "routes");
+  }
   return Objective::kThroughput;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/evaluate/cold/flows.h"
 #include "hios/graph/parameters.h"
 #include "scheduler/bounds/graph/bound_graph.h"
 
@@ -106,7 +107,11 @@ double loads_ms(const Graph& graph, const CostModel& costs, std::span<const Resi
     }
     bytes += std::max(0.0, static_cast<double>(least) - kLeftOfFlow);
   }
-  return bytes / store_bytes_per_ms(*costs.platform().topology()) + least_rest_ms;
+  const double last_ms = bytes / store_bytes_per_ms(*costs.platform().topology());
+  // Each load may end a rounding early (same_time_ms).
+  const double early_ms =
+      static_cast<double>(parameters.sets().size()) * (same_time_ms(last_ms) - last_ms);
+  return std::max(0.0, last_ms - early_ms) + least_rest_ms;
 }
 
 }  // namespace

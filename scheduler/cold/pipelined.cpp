@@ -22,6 +22,7 @@ ScheduleResult on_one_device(std::string_view name, LoadOrder order, const Probl
   }
   const Graph& graph = problem.graph();
   const Platform& platform = problem.platform();
+  single_device(graph, problem.costs(), name);  // throws where no device can run and hold all
   std::optional<Schedule> shortest;
   std::optional<InputError> refusal;
   double least_ms = 0;

@@ -16,8 +16,9 @@
 // stage would start. A load has its source and its turn, and its stage of release has ended: the
 // device holds at most what was counted, less what has been evicted, and the load starts as well.
 //
-// Conversely, where a load has no stage of release, or one that waits for it, the device fills up
-// if all that may come before it does: some speeds let it wait forever.
+// Where a load has no stage of release, or one that waits for it, the device fills up if all that
+// was counted comes before it. The count includes loads of other lanes that wait for this one
+// through a copy, so a few schedules are refused that would never wait.
 //
 // Cost: O(n log n) for n entries and stages, and the waits of each device that may fill up.
 
