@@ -179,7 +179,7 @@ TEST(Describe, KnowsWordsThatFlagsTake) {
   EXPECT_TRUE(std::ranges::count(words(profile_program_flags(), "stages"), "hios-lp"));
   EXPECT_TRUE(std::ranges::count(words(profile_program_flags(), "stages"), "none"));
   EXPECT_EQ(words(schedule_program_flags(), "objective"),
-            (std::vector<std::string>{"latency", "throughput"}));
+            (std::vector<std::string>{"latency", "throughput", "cold-start"}));
   EXPECT_EQ(words(schedule_program_flags(), "bounds"),
             (std::vector<std::string>{"all", "simple", "downsets", "bottleneck", "bottleneck-guess",
                                       "exact"}));
