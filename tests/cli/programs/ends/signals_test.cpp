@@ -85,6 +85,23 @@ class Signals : public testing::Test {
     }
   }
 
+  /// Starts and signals the command until there is its file, later each time: on busy cores it may
+  /// have measured nothing yet, or may not end within the 2 s that it has, and then says so.
+  static ProcessResult signal_until_kept(Signalled how, const Words& command,
+                                         const std::string& file) {
+    ProcessResult done;
+    for (const char* const delay : {"0.7", "2", "4", "8", "16"}) {
+      how.delay = delay;
+      done = signal(how, command);
+      if (std::filesystem::exists(file)) break;
+      const auto says = [&](const char* text) { return done.err.find(text) != std::string::npos; };
+      EXPECT_TRUE(says("asked to stop, and has not ended") || says("nothing was written"))
+          << done.err;
+    }
+    expect_gone(done, how);
+    return done;
+  }
+
   std::string schedule(std::size_t devices) {
     const std::string file = folder_.file("schedule.json");
     const ProcessResult profiled =
@@ -102,28 +119,7 @@ class Signals : public testing::Test {
   TestFolder folder_;
 };
 
-class SignalledRun : public Signals, public testing::WithParamInterface<Words> {
- protected:
-  /// Runs and signals until there is a report, later each time: on busy cores a run may have
-  /// measured nothing yet, or may not end within the 2 s that it has, and then says so.
-  ProcessResult signalled_run(Signalled how, const std::string& plan, const std::string& file) {
-    ProcessResult done;
-    for (const char* const delay : {"0.7", "2", "4", "8", "16"}) {
-      how.delay = delay;
-      done = signal(how, Words{HIOS_BIN_DIR "/hios-run"} + network_ +
-                             Words{"--schedule", plan, "--oversubscribe", "--verify", "--json",
-                                   file, "--force"} +
-                             GetParam());
-      if (std::filesystem::exists(file)) break;
-      const auto says = [&](const char* text) { return done.err.find(text) != std::string::npos; };
-      EXPECT_TRUE(says("asked to stop, and has not ended the run 2 s later") ||
-                  says("before anything was measured: nothing was written"))
-          << done.err;
-    }
-    expect_gone(done, how);
-    return done;
-  }
-};
+class SignalledRun : public Signals, public testing::WithParamInterface<Words> {};
 
 TEST_P(SignalledRun, KeepsWhatItMeasured) {
   for (const std::size_t ranks : {1, 2}) {
@@ -140,7 +136,12 @@ TEST_P(SignalledRun, KeepsWhatItMeasured) {
       SCOPED_TRACE(name + ", ranks " + std::to_string(ranks));
       const Signalled how{name, ranks};
       const std::string file = folder_.file("report.json");
-      const ProcessResult done = signalled_run(how, plan, file);
+      const ProcessResult done = signal_until_kept(
+          how,
+          Words{HIOS_BIN_DIR "/hios-run"} + network_ +
+              Words{"--schedule", plan, "--oversubscribe", "--verify", "--json", file, "--force"} +
+              GetParam(),
+          file);
       const Json report = read(file);
       std::filesystem::remove(file);  // the next run writes its own, or the test fails
       expect_meets_schema(report);
@@ -170,8 +171,7 @@ TEST_F(Signals, AProfileKeepsWhatItMeasured) {
   const Words command = Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
                         Words{"--iterations", "1000000", "--oversubscribe", "--output", file};
   const Signalled how{"TERM", 1};
-  const ProcessResult done = signal(how, command);
-  expect_gone(done, how);
+  signal_until_kept(how, command, file);
   const Json profile = read(file);
   expect_meets_schema(profile);
   const Json& stopped = profile["configurations"][0];
@@ -189,10 +189,10 @@ TEST_F(Signals, AProfileKeepsWhatItMeasured) {
 TEST_F(Signals, MissingSweepsOfAnotherNetworkStayMarked) {
   const std::string file = folder_.file("profile.json");
   const Signalled how{"HUP", 1};
-  expect_gone(
-      signal(how, Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
-                      Words{"--iterations", "1000000", "--oversubscribe", "--output", file}),
-      how);
+  signal_until_kept(how,
+                    Words{HIOS_BIN_DIR "/hios-profile"} + network_ +
+                        Words{"--iterations", "1000000", "--oversubscribe", "--output", file},
+                    file);
   const std::size_t lacking = read(file)["configurations"][0]["protocol"]["incomplete"].size();
   const ProcessResult other = hios_profile(1, {"--model", "squeezenet", "--height", "48",
                                                "--iterations", "3", "--update", "--output", file});
