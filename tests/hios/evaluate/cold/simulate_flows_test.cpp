@@ -352,7 +352,8 @@ TEST(SimulateFlows, CountsStagesWhoseCostIsAnEstimate) {
   Profile profile = test::random_profile(graph, test::devices(1, 2), random);
   profile.configurations.front().stages.clear();
   const Schedule schedule{{{stage({{1}, {2}})}}};
-  const CostModel costs = CostModel::from_profile(graph, one_device(), profile);
+  const Platform platform = one_device();
+  const CostModel costs = CostModel::from_profile(graph, platform, profile);
   EXPECT_EQ(simulate(graph, schedule, costs).estimated_stages, 1u);
 }
 
