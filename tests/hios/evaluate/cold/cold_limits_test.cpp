@@ -23,7 +23,7 @@ using test::v2;
 
 constexpr double kRoundingMs = 1e-6;
 constexpr Bytes kLimitMegabyte = 1000000;
-constexpr StoreId dram(0);
+constexpr StoreId limit_store(0);
 
 /// Returns a graph of operators of 1 ms with these megabytes of parameters, each of which reads a
 /// megabyte of the one before it.
@@ -47,9 +47,11 @@ Platform separate_routes(Bytes memory_bytes = 0) {
   const Platform alike = test::devices(2, 1);
   std::vector<Device> devices(alike.devices().begin(), alike.devices().end());
   for (Device& device : devices) device.memory_bytes = memory_bytes;
-  return Platform(
-      std::move(devices), {{"dram", "", StoreKind::kMemory}}, {},
-      {{dram, d0, {}, 0, 1}, {dram, d1, {}, 0, 1}, {d0, d1, {}, 0, 1}, {d1, d0, {}, 0, 1}});
+  return Platform(std::move(devices), {{"dram", "", StoreKind::kMemory}}, {},
+                  {{limit_store, d0, {}, 0, 1},
+                   {limit_store, d1, {}, 0, 1},
+                   {d0, d1, {}, 0, 1},
+                   {d1, d0, {}, 0, 1}});
 }
 
 struct JudgedCold {
@@ -71,7 +73,7 @@ JudgedCold judged_cold(const Graph& graph, const Platform& platform, const Sched
 TEST(ColdLimits, AStageWaitsForTheLaneOfItsParameters) {
   const Graph graph = cold_chain({2, 6});
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {}}};
-  schedule.weights = Weights{{{{v1, dram, d0}, {v2, dram, d0}}}};
+  schedule.weights = Weights{{{{v1, limit_store, d0}, {v2, limit_store, d0}}}};
   const JudgedCold cold = judged_cold(graph, separate_routes(), schedule);
   EXPECT_EQ(cold.limits.limit, Limit::kLoads);
   EXPECT_EQ(to_string(cold.limits.limit), "loads");
@@ -98,7 +100,7 @@ TEST(ColdLimits, AStageWaitsForTheLaneOfItsParameters) {
 TEST(ColdLimits, AWaitCountsForTheLaterOfTensorAndLoad) {
   const Graph graph = cold_chain({2, 2});
   Schedule schedule{{{stage({{1}})}, {stage({{2}})}}};
-  schedule.weights = Weights{{{{v1, dram, d0}}, {{v2, dram, d1}}}};
+  schedule.weights = Weights{{{{v1, limit_store, d0}}, {{v2, limit_store, d1}}}};
   const JudgedCold cold = judged_cold(graph, separate_routes(), schedule);
   EXPECT_TRUE(cold.times[1].load_waits.empty());
   ASSERT_EQ(cold.times[1].waits.size(), 1u);
@@ -113,7 +115,7 @@ TEST(ColdLimits, AWaitCountsForTheLaterOfTensorAndLoad) {
 TEST(ColdLimits, ALoadMayWaitForAStageThatMakesRoom) {
   const Graph graph = cold_chain({2, 6});
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {}}};
-  schedule.weights = Weights{{{{v2, dram, d0}}}};
+  schedule.weights = Weights{{{{v2, limit_store, d0}}}};
   schedule.weights->resident = {{v1, d0}};
   schedule.weights->evictions = {{v1, d0, v1}};
   const JudgedCold cold = judged_cold(graph, separate_routes(6 * kLimitMegabyte), schedule);
