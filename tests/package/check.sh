@@ -97,7 +97,7 @@ programs=$(echo "$work"/packages/hios_*.deb)
 development=$(echo "$work"/packages/libhios-dev_*.deb)
 quietly "hios.deb: fields" dpkg-deb -I "$programs"
 for field in '^ Package: hios$' '^ Version: 0' '^ Architecture: ' '^ Maintainer: .*<.*@.*>' '^ Section: science' \
-             '^ Depends: .*libc6.*libdnnl.*libopenmpi' '^ Depends: .*python3 (>= 3.11)'
+             '^ Depends: .*libc6.*libdnnl.*libopenmpi' '^ Depends: .*python3 (>= 3.11)' \
              '^ Recommends: openmpi-bin, python3-jinja2, python3-pil$' '^ Description: '; do
   says "$field"
 done
