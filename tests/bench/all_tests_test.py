@@ -1,4 +1,4 @@
-"""test.sh: a failure hides no other, and the last line names what failed and what was not run."""
+"""Scripts, and test.sh: a failure hides no other, and the last line names what failed and what was not run."""
 
 import os
 import shutil
@@ -24,6 +24,19 @@ The following tests FAILED:
 \t  4 - Names/Of.Values/4-byte (x)  # GetParam() = 4 (Timeout)
 Errors while running CTest
 """
+
+
+class Scripts(unittest.TestCase):
+    # Bash reads a script line by line: what it cannot read at the end shows at the end of an hour.
+    def test_bash_reads_every_script_to_its_end(self):
+        folders = ("", ".ci", "bench", "examples", "scripts", "slurm", "tests")
+        files = {file for folder in folders for file in (ROOT / folder).glob("**/*" if folder else "*")
+                 if file.is_file() and not file.is_symlink()}
+        scripts = [file for file in files if file.read_bytes()[:64].split(b"\n")[0].endswith((b"bash", b"/sh"))]
+        self.assertGreater(len(scripts), 15)
+        for script in sorted(scripts):
+            done = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class AllTests(FolderTest):
