@@ -84,6 +84,11 @@ struct Remedy {
            ", or, where CUDA 13 and cuDNN 9 are installed, build with: " + build_command("cuda");
   }
 
+  std::string operator()(need::ColdStartEngine) const {
+    return "; hios-schedule --check simulates it, and without stores, weights and objective its "
+           "stages run with all parameters loaded";
+  }
+
   std::string operator()(need::OtherBackend) const { return "; choose another with --backend"; }
 
   std::string operator()(need::SameGpu) const {

@@ -79,6 +79,7 @@ const std::map<std::string, Floor> kFloors = {
        {"cpu/convolutions", "cpu/single", "cuda/operators"},
        {"cuda"},
        {""},
+       {"cold"},
        {"run"},
        {"measure"},
        {"job"}}}},

@@ -1,7 +1,7 @@
 """bench/exchange.sh: exports schedules of built-in networks by `hios export`, and has the current onnx package and ONNX Runtime
 read them: the checker accepts the device configurations, each node has its device there, and sessions with the partition file
 give the same bits as one without. With --ios, also imports schedules that IOS published, measures their stages and ours on
-one rank, and prints the predicted latencies.
+one rank, and prints the latencies, predicted and measured in turns.
 Prints tables; --keep writes them to bench/results. Status 1 if something was not read back.
 """
 

@@ -126,9 +126,11 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
 /// Throws InputError where flags contradict each other.
 void check_together(const Flags& flags, const RunCommand& command) {
   const job::RunInputs& inputs = command.inputs;
-  if (command.max_error && !inputs.profile && !inputs.schedule.has_prediction) {
-    throw InputError("--max-error judges a prediction, and " + inputs.schedule_name +
-                     " has none: give --profile FILE");
+  const bool cold = inputs.schedule.schedule.weights.has_value();
+  if (command.max_error && !inputs.schedule.has_prediction && (cold || !inputs.profile)) {
+    throw InputError(
+        "--max-error judges a prediction, and " + inputs.schedule_name +
+        " has none: " + (cold ? "a profile predicts no cold start" : "give --profile FILE"));
   }
   if (command.max_error && command.options.blocking) {
     throw InputError("--max-error judges times, and --blocking spoils them: leave one of them out");
@@ -177,15 +179,6 @@ job::RunInputs read_scheduled(const Flags& flags, const std::string& schedule,
   }
 }
 
-/// Throws InputError where a schedule is for a cold start: all ranks load before they begin.
-void refuse_cold_start(const job::RunInputs& inputs) {
-  if (!inputs.schedule.schedule.weights) return;
-  throw InputError(inputs.schedule_name +
-                   ": $.weights: no engine runs cold starts yet; simulate it with hios-schedule "
-                   "--check, or remove stores, weights and objective to run its stages with all "
-                   "parameters loaded");
-}
-
 job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, std::size_t size,
                            const ReadLimits& limits) {
   const std::string model = flags.text("model");
@@ -200,7 +193,6 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
       schedule ? read_scheduled(flags, *schedule, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
                                       lone_device(flags, ranks, size), {}, limits, fusion);
-  refuse_cold_start(inputs);
   require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
   inputs.profile = job::read_profile(profile, limits);
   inputs.input = read_given_input(flags, inputs.network, limits);

@@ -158,6 +158,7 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
          " (another process used the machine; best quarter leaves them out while enough others "
          "remain)\n");
   }
+  if (report.cold_walls) show(cold_walls_text(*report.cold_walls, latency.median) + "\n");
   if (command.options.blocking) {
     show("--blocking waited after every operator: these times are not comparable\n");
   }

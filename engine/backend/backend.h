@@ -145,6 +145,15 @@ class Backend {
   virtual Bytes cache_bytes() const;
   /// Returns the bytes that can still be allocated; empty where the operating system decides that.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
+  /// Returns true if parameter_memory() shows parameters, so that they can be loaded later.
+  virtual bool shows_parameters() const { return false; }
+  /// Returns the memory of an operation's parameters, in all layouts that bound operators of it
+  /// read from this source. Whoever overwrites it changes what they compute, and what operators are
+  /// bound to later.
+  virtual std::vector<std::span<std::byte>> parameter_memory(const Operation& /*operation*/,
+                                                             const TensorSource& /*source*/) {
+    return {};
+  }
   /// Returns the memory of the operators that are bound now; empty where the backend does not count
   /// it.
   virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }

@@ -90,6 +90,16 @@ class CpuBackend final : public Backend {
                                       std::span<const std::byte* const> inputs, std::byte* output,
                                       const CoreShare& share, TensorSource& source) override;
 
+  bool shows_parameters() const override { return true; }
+  std::vector<std::span<std::byte>> parameter_memory(const Operation& operation,
+                                                     const TensorSource& source) override {
+    std::vector<std::span<std::byte>> memory;
+    for (const LayerId id : operation.layers->layers) {
+      weights_.add_memory(*operation.model, operation.model->layer(id), source, memory);
+    }
+    return memory;
+  }
+
   std::optional<HeldMemory> held_memory() const override {
     HeldMemory held{.weights = weights_.size_bytes()};
     for (const auto& [stream, state] : stream_states_) held.scratch += state.scratch.size_bytes();

@@ -82,10 +82,23 @@ std::size_t WeightsCache::size_bytes() const {
   for (const auto& [key, layouts] : known_) {
     for (const auto& entry : layouts) {
       const auto packed = entry.lock();
-      if (packed) sum += packed->size_bytes;
+      if (packed) sum += packed->size_bytes();
     }
   }
   return sum;
+}
+
+void WeightsCache::add_memory(const Model& model, const Layer& layer, const TensorSource& source,
+                              std::vector<std::span<std::byte>>& memory) const {
+  const auto found = known_.find({&source, &model, layer.name});
+  if (found == known_.end()) return;
+  for (const auto& entry : found->second) {
+    const auto packed = entry.lock();
+    if (!packed) continue;
+    if (packed->weights_bytes > 0)
+      memory.emplace_back(packed->weights.get(), packed->weights_bytes);
+    if (packed->bias_bytes > 0) memory.emplace_back(packed->bias.get(), packed->bias_bytes);
+  }
 }
 
 std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& model,
@@ -97,7 +110,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
     const auto biases =
         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
     packed.weights = aligned_bytes(layout.get_size());
-    packed.size_bytes = layout.get_size() + biases * sizeof(float);
+    packed.weights_bytes = layout.get_size();
+    packed.bias_bytes = biases * sizeof(float);
     if (biases > 0) packed.bias = drawn_bias(model, layer, source, 0);
     const ThreadCount one(1);
     dnnl::memory from(plain_layout(layer), engine_, plain.data());
@@ -119,7 +133,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
     const std::size_t padded = (channels + lanes - 1) / lanes * lanes;
     const std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(padded * taps * sizeof(float));
-    packed.size_bytes = padded * (taps + 1) * sizeof(float);
+    packed.weights_bytes = padded * taps * sizeof(float);
+    packed.bias_bytes = padded * sizeof(float);
     auto* weights = reinterpret_cast<float*>(packed.weights.get());
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t tap = 0; tap < taps; ++tap) {
@@ -136,10 +151,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
   return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
     const std::vector<float> plain = drawn_weights(model, layer, source);
     packed.weights = aligned_bytes(plain.size() * sizeof(float));
-    packed.size_bytes =
-        (plain.size() +
-         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias)) *
-        sizeof(float);
+    packed.weights_bytes = plain.size() * sizeof(float);
+    auto biases = static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
     auto* const weights = reinterpret_cast<float*>(packed.weights.get());
     if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
       const auto taps = static_cast<std::size_t>(conv->kernel.h * conv->kernel.w);
@@ -149,11 +162,12 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
           weights[tap * pairs + pair] = plain[pair * taps + tap];
         }
       }
-      packed.bias = drawn_bias(model, layer, source, static_cast<std::size_t>(conv->out_channels));
+      biases = std::max(biases, static_cast<std::size_t>(conv->out_channels));
     } else {
       std::ranges::copy(plain, weights);
-      packed.bias = drawn_bias(model, layer, source, 0);
     }
+    packed.bias = drawn_bias(model, layer, source, biases);
+    packed.bias_bytes = biases * sizeof(float);
   });
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,8 +20,10 @@ namespace hios::cpu {
 struct PackedWeights {
   dnnl::memory::desc layout;  ///< oneDNN's; zero for our own kernels
   AlignedBytes weights;
-  AlignedBytes bias;           ///< null if the layer has none and its user needs none
-  std::size_t size_bytes = 0;  ///< requested bytes of weights and bias
+  AlignedBytes bias;  ///< null if the layer has none and its user needs none
+  std::size_t weights_bytes = 0, bias_bytes = 0;  ///< what was requested
+
+  std::size_t size_bytes() const { return weights_bytes + bias_bytes; }
 
   const float* weight_floats() const { return reinterpret_cast<const float*>(weights.get()); }
   const float* bias_floats() const { return reinterpret_cast<const float*>(bias.get()); }
@@ -47,6 +51,10 @@ class WeightsCache {
                                                      TensorSource& source);
   /// Returns the bytes of all weights that are still in use.
   std::size_t size_bytes() const;
+  /// Adds the memory of a layer's weights and bias to `memory`, in all layouts that are in use. Who
+  /// overwrites it overwrites what later operators of the layer share.
+  void add_memory(const Model& model, const Layer& layer, const TensorSource& source,
+                  std::vector<std::span<std::byte>>& memory) const;
 
  private:
   using Key = std::tuple<const TensorSource*, const Model*, std::string>;

@@ -157,6 +157,8 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.overhead_ms = results.overhead_ms;
   if (results.verified) report.verified = report_verification(setup, *results.verified);
   report.schedule = inputs.schedule.schedule;
+  for (const Store& store : inputs.schedule.stores) report.stores.push_back(store.name);
+  report.cold_walls = results.cold_walls;
   report.predicted = results.predicted;
   report.measured = results.measured;
   report.operators = results.operators;

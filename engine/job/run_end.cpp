@@ -77,17 +77,20 @@ void RunJob::State::gather_outputs(RunResults& results) const {
   }
 }
 
-std::optional<Verified> RunJob::State::verify(TensorSource& source, const OutputOf& output,
-                                              bool reference) const {
+std::optional<Verified> RunJob::State::verify(TensorSource& source, TensorSource& judge,
+                                              const OutputOf& output, bool reference) const {
   // Ranks exchange messages after each operator only, and the reference backend's loops take long.
   watch.phase("verifying", kReferenceSecondsPerGflop * largest_gflop(inputs.network));
-  return verify_run(
-      {.rank = context(source), .schedule = inputs.schedule, .plan = plan, .output = output},
-      {.what = options.verify,
-       .tolerance = setup.tolerance,
-       .alike = setup.algorithms.has_value(),
-       .stop = options.protocol.stop,
-       .reference = reference});
+  return verify_run({.rank = context(source),
+                     .judge = judge,
+                     .schedule = inputs.schedule,
+                     .plan = plan,
+                     .output = output},
+                    {.what = options.verify,
+                     .tolerance = setup.tolerance,
+                     .alike = setup.algorithms.has_value(),
+                     .stop = options.protocol.stop,
+                     .reference = reference});
 }
 
 }  // namespace hios::job

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/cold/planned_loads.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/files/npy.h"
@@ -106,6 +107,31 @@ std::optional<std::size_t> extrapolated_from(const RunInputs& inputs, const Plat
 
 namespace {
 
+/// Returns the platform of a cold start by its schedule alone: any store can load to any device,
+/// and how fast is not asked.
+Platform with_every_route(const Platform& platform, std::vector<Store> stores) {
+  std::vector<Route> routes;
+  if (stores.empty())
+    stores.push_back({.name = "(no store)", .host = {}});  // a topology has a route
+  for (std::size_t d = 0; d < platform.size(); ++d) {
+    for (std::size_t s = 0; s < stores.size(); ++s) {
+      routes.push_back({StoreId(s), DeviceId(d), {}, 0, 1});
+    }
+    for (std::size_t other = 0; other < platform.size(); ++other) {
+      if (other != d) routes.push_back({DeviceId(other), DeviceId(d), {}, 0, 1});
+    }
+  }
+  const auto devices = platform.devices();
+  return Platform({devices.begin(), devices.end()}, std::move(stores), {}, std::move(routes));
+}
+
+void require_plannable(const ScheduleFile& file, const std::string& name) {
+  if (!file.schedule.weights) return;
+  const std::string reason = unplanned_weights(file);
+  if (reason.empty()) return;
+  throw InputError(name + ": $.weights." + reason, need::ColdStartEngine{});
+}
+
 void check_schedule(const RunInputs& inputs, const Platform& platform, std::size_t ranks,
                     std::size_t copies) {
   if (platform.size() * copies != ranks) {
@@ -115,7 +141,10 @@ void check_schedule(const RunInputs& inputs, const Platform& platform, std::size
                          devices + " devices and the job " + std::to_string(ranks) + " ranks",
                      need::Ranks{platform.size() * copies});
   }
-  const auto findings = validate(inputs.network.coarse.graph, platform, inputs.schedule.schedule);
+  const ScheduleFile& file = inputs.schedule;
+  const auto findings = validate(
+      inputs.network.coarse.graph,
+      file.schedule.weights ? with_every_route(platform, file.stores) : platform, file.schedule);
   if (findings.empty()) return;
   const std::string line = finding_line(inputs.schedule_name, findings.front());
   if (findings.size() == 1) throw InputError(line);
@@ -151,6 +180,7 @@ std::vector<std::string> backends_for(const Platform& platform,
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
                                          std::size_t ranks, std::size_t copies) {
   const Platform platform(inputs.schedule.devices);
+  require_plannable(inputs.schedule, inputs.schedule_name);
   check_schedule(inputs, platform, ranks, copies);
   std::vector<RankDevice> devices;
   const auto backends = backends_of_ranks(options, ranks);

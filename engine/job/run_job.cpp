@@ -46,6 +46,11 @@ std::string digest_of(const std::vector<float>& values) {
 
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
+  if (!plan.lanes.empty() && !backend.shows_parameters()) {
+    throw InputError("the " + std::string(backend.name()) +
+                         " backend runs no cold starts: it has all parameters before a run",
+                     need::OtherBackend{});
+  }
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     require_support(backend, operation_of(coarse, model, slot.op));
@@ -57,6 +62,10 @@ void check_supported(const CoarseGraph& coarse, const Model& model, const Backen
 void RunJob::State::agree() {
   mpi::agreed(transport(), [&] {
     devices = devices_of_ranks(inputs, options.ranks, transport().size(), copies());
+    if (cold() && inferences) {
+      throw InputError(inputs.schedule_name +
+                       ": $.weights: a cold start is one inference, not many");
+    }
     platform = Platform(inputs.schedule.devices);
   });
   mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},

@@ -19,6 +19,7 @@
 #include "hios/base/json/owned_json.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
+#include "hios/report/cold_walls.h"
 #include "hios/report/report.h"
 #include "mpi/routes/route.h"
 
@@ -111,6 +112,8 @@ struct RunResults {
   std::optional<RecordedWaits> waits;
   /// With RunOptions::inferences, instead of timelines.
   std::optional<MeasuredInferences> inferences;
+  /// The two walls of a cold start; empty for others, and where stopped before the first round.
+  std::optional<ColdWalls> cold_walls;
   std::optional<PredictedInferences> predicted_inferences;
   /// Operators in the order in which they started, each with its median over the recorded runs.
   /// Empty without RunOptions::time_operators, or where stopped before.

@@ -47,7 +47,8 @@ struct RunJob::State {
 
   // run_one_at_a_time.cpp
   void run_one_at_a_time(TensorSource& source, RunResults& results);
-  void record(Executor& executor, RunResults& results);
+  void record(Executor& executor, const std::function<void()>& before, RunResults& results);
+  bool cold() const { return inputs.schedule.schedule.weights.has_value(); }
 
   // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);
@@ -63,7 +64,8 @@ struct RunJob::State {
   void finish(RunResults& results, const OutputOf& output,
               const std::function<std::optional<Verified>()>& verified) const;
   void gather_outputs(RunResults& results) const;
-  std::optional<Verified> verify(TensorSource& source, const OutputOf& output,
+  /// `judge`: the source of the parameters that the run is compared with.
+  std::optional<Verified> verify(TensorSource& source, TensorSource& judge, const OutputOf& output,
                                  bool reference = true) const;
 
   Watch& watch;

@@ -17,7 +17,7 @@ std::optional<Verified> RunJob::State::verify_inputs(TensorSource& source,
     OneInput one(source, input);
     OutputOf output;
     if (pipeline.ran(input)) output = [&](OpId op) { return pipeline.output(op, input); };
-    const std::optional<Verified> found = verify(one, output, input == 0);
+    const std::optional<Verified> found = verify(one, one, output, input == 0);
     if (!found) return {};
     if (all) {
       all->add(*found);

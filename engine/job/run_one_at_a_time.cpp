@@ -1,10 +1,12 @@
 // RunJob's runs of one inference at a time.
 #include <utility>
 
+#include "engine/job/input_source.h"
 #include "engine/job/operator_times.h"
 #include "engine/job/ranks/wait_samples.h"
 #include "engine/job/report_data.h"
 #include "engine/job/run_job_state.h"
+#include "engine/measure/cold_rounds.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/simulate.h"
 
@@ -17,7 +19,8 @@ constexpr int kRecordedRuns = 7;
 }  // namespace
 
 /// Does a few more runs with the stages' clocks on, and keeps the timeline of the fastest.
-void RunJob::State::record(Executor& executor, RunResults& results) {
+void RunJob::State::record(Executor& executor, const std::function<void()>& before,
+                           RunResults& results) {
   executor.record_stages(true);
   double best_ms = 0;
   RankTimeline mine_of_best;
@@ -25,7 +28,8 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
   OperatorSamples operators;
   WaitSamples waits;
   for (int i = 0; i < kRecordedRuns; ++i) {
-    const Protocol once{.warmup = 0, .iterations = 1, .stop = options.protocol.stop};
+    const Protocol once{
+        .warmup = 0, .iterations = 1, .stop = options.protocol.stop, .before = before};
     const Samples sample =
         measure(transport(), once, disturbance, [&] { return executor.run_once(); });
     results.stopped = sample.stopped;
@@ -52,22 +56,35 @@ void RunJob::State::record(Executor& executor, RunResults& results) {
 
 void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results) {
   Executor executor(context(source), plan,
-                    {.blocking = options.blocking, .time_operators = options.time_operators});
+                    {.blocking = options.blocking,
+                     .time_operators = options.time_operators,
+                     .loader_cores = mine.cores});
   check_held(results);
+  ColdRounds rounds(transport(), executor, options.protocol.stop);
+  Protocol protocol = options.protocol;
+  if (cold()) protocol.before = [&] { rounds.before_inference(); };
   {
     const auto watching = watch.runs(watched(executor));
     Samples samples =
-        measure(transport(), options.protocol, disturbance, [&] { return executor.run_once(); });
+        measure(transport(), protocol, disturbance, [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);
     results.disturbed = std::move(samples.disturbed);
     results.stopped = samples.stopped;
-    if (!results.stopped) record(executor, results);
+    if (cold()) {
+      results.cold_walls = rounds.walls(results.iterations_ms.size());
+      protocol.before = [&] { rounds.forget(); };
+    }
+    if (!results.stopped) record(executor, protocol.before, results);
   }
-  if (costs) {
+  if (costs && !cold()) {  // the costs know links, not the routes of a cold start
     results.predicted = simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *costs);
   }
   const OutputOf output = [&](OpId op) { return executor.output(op); };
-  finish(results, output, [&] { return verify(source, output); });
+  // A backend shares the parameters of one source, and those of the run are what the plan has
+  // loaded.
+  InputSource other(options.seed, inputs.input);
+  TensorSource& judge = cold() ? static_cast<TensorSource&>(other) : source;
+  finish(results, output, [&] { return verify(source, judge, output); });
   executor.close();
 }
 

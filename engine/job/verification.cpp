@@ -275,17 +275,24 @@ void Verified::add(const Verified& other) {
 
 std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& options) {
   mpi::Transport& transport = run.rank.transport;
+  const EndedRun judged{
+      .rank = {run.rank.coarse, run.rank.model, run.rank.backend, transport, run.judge},
+      .judge = run.judge,
+      .schedule = run.schedule,
+      .plan = run.plan,
+      .output = run.output};
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
     const RankPlan whole_plan =
         plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(), {.keep_all = true});
     Executor whole(run.rank, whole_plan);
+    whole.forget_parameters();
     transport.barrier();
     whole.run_once();
-    mine = try_to_compare(run, options, [&](OpId op) { return whole.output(op); });
+    mine = try_to_compare(judged, options, [&](OpId op) { return whole.output(op); });
     whole.close();
   } else {
-    mine = try_to_compare(run, options, run.output);
+    mine = try_to_compare(judged, options, run.output);
   }
   if (!mine) return {};
   Verified verified = combine(gather_checks(transport, *mine));

@@ -98,6 +98,9 @@ struct Verified {
 /// A run that has ended, on this rank.
 struct EndedRun {
   RankContext rank;
+  /// The source of the values that the run is compared with: its own, or for a cold start one with
+  /// the same values, of which the backend has bound nothing yet.
+  TensorSource& judge;
   const ScheduleFile& schedule;
   const RankPlan& plan;
   /// Returns a graph output that this rank computed for the source's input; empty: it computed

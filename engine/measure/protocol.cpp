@@ -28,10 +28,10 @@ double median_of_fastest(const Samples& samples, std::size_t first, std::size_t 
 // Runs and collects the samples.
 class MeasuringLoop {
  public:
-  MeasuringLoop(mpi::Transport& transport, const std::function<bool()>& stop,
-                DisturbanceReader& reader, const std::function<double()>& once,
+  MeasuringLoop(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
+                const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown)
-      : transport_(transport), stop_(stop), reader_(reader), once_(once), shown_(shown) {}
+      : transport_(transport), protocol_(protocol), reader_(reader), once_(once), shown_(shown) {}
 
   void warm_up() {
     warm_ms_ += run().front();
@@ -59,18 +59,19 @@ class MeasuringLoop {
  private:
   // The disturbance is read before the barrier, so that ranks start together.
   std::array<double, 3> run() {
+    if (protocol_.before) protocol_.before();
     const DisturbanceCounts before = reader_.read();
     transport_.barrier();
     const double ms = once_();
     std::array<double, 3> result{ms, disturbed(before, reader_.read(), ms) ? 1.0 : 0.0,
-                                 stop_ && stop_() ? 1.0 : 0.0};
+                                 protocol_.stop && protocol_.stop() ? 1.0 : 0.0};
     transport_.all_reduce_max(result);
     samples_.stopped = result.back() > 0;
     return result;
   }
 
   mpi::Transport& transport_;
-  const std::function<bool()>& stop_;
+  const Protocol& protocol_;
   DisturbanceReader& reader_;
   const std::function<double()>& once_;
   const std::function<void(const RunsDone&)>& shown_;
@@ -135,7 +136,7 @@ Settling settling_of(const Samples& samples) {
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown) {
-  MeasuringLoop loop(transport, protocol.stop, reader, once, shown);
+  MeasuringLoop loop(transport, protocol, reader, once, shown);
   while (!loop.stopped() && !loop.warm(protocol)) loop.warm_up();
   const auto iterations = static_cast<std::size_t>(protocol.iterations);
   while (!loop.stopped() &&

@@ -31,6 +31,8 @@ struct Protocol {
   /// Called on every rank after each run. Once it returns true on one rank, all ranks end together
   /// with the samples so far. May be empty.
   std::function<bool()> stop = {};
+  /// Called on every rank before each run, off its clock. May be empty.
+  std::function<void()> before = {};
   Json json() const;
 };
 
@@ -68,9 +70,9 @@ std::optional<double> difference_of_halves(const Samples& samples);
 /// Returns the number of samples, disturbed ones, and their difference, for the profile.
 Settling settling_of(const Samples& samples);
 
-/// Measures repeatedly: barrier, run, maximum over ranks, after warm-up runs. `once` runs and
-/// returns this rank's time in ms; around it, `reader` counts the machine's other work. `shown`
-/// (may be empty) is called after each run. Collective.
+/// Measures repeatedly: Protocol::before, barrier, run, maximum over ranks, after warm-up runs.
+/// `once` runs and returns this rank's time in ms; around it, `reader` counts the machine's other
+/// work. `shown` (may be empty) is called after each run. Collective.
 Samples measure(mpi::Transport& transport, const Protocol& protocol, DisturbanceReader& reader,
                 const std::function<double()>& once,
                 const std::function<void(const RunsDone&)>& shown = {});

@@ -11,6 +11,7 @@
 #include "engine/backend/operation.h"
 #include "engine/host/clock.h"
 #include "engine/run/memory_estimate.h"
+#include "hios/base/error.h"
 #include "hios/base/log.h"
 
 namespace hios {
@@ -106,6 +107,19 @@ const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_
 std::vector<float> BoundPlan::values(OpId op, std::size_t buffer) const {
   return read_floats(rank_.backend, tensor(op, buffer),
                      plan_.slot(op).size_bytes / rank_.coarse.element_bytes);
+}
+
+std::vector<std::span<std::byte>> BoundPlan::parameter_memory(OpId op) const {
+  const Operation operation = operation_of(rank_.coarse, rank_.model, op);
+  auto memory = rank_.backend.parameter_memory(operation, rank_.source);
+  Bytes shown = 0;
+  for (const std::span<std::byte> part : memory) shown += part.size();
+  if (shown < rank_.graph().op(op).parameter_bytes) {
+    throw InputError("the " + std::string(rank_.backend.name()) +
+                     " backend cannot load the parameters of " + operation.name +
+                     " later: it computes with them when it makes the operator ready");
+  }
+  return memory;
 }
 
 std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> planned,

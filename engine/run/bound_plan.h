@@ -44,6 +44,9 @@ class BoundPlan {
   }
   /// Returns a copy of an operator's output. REQUIRES: nothing runs.
   std::vector<float> values(OpId op, std::size_t buffer = 0) const;
+  /// Returns the memory in which a bound operator reads its parameters, in all their layouts.
+  /// Throws InputError where the backend does not show all of it.
+  std::vector<std::span<std::byte>> parameter_memory(OpId op) const;
   /// Returns the model's input; null where this rank has no operators.
   Buffer* input() const { return input_.get(); }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/cold/loader.h"
+#include "engine/host/clock.h"
 #include "engine/run/message_watch.h"
 #include "engine/run/step_loop.h"
 
@@ -20,7 +22,8 @@ struct Executor::State {
         options(the_options),
         loop(rank, rank_plan,
              {.blocking = options.blocking,
-              .clocks = options.time_operators ? &operator_clocks : nullptr}),
+              .clocks = options.time_operators ? &operator_clocks : nullptr,
+              .loader_cores = options.loader_cores}),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())} {}
@@ -42,11 +45,18 @@ struct Executor::State {
   }
   void segment_queued(double) { loop.meter().charge(&TimeShares::computing_ms); }
 
+  /// Returns the loader of this iteration; null where it loads nothing.
+  Loader* loader() { return cold ? loop.loader() : nullptr; }
+  void note_ready_loads(const Loader& loads);
+  void add_loads(const Loader& loads, std::vector<LoadTimes>& times) const;
+  std::vector<LoadWait> load_waits() const;
+
   const RankPlan& plan;
   const ExecutorOptions options;
   OperatorClocks operator_clocks;  // bound operators refer to it
   StepLoop loop;
 
+  bool cold = true;
   bool recording = false;
   RunClocks clocks;
   std::optional<MessageWatch> own_watch;  // made when recording is first switched on
@@ -84,6 +94,7 @@ double Executor::State::run_iteration() {
   StepProgress& progress = loop.progress();
   TimeMeter& meter = loop.meter();
   meter.begin();
+  if (Loader* const loads = loader()) loads->begin();
   if (channel()) channel()->start_receives();
   if (watch) watch->begin();
   loop.run_steps(0, *this);
@@ -92,13 +103,20 @@ double Executor::State::run_iteration() {
   if (channel()) channel()->finish();
   const double finished_ms = meter.charge(&TimeShares::waiting_ms);
   if (watch) watch->end(finished_ms);
+  if (Loader* const loads = loader()) {
+    progress.enter_loads();
+    loads->finish();
+  }
   progress.enter_end_on_device();
   if (device()) {
     meter.charge(&TimeShares::own_ms);
     device()->end(clocks);
     meter.charge(&TimeShares::waiting_ms);
   }
-  if (recording) note_ready_stages(plan, clocks);
+  if (recording) {
+    note_ready_stages(plan, clocks);
+    if (const Loader* const loads = loader()) note_ready_loads(*loads);
+  }
   progress.end_iteration();
   return meter.charge(&TimeShares::own_ms);
 }
@@ -116,6 +134,27 @@ double Executor::run_once() {
   } catch (...) {
     state_->loop.rethrow();
   }
+}
+
+void Executor::start(Start start) {
+  state_->cold = start == Start::kCold;
+  state_->loop.await_loads(state_->cold);
+}
+
+void Executor::forget_parameters() {
+  if (KeptParameters* const kept = state_->loop.kept()) kept->forget();
+}
+
+double Executor::load_alone() {
+  Loader* const loader = state_->loop.loader();
+  if (!loader) return 0;
+  StepProgress& progress = state_->loop.progress();
+  const Stopwatch stopwatch;
+  progress.enter_loads();
+  loader->begin();
+  loader->finish();
+  progress.leave();
+  return stopwatch.ms();
 }
 
 void Executor::record_stages(bool on) {
@@ -138,7 +177,8 @@ RankTimeline Executor::timeline() const {
   const RunClocks& clocks = state_->clocks;
   const RankPlan& plan = state_->plan;
   const DeviceId here(plan.rank.index());
-  RankTimeline timeline{clocks.stages, {}, {}};
+  RankTimeline timeline;
+  timeline.stages = clocks.stages;
   for (std::size_t i = 0; i < plan.sends.size(); ++i) {
     const PlannedMessage& send = plan.sends[i];
     const auto& [start_ms, end_ms] = clocks.sends[i];
@@ -151,7 +191,59 @@ RankTimeline Executor::timeline() const {
     timeline.receives.push_back(
         {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes});
   }
+  if (const Loader* const loads = state_->loader()) {
+    state_->add_loads(*loads, timeline.loads);
+    timeline.load_waits = state_->load_waits();
+  }
   return timeline;
+}
+
+/// Notes that a stage is ready only when its parameters are there.
+void Executor::State::note_ready_loads(const Loader& loads) {
+  for (const Step& step : plan.steps) {
+    const auto* const wait = std::get_if<AwaitLoad>(&step);
+    if (!wait) continue;
+    const double end_ms = loads.clocks(wait->lane)[wait->load].end_ms - loop.meter().began_ms();
+    double& ready_ms = clocks.stages[wait->stage].ready_ms;
+    ready_ms = std::max(ready_ms, end_ms);
+  }
+}
+
+/// Returns how long stages waited for loads alone: after they were free, and after their tensors.
+std::vector<LoadWait> Executor::State::load_waits() const {
+  std::vector<double> since_ms;  // by stage
+  for (const StageTimes& stage : clocks.stages) since_ms.push_back(stage.awaited_ms);
+  for (std::size_t i = 0; i < plan.receives.size(); ++i) {
+    double& since = since_ms[plan.receives[i].stage];
+    since = std::max(since, clocks.receives[i].end_ms);
+  }
+  std::vector<LoadWait> waits;
+  for (const Step& step : plan.steps) {
+    const auto* const wait = std::get_if<AwaitLoad>(&step);
+    if (!wait) continue;
+    const double end_ms =
+        loop.loader()->clocks(wait->lane)[wait->load].end_ms - loop.meter().began_ms();
+    double& since = since_ms[wait->stage];
+    if (end_ms <= since) continue;
+    const PlannedLoad& load = plan.lanes[wait->lane][wait->load];
+    waits.push_back({load.readers.front(), load.lane, end_ms - since});
+    since = end_ms;
+  }
+  return waits;
+}
+
+void Executor::State::add_loads(const Loader& loads, std::vector<LoadTimes>& times) const {
+  const double began_ms = loop.meter().began_ms();
+  for (std::size_t l = 0; l < loads.lanes(); ++l) {
+    double free_ms = 0;
+    for (std::size_t i = 0; i < loads.clocks(l).size(); ++i) {
+      const PlannedLoad& load = plan.lanes[l][i];
+      const auto [start_ms, end_ms] = loads.clocks(l)[i];
+      times.push_back({load.lane, load.index, free_ms, start_ms - began_ms, end_ms - began_ms,
+                       load.size_bytes});
+      free_ms = end_ms - began_ms;
+    }
+  }
 }
 
 std::vector<OperatorTime> Executor::operator_times() const {

@@ -18,6 +18,14 @@ struct ExecutorOptions {
   bool blocking = false;
   /// Times each operator, too, while stages are recorded.
   bool time_operators = false;
+  /// The cores that loads of parameters may use; empty: all that the process may use.
+  std::vector<int> loader_cores = {};
+};
+
+/// The parameters at the beginning of an inference, for a plan with loads.
+enum class Start {
+  kCold,      ///< none is there: they are loaded while the operators run
+  kResident,  ///< all are there: nothing is loaded
 };
 
 /// Runs one rank's plan, one inference at a time. Built once (weights, primitives, requests), run
@@ -41,6 +49,14 @@ class Executor {
   /// step, and where a device failed, the operators that it had been given, by stream. The executor
   /// must not be used after that.
   double run_once();
+
+  /// Sets how the next inferences start; first kCold. REQUIRES: where resident, all was loaded
+  /// since the last forget_parameters().
+  void start(Start start);
+  /// Overwrites all parameters that the plan loads, as before a cold start.
+  void forget_parameters();
+  /// Loads all, and runs nothing. Returns its time in ms on this rank.
+  double load_alone();
 
   /// Switches recording on: run_once then notes when stages and messages happen, for clocks().
   /// Switching it on may allocate. While it is off, nothing is noted, and nothing costs time.

@@ -24,6 +24,15 @@ Bytes all_outputs(const CoarseGraph& coarse, const Model& model) {
   return sum;
 }
 
+/// Returns the bytes of a plan's loads, which are kept in other memory than operators read.
+Bytes loaded_bytes(const RankPlan& plan) {
+  Bytes sum = 0;
+  for (const auto& lane : plan.lanes) {
+    for (const PlannedLoad& load : lane) sum += load.size_bytes;
+  }
+  return sum;
+}
+
 /// Returns the bytes that verification holds in addition to the run.
 Bytes verification(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
                    bool in_host_memory, const HostSteps& steps) {
@@ -31,7 +40,9 @@ Bytes verification(const CoarseGraph& coarse, const Model& model, const RankPlan
   const bool compares =
       steps.verifies_all ? std::ranges::any_of(plan.slots, computed) : !plan.outputs.empty();
   Bytes sum = 0;
-  if (steps.verifies_all && in_host_memory) sum += plan.all_tensors_bytes;
+  if (steps.verifies_all && in_host_memory) {
+    sum += plan.all_tensors_bytes + loaded_bytes(plan);  // the further run keeps its loads, too
+  }
   if (!compares) return sum;
   const Bytes outputs = all_outputs(coarse, model);
   if (steps.by_reference) sum += outputs;
@@ -85,7 +96,8 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
   keep_largest(need.largest);
 
   const Bytes at_start = in_host_memory ? plan.arena_bytes + coarse.size_bytes(input) : 0;
-  const Bytes at_end = in_host_memory ? estimate_memory(coarse, model, plan).total() : 0;
+  const Bytes at_end =
+      in_host_memory ? estimate_memory(coarse, model, plan).total() + loaded_bytes(plan) : 0;
   need.size_bytes = std::max(at_start + values * (steps.draws_input ? 3 : 1),
                              at_end + (steps.keeps_outputs ? outputs : 0) +
                                  verification(coarse, model, plan, in_host_memory, steps));

@@ -43,6 +43,7 @@ class Planner {
           const PlanOptions& options)
       : coarse_(coarse),
         graph_(coarse.graph),
+        schedule_(schedule),
         options_(options),
         device_(rank.index()),
         order_(graph_, schedule) {
@@ -60,6 +61,8 @@ class Planner {
   RankPlan plan() && {
     count_instants();
     plan_messages();
+    loads_ = plan_loads(graph_, schedule_, plan_.rank);
+    plan_.lanes = std::move(loads_.lanes);
     if (!plan_.sends.empty() || !plan_.receives.empty()) plan_.buffers = options_.in_flight;
     plan_slots();
     plan_steps();
@@ -291,6 +294,11 @@ class Planner {
         awaited[i] = true;
         plan_.steps.push_back(AwaitSend{i});
       }
+      if (s < loads_.waits.size()) {
+        for (const auto& [lane, load] : loads_.waits[s]) {
+          plan_.steps.push_back(AwaitLoad{lane, load, s});
+        }
+      }
       plan_.steps.push_back(Compute{s});
       for (; send < plan_.sends.size() && plan_.sends[send].stage == s; ++send) {
         plan_.steps.push_back(StartSend{send});
@@ -300,11 +308,13 @@ class Planner {
 
   const CoarseGraph& coarse_;
   const Graph& graph_;
+  const Schedule& schedule_;
   const PlanOptions& options_;
   std::size_t device_;
   StageOrder order_;
   std::map<PlannedTransfer, std::size_t> position_;
   RankPlan plan_;
+  PlannedLoads loads_;
   std::vector<std::size_t> instant_of_;     // by OpId, of operators that run here
   std::vector<std::size_t> begin_instant_;  // by stage, and the end of the last
   // By OpId: the stage from which on every receiver has it; 0 where it is not sent.

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/cold/planned_loads.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/schedule/schedule.h"
 
 /// Schedule → this rank's steps: pure data, the same on every run; no backend, no transport. A plan
-/// has the stages, receives and sends of the rank, their order, and the slot of each tensor in the
-/// rank's arena.
+/// has the stages, receives, sends and loads of the rank, their order, and the slot of each tensor
+/// in the rank's arena.
 namespace hios {
 
 /// The bytes of a tensor in the arena.
@@ -62,7 +63,13 @@ struct Compute {
 struct StartSend {
   std::size_t send;
 };
-using Step = std::variant<AwaitReceive, AwaitSend, Compute, StartSend>;
+/// Waits for a load of parameters, and so for all before it in its lane.
+struct AwaitLoad {
+  std::size_t lane;  ///< index into RankPlan::lanes
+  std::size_t load;  ///< index there
+  std::size_t stage;
+};
+using Step = std::variant<AwaitReceive, AwaitSend, AwaitLoad, Compute, StartSend>;
 
 struct PlanOptions {
   /// Every tensor keeps its slot to the end, so that all can be compared afterwards.
@@ -80,10 +87,11 @@ struct RankPlan {
   std::vector<Stage> stages;
   std::vector<Step> steps;
   std::vector<PlannedMessage> sends, receives;
-  std::vector<Slot> slots;           ///< outputs computed here, then tensors received
-  Bytes arena_bytes = 0;             ///< the peak: the size of the arena
-  Bytes all_tensors_bytes = 0;       ///< the sum, as if no bytes were reused
-  std::size_t in_flight = 1;         ///< PlanOptions::in_flight
+  std::vector<std::vector<PlannedLoad>> lanes;  ///< for a cold start: what is loaded here
+  std::vector<Slot> slots;                      ///< outputs computed here, then tensors received
+  Bytes arena_bytes = 0;                        ///< the peak: the size of the arena
+  Bytes all_tensors_bytes = 0;                  ///< the sum, as if no bytes were reused
+  std::size_t in_flight = 1;                    ///< PlanOptions::in_flight
   std::size_t buffers = 1;           ///< the same, but 1 where nothing travels to or from here
   std::size_t inputs = 0;            ///< PlanOptions::inputs
   int tags = 0;                      ///< added to a message's tag from one buffer index to the next
@@ -95,9 +103,9 @@ struct RankPlan {
 /// Plans one rank. A tensor travels once to each rank that needs it. Tags come from the producer's
 /// OpId, so both sides agree on them without communication. All receives are posted at the start of
 /// an iteration, so that every AwaitSend ends; a received tensor keeps its slot from the start to
-/// its last use. Slots are 64-byte aligned and share bytes where lifetimes allow. The model's input
-/// is not planned (each rank makes its own).
-/// REQUIRES: validate() finds nothing.
+/// its last use. A stage awaits its parameters last: other tensors travel meanwhile. Slots are
+/// 64-byte aligned and share bytes where lifetimes allow. The model's input is not planned (each
+/// rank makes its own). REQUIRES: validate() finds nothing.
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options = {});
 

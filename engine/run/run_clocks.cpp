@@ -37,6 +37,11 @@ Timeline join(const std::vector<RankTimeline>& by_rank) {
     }
   }
   sort_transfers(timeline.transfers);
+  for (const RankTimeline& rank : by_rank) {
+    timeline.loads.insert(timeline.loads.end(), rank.loads.begin(), rank.loads.end());
+  }
+  std::ranges::sort(timeline.loads, {},
+                    [](const LoadTimes& load) { return std::pair(load.lane, load.index); });
   return timeline;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/host/clock.h"
+#include "hios/evaluate/limits/waits.h"
 #include "hios/evaluate/timeline.h"
 
 /// Times of a run on one rank, in ms: of the stages and messages of one iteration, and the shares
@@ -41,7 +42,7 @@ void note_ready_stages(const RankPlan& plan, RunClocks& clocks);
 struct TimeShares {
   double computing_ms = 0;     ///< in operators
   double transferring_ms = 0;  ///< in messages that progressed, and copying inputs and outputs
-  double waiting_ms = 0;       ///< for other ranks, and for the device
+  double waiting_ms = 0;       ///< for other ranks, for loads, and for the device
   double own_ms = 0;           ///< the rest: the executor's own
   double total_ms() const { return computing_ms + transferring_ms + waiting_ms + own_ms; }
   static auto fields(auto& self) {
@@ -81,7 +82,11 @@ struct RankTimeline {
   std::vector<StageTimes> stages;
   /// Start and end of both as this rank saw them (see MessageClock).
   std::vector<TransferTimes> sends, receives;
-  static auto fields(auto& self) { return std::tie(self.stages, self.sends, self.receives); }
+  std::vector<LoadTimes> loads = {};
+  std::vector<LoadWait> load_waits = {};  ///< of its stages, for loads alone
+  static auto fields(auto& self) {
+    return std::tie(self.stages, self.sends, self.receives, self.loads, self.load_waits);
+  }
 };
 
 /// Joins the timelines of all ranks: a transfer starts when its sender started it, and ends when

@@ -35,7 +35,15 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
                                  rank.transport.host(), options.blocking);
     }
   }
+  if (!plan.lanes.empty()) open_loader();
   open_channels();
+}
+
+void StepLoop::open_loader() {
+  kept_ = std::make_unique<KeptParameters>(
+      rank_.backend, plan_.lanes, [this](OpId op) { return bound_.parameter_memory(op); },
+      "rank " + std::to_string(plan_.rank.index()));
+  loader_ = std::make_unique<Loader>(kept_->lanes(), options_.loader_cores);
 }
 
 // Opens as many channels on all ranks, because transports may open them on all ranks together.
@@ -90,11 +98,22 @@ std::string StepLoop::current_step() const {
   return "inference " + std::to_string(progress_.iteration()) + ", " + text;
 }
 
+/// Returns how far each lane is: "; lane 0: 3 of 9 loads, …".
+std::string StepLoop::loads_text() const {
+  std::string text;
+  for (std::size_t l = 0; loader_ && l < plan_.lanes.size(); ++l) {
+    text +=
+        "; lane " + std::to_string(plan_.lanes[l].front().lane) + ": " + loader_->progress_text(l);
+  }
+  return text;
+}
+
 // The segments of all buffer indices are the same.
 std::string StepLoop::position_text(std::size_t position) const {
   const Graph& graph = rank_.graph();
   if (position == StepProgress::kBetween) return kBetweenIterations;
   if (position == progress_.end_of_messages()) return kEndOfMessages;
+  if (position == progress_.loads()) return kLoads + loads_text();
   const auto& device = buffers_.front().device;
   if (position == progress_.end_on_device()) {
     const std::string text = kEndOnDevice;
@@ -103,6 +122,10 @@ std::string StepLoop::position_text(std::size_t position) const {
   }
   const std::size_t index = position - 1;
   const Step& step = plan_.steps[index];
+  if (const auto* const load = std::get_if<AwaitLoad>(&step); load && loader_) {
+    return describe(step, plan_, graph) + "; its lane has done " +
+           loader_->progress_text(load->lane);
+  }
   if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan_, graph);
   for (const Segment& segment : device->segments()) {
     if (segment.first == index) {

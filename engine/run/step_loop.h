@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/cold/kept_parameters.h"
+#include "engine/cold/loader.h"
 #include "engine/run/bound_plan.h"
 #include "engine/run/device_stages.h"
 #include "engine/run/operator_clocks.h"
@@ -52,7 +54,8 @@ class StepLoop {
     /// Several inferences may be in flight: sends are synchronous, and current_step() names the
     /// inference.
     bool many = false;
-    OperatorClocks* clocks = nullptr;  ///< times operators; null: nobody does
+    OperatorClocks* clocks = nullptr;    ///< times operators; null: nobody does
+    std::vector<int> loader_cores = {};  ///< see Loader
   };
 
   /// The context's references, the plan and the clocks outlive the loop. Collective where the
@@ -63,6 +66,12 @@ class StepLoop {
   /// posted.
   template <StepRunner Runner>
   void run_steps(std::size_t buffer, Runner& runner);
+
+  /// A plan's loads; null where it has none.
+  Loader* loader() const { return loader_.get(); }
+  KeptParameters* kept() { return kept_.get(); }
+  /// Says whether steps wait for loads: false where all parameters are there.
+  void await_loads(bool wait) { awaits_loads_ = wait; }
 
   /// Rethrows the exception that is being handled as a RunError that names rank, host and
   /// current_step(), and where a device failed, the operators that it had been given, by stream.
@@ -93,9 +102,13 @@ class StepLoop {
   std::size_t queue_segment(Runner& runner);
   template <StepRunner Runner>
   void compute(std::size_t stage, Runner& runner);
+  template <StepRunner Runner>
+  void await_load(const AwaitLoad& step, Runner& runner);
   void begin_wait();
+  void open_loader();
   void open_channels();
   std::string position_text(std::size_t position) const;
+  std::string loads_text() const;
   std::string suspects_text() const;
 
   const RankContext rank_;
@@ -105,6 +118,9 @@ class StepLoop {
   // In the order in which they are made; requests go before the memory that they use.
   StepProgress progress_;  // bound operators refer to it
   BoundPlan bound_;
+  std::unique_ptr<KeptParameters> kept_;
+  std::unique_ptr<Loader> loader_;
+  bool awaits_loads_ = true;
   std::vector<BufferSet> buffers_;  // by buffer index
   std::size_t buffer_ = 0;          // the index of the iteration under way
   TimeMeter meter_;
@@ -132,6 +148,8 @@ std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
   } else if (const auto* sent = std::get_if<AwaitSend>(&step)) {
     begin_wait();
     runner.await_send(sent->send);
+  } else if (const auto* load = std::get_if<AwaitLoad>(&step)) {
+    if (awaits_loads_) await_load(*load, runner);
   } else if (const auto* send = std::get_if<StartSend>(&step)) {
     runner.start_send(send->send);
   } else if (buffers_[buffer_].device) {
@@ -170,6 +188,17 @@ std::size_t StepLoop::queue_segment(Runner& runner) {
   runner.segment_queued(start_ms);
   awaited_ms_.reset();
   return next;
+}
+
+// Messages progress while the loader's threads, which may need this core, load.
+template <StepRunner Runner>
+void StepLoop::await_load(const AwaitLoad& step, Runner& runner) {
+  begin_wait();
+  while (!loader_->ended(step.lane, step.load)) {
+    if (has_messages_) runner.poll();
+    Loader::yield();
+  }
+  meter_.charge(&TimeShares::waiting_ms);
 }
 
 inline void StepLoop::begin_wait() {

@@ -11,6 +11,7 @@ namespace {
 flight::EventKind event_of(const Step& step) {
   if (std::holds_alternative<AwaitReceive>(step)) return flight::EventKind::kAwaitReceive;
   if (std::holds_alternative<AwaitSend>(step)) return flight::EventKind::kAwaitSend;
+  if (std::holds_alternative<AwaitLoad>(step)) return flight::EventKind::kAwaitLoad;
   if (std::holds_alternative<StartSend>(step)) return flight::EventKind::kSend;
   return flight::EventKind::kStage;
 }
@@ -22,6 +23,11 @@ flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& 
     subject.peer = message->peer.index();
     subject.stage = message->stage;
     subject.bytes = message->size_bytes;
+  } else if (const auto* const wait = std::get_if<AwaitLoad>(&step)) {
+    const PlannedLoad& load = plan.lanes[wait->lane][wait->load];
+    subject.op = graph.op(load.readers.front()).name;
+    subject.stage = wait->stage;
+    subject.bytes = load.size_bytes;
   } else {
     subject.stage = stage_of(step);
   }
@@ -57,6 +63,7 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
   std::vector<flight::Subject> subjects;
   for (const Step& step : plan.steps) subjects.push_back(subject_of(step, plan, graph));
   subjects.push_back({kEndOfMessages});
+  subjects.push_back({kLoads});
   subjects.push_back({kEndOnDevice});
   subjects_ = flight::Recorder::Subjects(recorder_, subjects);
 }

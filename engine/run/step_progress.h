@@ -21,13 +21,15 @@ class StepProgress {
   StepProgress(const RankPlan& plan, const Graph& graph, flight::Recorder* recorder);
 
   /// The positions of an iteration: 0 between two iterations, p in step p − 1, then one in the wait
-  /// for the end of all messages, and one in the wait for the device.
+  /// for the end of all messages, one for the end of all loads, and one in the wait for the device.
   static constexpr std::size_t kBetween = 0;
   std::size_t end_of_messages() const { return steps_ + 1; }
-  std::size_t end_on_device() const { return steps_ + 2; }
+  std::size_t loads() const { return steps_ + 2; }
+  std::size_t end_on_device() const { return steps_ + 3; }
 
   void enter_step(std::size_t step) { enter(1 + step, events_[step]); }
   void enter_end_of_messages() { enter(end_of_messages(), flight::EventKind::kAwaitMessages); }
+  void enter_loads() { enter(loads(), flight::EventKind::kAwaitLoad); }
   void enter_end_on_device() { enter(end_on_device(), flight::EventKind::kAwaitDevice); }
   void end_iteration();
   /// Numbers the next iterations in the record: `first`, `first + step` ...
@@ -48,7 +50,7 @@ class StepProgress {
                                        std::size_t stage);
 
  private:
-  std::size_t positions() const { return steps_ + 3; }
+  std::size_t positions() const { return steps_ + 4; }
   void enter(std::size_t position, flight::EventKind kind) {
     progress_.store(iterations_begin_ + position, std::memory_order_relaxed);
     if (recorder_) recorder_->note(kind, subjects_.at(position - 1), iteration_);
@@ -58,7 +60,7 @@ class StepProgress {
   const std::size_t steps_;
   flight::Recorder* recorder_;
   std::vector<flight::EventKind> events_;              // by step
-  flight::Recorder::Subjects subjects_;                // the steps, then the two waits
+  flight::Recorder::Subjects subjects_;                // the steps, then the three waits
   std::vector<flight::Recorder::Subjects> operators_;  // operators wrapped by noted()
   std::atomic<std::uint64_t> progress_{0};
   std::uint64_t iterations_begin_ = 0;  // count() at the start of this iteration

@@ -61,6 +61,13 @@ std::string describe(const Step& step, const RankPlan& plan, const Graph& graph)
           [&](const AwaitSend& s) {
             return "waiting for the send of " + with(plan.sends[s.send], " to ");
           },
+          [&](const AwaitLoad& s) {
+            const PlannedLoad& load = plan.lanes[s.lane][s.load];
+            return "waiting for the parameters of " + graph.op(load.readers.front()).name +
+                   ", load " + std::to_string(load.index) + " of lane " +
+                   std::to_string(load.lane) + " (" + std::to_string(load.size_bytes) +
+                   " bytes), which stage " + std::to_string(s.stage) + " needs";
+          },
           [&](const StartSend& s) { return "sending " + with(plan.sends[s.send], " to "); },
           [&](const Compute& s) {
             return "stage " + std::to_string(s.stage) + ": " +

@@ -94,6 +94,12 @@ struct OtherBackend {
   bool operator==(const OtherBackend&) const = default;
 };
 
+/// An engine for all that a schedule's weights ask for.
+struct ColdStartEngine {
+  static auto fields(auto&) { return std::tie(); }
+  bool operator==(const ColdStartEngine&) const = default;
+};
+
 /// A build with a backend that this one lacks.
 struct BackendInBuild {
   std::string backend;
@@ -262,14 +268,14 @@ namespace hios {
 using AnyNeed =
     std::variant<std::monostate, need::LargerInput, need::Replacement, need::OpenDimensions,
                  need::OnnxReader, need::OnnxWriter, need::SameMerge, need::AllFindings,
-                 need::Measurement, need::DeviceIdentity, need::OtherBackend, need::BackendInBuild,
-                 need::GpuArchitectureInBuild, need::Gpu, need::DevicesPerNode, need::SameGpu,
-                 need::IdentifiedDevices, need::AlikeHosts, need::DeviceMemory, need::HostMemory,
-                 need::DeviceKind, need::ScheduledPrecision, need::ChosenPrecision,
-                 need::BackendPerRank, need::Ranks, need::Cores, need::UnsharedCores,
-                 need::CoreQuota, need::PerformanceGovernor, need::SingleCopy, need::CudaAwareMpi,
-                 need::OtherRoute, need::MatchingLauncher, need::MpiInBuild, need::FailedOperator,
-                 need::ScheduleOfGraph>;
+                 need::Measurement, need::DeviceIdentity, need::OtherBackend, need::ColdStartEngine,
+                 need::BackendInBuild, need::GpuArchitectureInBuild, need::Gpu,
+                 need::DevicesPerNode, need::SameGpu, need::IdentifiedDevices, need::AlikeHosts,
+                 need::DeviceMemory, need::HostMemory, need::DeviceKind, need::ScheduledPrecision,
+                 need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,
+                 need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor, need::SingleCopy,
+                 need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher, need::MpiInBuild,
+                 need::FailedOperator, need::ScheduleOfGraph>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.

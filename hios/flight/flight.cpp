@@ -15,11 +15,12 @@ namespace {
 template <class Value, std::size_t N>
 using Names = std::array<std::pair<Value, std::string_view>, N>;
 
-constexpr Names<EventKind, 12> kEventNames = {{
+constexpr Names<EventKind, 13> kEventNames = {{
     {EventKind::kPhase, "phase"},
     {EventKind::kCollective, "collective"},
     {EventKind::kCollectiveEnd, "collective-end"},
     {EventKind::kAwaitReceive, "await-receive"},
+    {EventKind::kAwaitLoad, "await-load"},
     {EventKind::kAwaitSend, "await-send"},
     {EventKind::kSend, "send"},
     {EventKind::kStage, "stage"},

@@ -23,6 +23,7 @@ enum class EventKind : std::uint8_t {
   kCollectiveEnd,  ///< … has ended
   kAwaitReceive,   ///< waits for a tensor of another rank
   kAwaitSend,      ///< waits until a tensor's slot may be overwritten
+  kAwaitLoad,      ///< waits for parameters
   kSend,           ///< begins to send a tensor
   kStage,          ///< a stage begins; on an asynchronous device, it is queued
   kOperator,       ///< an operator begins, on the stream that it runs on

@@ -260,6 +260,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"transfers", transfers_json(report, graph)}};
   if (report.schedule.weights) json["loads"] = loads_json(report, graph);
   if (!report.references.empty()) json["references"] = references_json(report.references);
+  if (report.cold_walls) json["cold_start"] = to_json(*report.cold_walls);
   if (report.throughput) json["throughput"] = to_json(*report.throughput, report.batch);
   if (!report.operators.empty()) json["operators"] = operators_json(report, graph);
   if (report.why) json["why"] = to_json(*report.why, graph);

@@ -11,6 +11,7 @@
 #include "hios/base/numbers/precision.h"
 #include "hios/base/numbers/statistics.h"
 #include "hios/evaluate/timeline.h"
+#include "hios/report/cold_walls.h"
 #include "hios/report/throughput.h"
 #include "hios/report/why.h"
 #include "hios/schedule/schedule.h"
@@ -108,7 +109,8 @@ struct Report {
   std::vector<bool> disturbed;
   std::vector<double> percentiles;  ///< percentiles to report in addition to the usual ones
   std::optional<double> predicted_ms;
-  double overhead_ms = 0;  ///< the executor's own time, outside kernels and waits
+  double overhead_ms = 0;               ///< the executor's own time, outside kernels and waits
+  std::optional<ColdWalls> cold_walls;  ///< for a cold start
   std::optional<ReportThroughput> throughput;  ///< for many inferences in flight
   std::optional<ReportVerification> verified;
   std::vector<ReportReference> references;  ///< outputs that were compared with files

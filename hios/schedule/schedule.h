@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hios/base/json/owned_json.h"
-#include "hios/graph/fusion/merge_siblings.h"
+#include "hios/graph/fusion/merge.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 #include "hios/schedule/weights.h"

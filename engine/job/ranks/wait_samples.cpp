@@ -13,6 +13,7 @@ void WaitSamples::add(const RankTimeline& mine, double latency_ms) {
     const double ms = receive.end_ms - receive.start_ms;
     if (ms > 0) added.waits.push_back({receive.producer, receive.from, ms});
   }
+  added.load_waits = mine.load_waits;
 }
 
 RecordedWaits WaitSamples::gather(mpi::Transport& transport) const {
@@ -27,8 +28,11 @@ RecordedWaits WaitSamples::gather(mpi::Transport& transport) const {
     mine.busy_ms += each.busy_ms / number;
     for (const Wait& wait : each.waits)
       mine.waits.push_back({wait.producer, wait.from, wait.ms / number});
+    for (const LoadWait& wait : each.load_waits)
+      mine.load_waits.push_back({wait.of, wait.lane, wait.ms / number});
   }
   tidy_waits(mine.waits);
+  tidy_waits(mine.load_waits);
   all.ranks = mpi::gather(transport, mine);
   for (DeviceTimes& rank : all.ranks) {
     rank.idle_ms = all.latency_ms - rank.busy_ms - rank.waiting_ms();

@@ -30,6 +30,7 @@ class WaitSamples {
   struct Iteration {
     double latency_ms = 0, busy_ms = 0;
     std::vector<Wait> waits = {};
+    std::vector<LoadWait> load_waits = {};
   };
   std::vector<Iteration> iterations_;
 };

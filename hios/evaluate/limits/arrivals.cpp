@@ -88,7 +88,8 @@ LoadCause Arrivals::cause(std::size_t load) const {
   const Load& plan = planned(load);
   LoadCause cause;
   double latest_ms = 0;
-  if (own.index > 0) {
+  // A measured timeline lacks the loads that nothing waits for.
+  if (load > 0 && timeline_.loads[load - 1].lane == own.lane) {
     cause.load = load - 1;
     latest_ms = timeline_.loads[load - 1].end_ms;
   }

@@ -6,17 +6,6 @@
 #include "hios/evaluate/limits/arrivals.h"
 
 namespace hios {
-namespace {
-
-void tidy_load_waits(std::vector<LoadWait>& waits) {
-  std::map<std::pair<std::size_t, OpId>, double> by_load;
-  for (const LoadWait& wait : waits) by_load[{wait.lane, wait.of}] += wait.ms;
-  waits.clear();
-  for (const auto& [load, ms] : by_load) waits.push_back({load.second, load.first, ms});
-  std::ranges::stable_sort(waits, std::greater<>(), &LoadWait::ms);
-}
-
-}  // namespace
 
 double DeviceTimes::waiting_ms() const {
   double ms = 0;
@@ -35,6 +24,14 @@ void tidy_waits(std::vector<Wait>& waits) {
   waits.clear();
   for (const auto& [producer, wait] : by_producer) waits.push_back(wait);
   std::ranges::stable_sort(waits, std::greater<>(), &Wait::ms);
+}
+
+void tidy_waits(std::vector<LoadWait>& waits) {
+  std::map<std::pair<std::size_t, OpId>, double> by_load;
+  for (const LoadWait& wait : waits) by_load[{wait.lane, wait.of}] += wait.ms;
+  waits.clear();
+  for (const auto& [load, ms] : by_load) waits.push_back({load.second, load.first, ms});
+  std::ranges::stable_sort(waits, std::greater<>(), &LoadWait::ms);
 }
 
 std::vector<DeviceTimes> device_times(const Graph& graph, const Schedule& schedule,
@@ -61,7 +58,7 @@ std::vector<DeviceTimes> device_times(const Graph& graph, const Schedule& schedu
     }
     device.idle_ms += timeline.latency_ms - ended_ms;
     tidy_waits(device.waits);
-    tidy_load_waits(device.load_waits);
+    tidy_waits(device.load_waits);
   }
   return devices;
 }

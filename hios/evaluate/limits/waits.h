@@ -46,8 +46,9 @@ struct DeviceTimes {
 std::vector<DeviceTimes> device_times(const Graph& graph, const Schedule& schedule,
                                       const Timeline& timeline, const CostModel& costs);
 
-/// Joins waits for the same producer, and puts the longest first.
+/// Joins waits for the same producer, or the same load, and puts the longest first.
 void tidy_waits(std::vector<Wait>& waits);
+void tidy_waits(std::vector<LoadWait>& waits);
 
 /// The waits of a device for one other device.
 struct WaitsFor {

@@ -129,6 +129,24 @@ TEST(Allocation, NoneWithManyInferencesInFlight) {
   }
 }
 
+// The libraries of this backend allocate, with and without loads.
+TEST(Allocation, LoadsAddNone) {
+  if (!find_backend("cpu").make) GTEST_SKIP() << "this build has no backend that loads parameters";
+  const Model model = models::squeezenet(1, 48, 48);
+  const CoarseGraph coarse = coarsen(model);
+  Schedule schedule = test::random_schedule(coarse.graph, 2, 1, 3);
+  const std::size_t resident = allocations_of(model, coarse, schedule, "cpu", 1);
+  schedule.weights.emplace().lanes.resize(2);
+  for (std::size_t d = 0; d < 2; ++d) {
+    for (const Stage& stage : schedule.devices[d]) {
+      const OpId op = stage.groups.front().front();
+      if (coarse.graph.op(op).parameter_bytes == 0) continue;
+      schedule.weights->lanes[d].push_back({op, StoreId(0), DeviceId(d)});
+    }
+  }
+  EXPECT_EQ(allocations_of(model, coarse, schedule, "cpu", 1), resident);
+}
+
 TEST(Allocation, TheCounterCounts) {
   allocations = 0;
   counting = true;

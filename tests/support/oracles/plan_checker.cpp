@@ -84,6 +84,15 @@ class Follower {
     holds_[mine] = Holds::kTensor;
   }
 
+  bool is_loaded(OpId op) const {
+    for (const auto& lane : plan_.lanes) {
+      for (const PlannedLoad& load : lane) {
+        if (std::ranges::find(load.readers, op) != load.readers.end()) return true;
+      }
+    }
+    return false;
+  }
+
   void take(const AwaitReceive& step) {
     holds_[plan_.slot_of[plan_.receives[step.receive].op.index()]] = Holds::kTensor;
   }
@@ -91,6 +100,12 @@ class Follower {
     report_if(sends_[step.send] != Send::kUnderWay,
               "an AwaitSend of a message that is not being sent");
     sends_[step.send] = Send::kDone;
+  }
+  void take(const AwaitLoad& step) {
+    const auto& lane = plan_.lanes[step.lane];
+    for (std::size_t i = 0; i <= step.load; ++i) {
+      loaded_.insert(lane[i].readers.begin(), lane[i].readers.end());
+    }
   }
   void take(const StartSend& step) {
     report_if(sends_[step.send] != Send::kIdle, "sent twice");
@@ -106,6 +121,7 @@ class Follower {
     }
     for (const Group& group : stage.groups) {
       for (const OpId op : group) {
+        report_if(is_loaded(op) && !loaded_.contains(op), name(op) + " runs before its parameters");
         for (const OpId input : inputs(op)) {
           read(input, name(op));
           report_if(share_bytes(plan_.slot(op), plan_.slot(input)),
@@ -134,6 +150,7 @@ class Follower {
   const RankPlan& plan_;
   std::vector<std::string> messages_;
   std::vector<Holds> holds_;  // by slot
+  std::set<OpId> loaded_;     // whose parameters were awaited
   std::vector<Send> sends_;
 };
 

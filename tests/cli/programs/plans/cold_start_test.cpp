@@ -10,9 +10,12 @@
 #include "support/programs/programs.h"
 #include "support/programs/temporary_folder.h"
 #include "support/refused.h"
+#include "support/schema.h"
 
 namespace hios::test {
 namespace {
+
+const Words kFewRuns = {"--iterations", "2", "--warmup", "0"};
 
 class ColdStart : public testing::Test {
  protected:
@@ -31,18 +34,100 @@ class ColdStart : public testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(ColdStart, NoRunTakesASchedulesWeights) {
+TEST_F(ColdStart, RunsOnOneRankAndShowsBothWalls) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"}],
+                                           [{"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  const auto done = hios_run(
+      1, run_flags() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("perfect overlap is the larger"), std::string::npos) << done.out;
+  const Json report = read(folder_.file("report.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["cold_start"]["load_ms"]["samples"], 2);
+  EXPECT_GT(report["cold_start"]["resident_ms"]["min"], 0);
+  EXPECT_EQ(report["verified"]["bitwise"], true);
+  ASSERT_EQ(report["loads"].size(), 2u);
+  EXPECT_EQ(report["loads"][0]["of"], "conv_1");
+  EXPECT_EQ(report["loads"][1]["from"], "dram");
+  for (const Json& load : report["loads"]) {
+    EXPECT_LT(load["measured_start_ms"], load["measured_end_ms"]) << load;
+  }
+}
+
+TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_2", "from": "dram", "to": "cpu1"}],
+                                           [{"of": "conv_1", "from": "dram", "to": "cpu0"}]]})"));
+  Json json = read(folder_.file("s.json"));
+  Json second = json["devices"][0];
+  second["name"] = "cpu1";
+  second["stages"].erase(0);
+  json["devices"][0]["stages"].erase(json["devices"][0]["stages"].begin() + 1,
+                                     json["devices"][0]["stages"].end());
+  json["devices"].push_back(second);
+  folder_.write("s.json", json.dump());
+  const auto done = hios_run(2, run_flags() + kFewRuns + Words{"--verify"});
+  EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("bit for bit the result of one rank"), std::string::npos) << done.out;
+}
+
+TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
+                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  const auto listed = hios_run(1, run_flags() + Words{"--dry-run"});
+  ASSERT_EQ(listed.exit_status, 0) << listed.err;
+  EXPECT_NE(listed.out.find("waiting for the parameters of conv_2, load 1 of lane 0"),
+            std::string::npos)
+      << listed.out;
+}
+
+TEST_F(ColdStart, ARunMeetsEveryParameter) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"}]]})"));
+  expect_refused(hios_run(1, run_flags()),
+                 "conv_2 (device cpu0, stage 1, group 0) lacks the parameters conv_2");
+}
+
+TEST_F(ColdStart, ManyInferencesAreNoColdStart) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
+                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  expect_refused(hios_run(1, run_flags() + Words{"--inferences", "4"}),
+                 "s.json: $.weights: a cold start is one inference, not many");
+}
+
+TEST_F(ColdStart, ABackendThatHasAllParametersIsRefused) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
+                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  expect_refused(hios_run(1, run_flags() + Words{"--backend", "reference"}),
+                 "the reference backend runs no cold starts: it has all parameters before a run; "
+                 "choose another with --backend");
+}
+
+TEST_F(ColdStart, NoPredictionNoJudgement) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
+                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  expect_refused(hios_run(1, run_flags() + Words{"--max-error", "5"}),
+                 "--max-error judges a prediction");
+}
+
+TEST_F(ColdStart, AnEntryThatNoEngineRunsIsRefusedWithAWayOut) {
   write_schedule("run_one_device.json", Json::parse(R"({"in_place": {"conv_1": "dram"}})"));
   expect_refused(hios_run(1, run_flags()),
-                 "s.json: $.weights: no engine runs cold starts yet; simulate it with "
-                 "hios-schedule --check, or remove stores, weights and objective");
+                 "s.json: $.weights.in_place: no engine reads parameters in place yet; "
+                 "hios-schedule --check simulates it, and without stores, weights and objective "
+                 "its stages run with all parameters loaded");
   EXPECT_EQ(folder_.files(), Words{"s.json"});
 
   // The remedy: the same stages without them run.
   Json json = read(folder_.file("s.json"));
   for (const char* key : {"stores", "weights", "objective"}) json.erase(key);
   folder_.write("s.json", json.dump());
-  const auto done = hios_run(1, run_flags() + Words{"--iterations", "2", "--warmup", "0"});
+  const auto done = hios_run(1, run_flags() + kFewRuns);
   EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
 }
 

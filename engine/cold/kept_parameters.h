@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/cold/loader.h"
+#include "engine/cold/planned_loads.h"
+
+namespace hios {
+
+/// The parameters of one rank's loads, kept in memory of their own, in the layouts that the backend
+/// computes with, in the order of their lanes. What operators read is only valid once it was
+/// loaded. Used by the main thread.
+class KeptParameters {
+ public:
+  /// Returns the memory in which a bound operator reads its parameters, in all their layouts.
+  using MemoryOf = std::function<std::vector<std::span<std::byte>>(OpId)>;
+
+  /// Keeps what the readers of these loads read now; that memory outlives this. `who`: "rank 0".
+  /// Throws what `memory_of` does, and RunError where memory is short.
+  KeptParameters(Backend& backend, std::span<const std::vector<PlannedLoad>> lanes,
+                 const MemoryOf& memory_of, const std::string& who);
+
+  /// Returns what a Loader copies; refers to this.
+  const std::vector<Loader::LaneOfCopies>& lanes() const { return lanes_; }
+  /// Overwrites all that operators read, by bytes that make a NaN of every number, so that results
+  /// of what runs without its parameters are others.
+  void forget();
+
+ private:
+  std::vector<Loader::LaneOfCopies> lanes_;
+  std::vector<std::unique_ptr<Buffer>> kept_;  // by lane
+};
+
+}  // namespace hios

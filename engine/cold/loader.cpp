@@ -1,0 +1,125 @@
+// The main thread publishes an iteration by one store, and each lane a load by one store; whoever
+// sees a load's end sees its bytes. A lane copies in chunks, between which it counts its bytes, so
+// that the line of a watchdog says how far it is. Tests: tests/engine/cold/loader_test.cpp.
+#include "engine/cold/loader.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "engine/host/clock.h"
+#include "hios/base/error.h"
+
+namespace hios {
+namespace {
+
+/// The bytes between two counts: some 20 µs of copying.
+constexpr Bytes kChunk = Bytes{256} * 1024;
+
+double now_ms() { return ms_between({}, Clock::now()); }
+
+/// Lets the calling thread use these cores. It began with those of the thread that started it: a
+/// single one, where the backend has pinned that.
+void allow_cores(const std::vector<int>& cores) {
+  if (cores.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(0, sizeof(set), &set);  // a refusal costs time, nothing else
+}
+
+}  // namespace
+
+Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
+  for (LaneOfCopies& loads : lanes) {
+    OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
+    lane.loads = std::move(loads);
+    lane.clocks.resize(lane.loads.size());
+    for (const auto& load : lane.loads) {
+      for (const ParameterCopy& copy : load) lane.size_bytes += copy.size_bytes;
+    }
+    lane.ended = lane.loads.size();  // as after an iteration
+    lane.copied = lane.size_bytes;
+  }
+  try {
+    for (const auto& lane : lanes_) {
+      lane->thread = std::thread([this, cores, &lane = *lane] {
+        allow_cores(cores);
+        serve(lane);
+      });
+    }
+  } catch (const std::system_error& error) {
+    stop();
+    throw RunError(std::string("no thread for a lane of loads: ") + error.what());
+  }
+}
+
+Loader::~Loader() {
+  finish();
+  stop();
+}
+
+void Loader::stop() {
+  stopped_ = true;
+  iteration_.fetch_add(1);
+  iteration_.notify_all();
+  for (const auto& lane : lanes_) {
+    if (lane->thread.joinable()) lane->thread.join();
+  }
+}
+
+void Loader::serve(OneLane& lane) {
+  for (std::uint64_t seen = 0;;) {
+    iteration_.wait(seen, std::memory_order_acquire);
+    seen = iteration_.load(std::memory_order_acquire);
+    if (stopped_) return;
+    load_all(lane);
+  }
+}
+
+void Loader::load_all(OneLane& lane) {
+  Bytes copied = 0;
+  for (std::size_t i = 0; i < lane.loads.size(); ++i) {
+    lane.clocks[i].start_ms = now_ms();
+    for (const ParameterCopy& copy : lane.loads[i]) {
+      for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
+        const Bytes size = std::min(kChunk, copy.size_bytes - at);
+        std::memcpy(copy.to + at, copy.from + at, size);
+        copied += size;
+        lane.copied.store(copied, std::memory_order_relaxed);
+      }
+    }
+    lane.clocks[i].end_ms = now_ms();
+    lane.ended.store(i + 1, std::memory_order_release);
+  }
+}
+
+void Loader::begin() {
+  for (const auto& lane : lanes_) {
+    lane->ended.store(0, std::memory_order_relaxed);
+    lane->copied.store(0, std::memory_order_relaxed);
+  }
+  iteration_.fetch_add(1, std::memory_order_release);
+  iteration_.notify_all();
+}
+
+void Loader::yield() { sched_yield(); }
+
+void Loader::finish() {
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
+    while (!ended(l, lanes_[l]->loads.size() - 1)) yield();
+  }
+}
+
+std::string Loader::progress_text(std::size_t l) const {
+  const OneLane& lane = *lanes_[l];
+  return std::to_string(lane.ended.load(std::memory_order_relaxed)) + " of " +
+         std::to_string(lane.loads.size()) + " loads, " +
+         std::to_string(lane.copied.load(std::memory_order_relaxed)) + " of " +
+         std::to_string(lane.size_bytes) + " bytes";
+}
+
+}  // namespace hios

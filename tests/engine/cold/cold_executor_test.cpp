@@ -1,0 +1,131 @@
+// Cold starts on the CPU's backend: what is loaded while operators run gives the bits of a run with
+// all parameters there, and what is not loaded shows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/backends.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/run/executor.h"
+#include "hios/base/error.h"
+#include "hios/graph/network.h"
+#include "hios/graph/parameters.h"
+#include "hios/model/networks/networks.h"
+#include "support/expect_error.h"
+#include "support/networks/random_network.h"
+#include "support/transports/thread_transport.h"
+
+namespace hios {
+namespace {
+
+/// A random schedule of squeezenet, in which each device loads its own parameters, in two lanes, in
+/// an order of the seed.
+Schedule cold_schedule(const Graph& graph, std::size_t devices, std::uint64_t seed) {
+  Schedule schedule = test::random_schedule(graph, devices, 2, seed);
+  Weights weights;
+  weights.load_first = seed % 5 == 4;
+  for (std::size_t d = 0; d < devices; ++d) {
+    std::vector<Load> loads;
+    for (const Stage& stage : schedule.devices[d]) {
+      for (const Group& group : stage.groups) {
+        for (const OpId op : group) {
+          if (graph.op(op).parameter_bytes > 0) loads.push_back({op, StoreId(0), DeviceId(d)});
+        }
+      }
+    }
+    if (seed % 2 == 1) std::ranges::reverse(loads);
+    const auto half = loads.begin() + static_cast<std::ptrdiff_t>(loads.size() / 2);
+    weights.lanes.emplace_back(loads.begin(), half);
+    weights.lanes.emplace_back(half, loads.end());
+  }
+  schedule.weights = std::move(weights);
+  return schedule;
+}
+
+struct Small {
+  Model model = models::squeezenet(1, 48, 48);
+  CoarseGraph coarse = coarsen(model);
+};
+
+std::vector<float> resident_output(const Small& net, OpId op) {
+  std::vector<float> output;
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = test::cpu_backend(1);
+    SeededSource source(7);
+    const auto order = net.coarse.graph.topological();
+    const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
+    const RankPlan plan = plan_rank(net.coarse, schedule, Rank(0));
+    Executor executor({net.coarse, net.model, *backend, transport, source}, plan);
+    executor.run_once();
+    output = executor.output(op);
+  });
+  return output;
+}
+
+TEST(ColdExecutor, GivesTheBitsOfParametersThatWereThere) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  const std::vector<float> expected = resident_output(net, last);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t ranks = 1 + seed % 3;
+    const Schedule schedule = cold_schedule(net.coarse.graph, ranks, seed);
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      const auto backend = test::cpu_backend(1);
+      SeededSource source(7);
+      const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+      Executor executor({net.coarse, net.model, *backend, transport, source}, plan);
+      executor.record_stages(true);
+      for (int iteration = 0; iteration < 3; ++iteration) {
+        executor.forget_parameters();
+        transport.barrier();
+        executor.run_once();
+        if (std::ranges::count(plan.outputs, last) > 0) {
+          EXPECT_EQ(executor.output(last), expected);
+        }
+      }
+      std::size_t loads = 0;
+      for (const auto& lane : plan.lanes) loads += lane.size();
+      EXPECT_EQ(executor.timeline().loads.size(), loads);
+    });
+  }
+}
+
+// The other half of the proof: what a cold run did not load is not there.
+TEST(ColdExecutor, ForgottenParametersShow) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = test::cpu_backend(1);
+    SeededSource source(7);
+    const RankPlan plan =
+        plan_rank(net.coarse, cold_schedule(net.coarse.graph, 1, 0), transport.rank());
+    Executor executor({net.coarse, net.model, *backend, transport, source}, plan);
+    executor.start(Start::kResident);
+    executor.run_once();
+    const std::vector<float> expected = executor.output(last);
+    executor.forget_parameters();
+    executor.run_once();
+    EXPECT_NE(executor.output(last), expected);
+    EXPECT_GE(executor.load_alone(), 0);
+    executor.run_once();
+    EXPECT_EQ(executor.output(last), expected);
+  });
+}
+
+TEST(ColdExecutor, ABackendThatDoesNotShowParametersIsRefused) {
+  const Small net;
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = find_backend("reference").make({.threads = 1, .cores = {}});
+    SeededSource source(7);
+    const RankPlan plan = plan_rank(net.coarse, cold_schedule(net.coarse.graph, 1, 0), Rank(0));
+    test::expect_error(
+        [&] {
+          Executor({net.coarse, net.model, *backend, transport, source}, plan);
+        },
+        {"the reference backend cannot load the parameters of "});
+  });
+}
+
+}  // namespace
+}  // namespace hios

@@ -1,0 +1,109 @@
+#include "engine/cold/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hios {
+namespace {
+
+/// The bytes of one copy, before and after.
+struct Part {
+  std::vector<std::byte> from, to;
+};
+
+class LoaderTest : public testing::Test {
+ protected:
+  void add_lane(const std::vector<std::vector<std::size_t>>& sizes_of_loads) {
+    Loader::LaneOfCopies& lane = lanes_.emplace_back();
+    for (const auto& sizes : sizes_of_loads) {
+      auto& load = lane.emplace_back();
+      for (const std::size_t size : sizes) {
+        auto& part = *parts_.emplace_back(std::make_unique<Part>());
+        part.to.assign(size, std::byte{0});
+        part.from.resize(size);
+        for (std::size_t i = 0; i < size; ++i) {
+          part.from[i] = static_cast<std::byte>(1 + (i * 7 + parts_.size()) % 255);
+        }
+        load.push_back({part.from.data(), part.to.data(), size});
+      }
+    }
+  }
+  static bool loaded(const std::vector<ParameterCopy>& load) {
+    return std::ranges::all_of(load, [](const ParameterCopy& copy) {
+      return std::equal(copy.from, copy.from + copy.size_bytes, copy.to);
+    });
+  }
+  void forget() {
+    for (const auto& part : parts_) std::ranges::fill(part->to, std::byte{0});
+  }
+
+  std::vector<Loader::LaneOfCopies> lanes_;
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+// Whoever sees the end of a load sees its bytes, and those of all before it.
+TEST_F(LoaderTest, ALoadThatHasEndedIsThere) {
+  add_lane({{300'000, 5}, {1}, {700'000}});
+  add_lane({{64}, {64, 64, 64}, {1'000'000}, {9}});
+  Loader loader(lanes_, {});
+  for (int iteration = 0; iteration < 20; ++iteration) {
+    forget();
+    loader.begin();
+    for (std::size_t l = 0; l < lanes_.size(); ++l) {
+      for (std::size_t i = 0; i < lanes_[l].size(); ++i) {
+        while (!loader.ended(l, i)) Loader::yield();
+        for (std::size_t before = 0; before <= i; ++before) {
+          ASSERT_TRUE(loaded(lanes_[l][before])) << "lane " << l << " load " << before;
+        }
+      }
+    }
+    loader.finish();
+  }
+}
+
+TEST_F(LoaderTest, LoadsOfALaneFollowEachOther) {
+  add_lane({{400'000}, {10}, {400'000}});
+  Loader loader(lanes_, {});
+  loader.begin();
+  loader.finish();
+  const auto clocks = loader.clocks(0);
+  ASSERT_EQ(clocks.size(), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_LE(clocks[i].start_ms, clocks[i].end_ms);
+    if (i > 0) {
+      EXPECT_LE(clocks[i - 1].end_ms, clocks[i].start_ms);
+    }
+  }
+  EXPECT_EQ(loader.progress_text(0), "3 of 3 loads, 800010 of 800010 bytes");
+}
+
+TEST_F(LoaderTest, BeforeTheFirstIterationAllCountsAsLoaded) {
+  add_lane({{4}});
+  const Loader loader(lanes_, {});
+  EXPECT_TRUE(loader.ended(0, 0));
+  EXPECT_FALSE(loaded(lanes_[0][0]));  // and nothing was
+}
+
+TEST_F(LoaderTest, EndsWhileItLoads) {
+  add_lane({{3'000'000}, {3'000'000}});
+  {
+    Loader loader(lanes_, {});
+    loader.begin();
+  }
+  EXPECT_TRUE(loaded(lanes_[0][1]));
+}
+
+TEST_F(LoaderTest, ALoadOfNoBytesEnds) {
+  add_lane({{}, {0}});
+  Loader loader(lanes_, {});
+  loader.begin();
+  loader.finish();
+  EXPECT_TRUE(loader.ended(0, 1));
+}
+
+}  // namespace
+}  // namespace hios
