@@ -12,7 +12,7 @@
 #include "cli/provenance.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
-#include "cli/run/export_onnx.h"
+#include "cli/run/write_model.h"
 #include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
@@ -110,7 +110,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     return 0;
   }
   const auto memory = job::share_of_memory(transport, read_available_memory());
-  if (flags.given("export-onnx")) return export_onnx(flags, transport, memory);
+  if (writes_model(flags)) return write_model(flags, transport, memory);
   if (flags.given("list-devices")) return list_devices(flags, transport);
   const Provenance provenance = gather_provenance(transport);
   const RunCommand command =

@@ -11,6 +11,7 @@
 #include "cli/run/inputs/missing_files.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "hios/model/weights/weights_file.h"
 #include "hios/schedule/schedule_json.h"
 
 namespace hios::cli {
@@ -64,6 +65,14 @@ po::options_description run_flags() {
                       "GPUs: wait after every operator, to find the one that fails; times are not "
                       "comparable");
   group.add_options()("dry-run", "plan and print; run nothing");
+  group.add_options()(
+      "weights", input_file("FILE"),
+      "weights of the model, a safetensors file as --write-weights makes it, instead "
+      "of the model's own or those of --seed");
+  group.add_options()(
+      "write-weights", output_file("FILE"),
+      "write the weights of the model (its own, or of --seed) as a safetensors file; "
+      "run nothing");
   group.add_options()("export-onnx", output_file("FILE"),
                       "write the model with its weights (of --seed) as an ONNX file; run nothing");
   return group;
@@ -179,6 +188,20 @@ job::RunInputs read_scheduled(const Flags& flags, const std::string& schedule,
   }
 }
 
+/// Gives the network the weights of --weights. They are those of the layers before siblings merge.
+void read_given_weights(const Flags& flags, const InputSize& wanted, job::RunInputs& inputs,
+                        const ReadLimits& limits) {
+  const auto file = flags.optional_text("weights");
+  if (!file) return;
+  const ScheduleFile& schedule = inputs.schedule;
+  const InputSize size =
+      flags.given("schedule")
+          ? job::size_for_schedule(wanted, schedule.batch, schedule.height, schedule.width)
+          : wanted;
+  const Model plain = load_model(flags.text("model"), size, limits);
+  inputs.network.model = inputs.network.model.with_weights(read_weights(*file, plain, limits));
+}
+
 job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, std::size_t size,
                            const ReadLimits& limits) {
   const std::string model = flags.text("model");
@@ -193,6 +216,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
       schedule ? read_scheduled(flags, *schedule, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
                                       lone_device(flags, ranks, size), {}, limits, fusion);
+  read_given_weights(flags, wanted, inputs, limits);
   require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
   inputs.profile = job::read_profile(profile, limits);
   inputs.input = read_given_input(flags, inputs.network, limits);

@@ -25,6 +25,19 @@ std::optional<Profile> read_profile(const std::optional<std::string>& file,
   return profile;
 }
 
+InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int64_t height,
+                            std::int64_t width) {
+  InputSize wanted = size;
+  if (size.batch || size.height || size.width || batch <= 0) return wanted;
+  wanted.batch = batch;
+  // 1x1 is the size of inputs that are no images, too, and an ONNX file of such an input has none.
+  if (height != 1 || width != 1) {
+    wanted.height = height;
+    wanted.width = width;
+  }
+  return wanted;
+}
+
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
                           const std::optional<std::string>& profile_file, const ReadLimits& limits,
@@ -32,16 +45,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const Json json = read_json(schedule_file, limits);
   const JsonView root(json, schedule_file);
   const ScheduleHead head = schedule_head(root);
-  InputSize wanted = size;
-  if (!size.batch && !size.height && !size.width && head.batch > 0) {
-    wanted.batch = head.batch;
-    // 1x1 is the size of inputs that are no images, too, and an ONNX file of such an input has
-    // none.
-    if (head.height != 1 || head.width != 1) {
-      wanted.height = head.height;
-      wanted.width = head.width;
-    }
-  }
+  const InputSize wanted = size_for_schedule(size, head.batch, head.height, head.width);
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;

@@ -30,6 +30,12 @@ void settle_input_shapes(const Model& model, Layer& layer, const std::string& wh
 
 }  // namespace
 
+Model Model::with_weights(ModelWeights weights) const {
+  Model copy = *this;
+  copy.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
+  return copy;
+}
+
 double Model::flop() const {
   double sum = 0;
   for (const Layer& layer : layers_) {

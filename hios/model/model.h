@@ -11,7 +11,7 @@
 
 #include "hios/base/ids.h"
 #include "hios/model/layer.h"
-#include "hios/model/weights.h"
+#include "hios/model/weights/model_weights.h"
 
 namespace hios {
 
@@ -91,6 +91,8 @@ class Model {
   const NamedInput& named_input() const { return named_input_; }
   /// Returns the weights of the model's file; null: they are drawn from a seed.
   const ModelWeights* weights() const { return weights_.get(); }
+  /// Returns a copy with these weights, of all layers; or of those that were merged into others.
+  Model with_weights(ModelWeights weights) const;
   /// Returns true if operators have the names of their layers; otherwise they are named by kind and
   /// number ("conv_3").
   bool keeps_layer_names() const { return keeps_layer_names_; }

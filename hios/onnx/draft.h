@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hios/model/layer.h"
-#include "hios/model/weights.h"
+#include "hios/model/weights/model_weights.h"
 #include "hios/onnx/view.h"
 
 namespace hios::onnx {

@@ -50,7 +50,7 @@ TEST_F(LoaderTest, ALoadThatHasEndedIsThere) {
   add_lane({{300'000, 5}, {1}, {700'000}});
   add_lane({{64}, {64, 64, 64}, {1'000'000}, {9}});
   Loader loader(lanes_, {});
-  for (int iteration = 0; iteration < 20; ++iteration) {
+  for (int iteration = 0; iteration < 8; ++iteration) {
     forget();
     loader.begin();
     for (std::size_t l = 0; l < lanes_.size(); ++l) {

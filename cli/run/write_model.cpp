@@ -1,10 +1,11 @@
-#include "cli/run/export_onnx.h"
+#include "cli/run/write_model.h"
 
 #include "cli/flags/model_flags.h"
 #include "cli/process/output.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/error.h"
 #include "hios/base/files/file_io.h"
+#include "hios/model/weights/weights_file.h"
 #include "hios/onnx/write/export.h"
 #include "mpi/session/agreement.h"
 
@@ -21,14 +22,40 @@ ModelWeights::Values drawn(const Model& model, const Layer& layer, TensorSource&
   return values;
 }
 
+/// A file that holds a model or its weights.
+struct ModelFile {
+  const char* flag;
+  void (*check)(const Model&);
+  void (*write)(const Model&, SeededSource&, const std::string&, Existing);
+};
+
+const ModelFile kFiles[] = {
+    {"export-onnx", onnx::check_exportable,
+     [](const Model& model, SeededSource& source, const std::string& file, Existing existing) {
+       onnx::export_model(
+           model, [&](const Layer& layer) { return drawn(model, layer, source); }, file, existing);
+     }},
+    {"write-weights", [](const Model&) {},
+     [](const Model& model, SeededSource& source, const std::string& file, Existing existing) {
+       write_weights(
+           file, model, [&](const Layer& layer) { return drawn(model, layer, source); }, existing);
+     }}};
+
+/// Returns the only file that the flags ask for. Throws InputError where they ask for both.
+const ModelFile& wanted_file(const Flags& flags) {
+  if (!flags.given(kFiles[1].flag)) return kFiles[0];
+  if (!flags.given(kFiles[0].flag)) return kFiles[1];
+  throw InputError("--export-onnx and --write-weights each write one file: give one of them");
+}
+
 /// Throws InputError where a flag of runs is given, since nothing runs.
-void refuse_flags_of_runs(const Flags& flags) {
+void refuse_flags_of_runs(const Flags& flags, const ModelFile& wanted) {
   const std::vector<std::string> others = flags.written_except(
-      {"export-onnx", "model", "batch", "height", "width", "dim", "seed", "force", "max-input",
+      {wanted.flag, "model", "batch", "height", "width", "dim", "seed", "force", "max-input",
        "quiet", "verbose", "flight-record", "oversubscribe"});
   if (others.empty()) return;
-  throw InputError("--export-onnx writes the model and runs nothing: leave out --" +
-                   others.front());
+  throw InputError("--" + std::string(wanted.flag) +
+                   " writes the model and runs nothing: leave out --" + others.front());
 }
 
 /// Throws InputError where the message of the file and its bytes, which are in memory together, do
@@ -43,17 +70,23 @@ void require_writable_memory(const Model& model, const std::string& file,
 
 }  // namespace
 
-int export_onnx(const Flags& flags, mpi::Transport& transport, std::optional<Bytes> memory) {
+bool writes_model(const Flags& flags) {
+  return flags.given(kFiles[0].flag) || flags.given(kFiles[1].flag);
+}
+
+int write_model(const Flags& flags, mpi::Transport& transport, std::optional<Bytes> memory) {
   const bool first = transport.rank() == Rank(0);
-  const std::string file = flags.text("export-onnx");
+  const ModelFile* wanted = nullptr;
   Common common;
   const Model model = mpi::agreed(transport, [&] {
-    refuse_flags_of_runs(flags);
+    wanted = &wanted_file(flags);
+    refuse_flags_of_runs(flags, *wanted);
     common = read_common(flags, !first);
     common.limits.memory = memory;
     Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
-    onnx::check_exportable(read);
+    wanted->check(read);
     if (first) {
+      const std::string file = flags.text(wanted->flag);
       check_writable(file, common.existing);
       require_writable_memory(read, file, memory, transport.local_size());
     }
@@ -61,11 +94,8 @@ int export_onnx(const Flags& flags, mpi::Transport& transport, std::optional<Byt
   });
   if (!first) return 0;
   SeededSource source(common.seed);
-  write_after_work([&] {
-    onnx::export_model(
-        model, [&](const Layer& layer) { return drawn(model, layer, source); }, file,
-        common.existing);
-  });
+  write_after_work(
+      [&] { wanted->write(model, source, flags.text(wanted->flag), common.existing); });
   return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "hios/model/weights.h"
+#include "hios/model/weights/model_weights.h"
 
 #include <algorithm>
 #include <string_view>
