@@ -34,6 +34,7 @@ class ColdStart : public testing::Test {
   TestFolder folder_;
 };
 
+#ifdef HIOS_HAVE_CPU
 TEST_F(ColdStart, RunsOnOneRankAndShowsBothWalls) {
   write_schedule("run_one_device.json",
                  Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"}],
@@ -82,6 +83,7 @@ TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
             std::string::npos)
       << listed.out;
 }
+#endif  // HIOS_HAVE_CPU
 
 TEST_F(ColdStart, ARunMeetsEveryParameter) {
   write_schedule("run_one_device.json",
