@@ -193,6 +193,11 @@ void read_given_weights(const Flags& flags, const InputSize& wanted, job::RunInp
                         const ReadLimits& limits) {
   const auto file = flags.optional_text("weights");
   if (!file) return;
+  if (!inputs.network.coarse.batch_models.empty()) {
+    throw InputError(
+        "--weights: the schedule divides its inputs, and no such run takes weights of "
+        "a file yet");
+  }
   const ScheduleFile& schedule = inputs.schedule;
   const InputSize size =
       flags.given("schedule")

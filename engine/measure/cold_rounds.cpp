@@ -26,10 +26,10 @@ double ColdRounds::slowest_ms(Once&& once) {
 }
 
 void ColdRounds::before_inference() {
-  if (stopped_) return;
   forget();
+  if (stopped_) return;  // the inference that follows is the last, and cold, too
   const double load_ms = slowest_ms([&] { return executor_.load_alone(); });
-  if (stopped_) return;
+  if (stopped_) return forget();
   executor_.start(Start::kResident);
   const double resident_ms = slowest_ms([&] { return executor_.run_once(); });
   executor_.start(Start::kCold);

@@ -44,7 +44,8 @@ TEST_F(WeightsFiles, ARunTakesThemInsteadOfTheSeeds) {
 
 TEST_F(WeightsFiles, BadOnesAreRefused) {
   const std::string file = written("5");
-  expect_refused(hios_run(1, {"--model", "inception_v3", "--weights", file}), "has no tensor ");
+  expect_refused(hios_run(1, {"--model", "inception_v3", "--weights", file}),
+                 "belongs to no layer of the model");
   expect_refused(hios_run(1, network() + Words{"--weights", folder_.file("none")}), "none");
   expect_refused(hios_run(1, network() + Words{"--write-weights", file}), ": exists");
   expect_refused(hios_run(1, network() + Words{"--write-weights", file, "--force", "--verify"}),

@@ -109,7 +109,14 @@ TEST_F(WeightsFile, CutsAndOtherFilesAreRefused) {
                  "data_offsets[1]");
   expect_refused(folder_.put("w.safetensors", "\x89PNG\r\n\x1a\n and more"), "safetensors file");
   expect_refused(put("[1, 2]", 0), "$");
-  expect_refused(put("{", 0), "$");
+  expect_refused(put("{", 0), "its header");
+  expect_refused(put(std::string(2'000'000, ' '), 0), "has 2000000 bytes, and at most ");
+  expect_refused(put("", 100), "its header has 0 bytes");
+  ReadLimits little;
+  little.memory = 1000;
+  const auto file = written();
+  test::expect_error([&] { read_weights(file, model_, little); },
+                     {"w.safetensors: reading it takes"});
 }
 
 TEST_F(WeightsFile, MistakesInTheHeaderAreNamed) {
@@ -123,7 +130,16 @@ TEST_F(WeightsFile, MistakesInTheHeaderAreNamed) {
     change(header);
     expect_refused(put(header.dump(), values), words);
   };
-  refused([](Json& h) { h.erase("first_bias"); }, "has no tensor first_bias");
+  refused(
+      [](Json& h) {
+        h["first_bias"]["data_offsets"][0] = 0;
+        h.erase("first_weight");
+      },
+      "has no tensor first_weight");
+  refused([](Json& h) { h.erase("first_bias"); }, "has bytes of no tensor before scaled_constant");
+  refused([](Json& h) { h.erase("scaled_constant"); }, "bytes of no tensor at its end");
+  refused([](Json& h) { h["first_bias"]["shape"] = Json::array_t(9, 1); }, "has 9 extents");
+  refused([](Json& h) { h["__metadata__"] = {{"format", 3}}; }, "__metadata__");
   refused([](Json& h) { h["first_weight"]["dtype"] = "BF16"; },
           "first_weight has the type BF16, not F32");
   refused(
@@ -132,7 +148,7 @@ TEST_F(WeightsFile, MistakesInTheHeaderAreNamed) {
       },
       "first_weight has the shape 2x6x3x2, and the layer needs 6x2x3x2");
   refused([](Json& h) { h["first_bias"]["data_offsets"] = h["first_weight"]["data_offsets"]; },
-          "overlaps first_");
+          "overlaps another");
   refused([](Json& h) { h["first_bias"]["data_offsets"] = {24, 0}; }, "data_offsets[1]");
   refused([](Json& h) { h["first_bias"]["data_offsets"] = {0}; }, "no two data_offsets");
   refused([](Json& h) { h["first_bias"]["data_offsets"][1] = std::int64_t{1} << 60; },
@@ -146,9 +162,11 @@ TEST_F(WeightsFile, MistakesInTheHeaderAreNamed) {
       "the tensor other belongs to no layer");
   refused(
       [](Json& h) {
-        h["first_bias"]["data_offsets"] = {0, 0};
+        const auto begin = h["first_bias"]["data_offsets"][0].get<int>() + 4;
+        h["first_weight"]["data_offsets"][1] = begin;
+        h["first_bias"]["data_offsets"][0] = begin;
       },
-      "which its shape does not give");
+      "first_weight has 292 bytes, which its shape does not give");
 }
 
 TEST_F(WeightsFile, AModelTakesThem) {
