@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little, "values are little-end
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kAlignment = 64;
-// What is read of a header: more than any name and shape of a layer takes.
+// The most that is read of a header: more than any name and shape of a layer takes.
 constexpr std::uint64_t kLeastHeader = 1 << 20, kHeaderOfTensor = 4096;
 constexpr std::size_t kMostExtents = 8;
 

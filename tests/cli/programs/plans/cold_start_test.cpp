@@ -56,6 +56,7 @@ TEST_F(ColdStart, RunsOnOneRankAndShowsBothWalls) {
   }
 }
 
+#ifdef HIOS_MPIEXEC
 TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
   write_schedule("run_one_device.json",
                  Json::parse(R"({"lanes": [[{"of": "conv_2", "from": "dram", "to": "cpu1"}],
@@ -72,6 +73,7 @@ TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
   EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
   EXPECT_NE(done.out.find("bit for bit the result of one rank"), std::string::npos) << done.out;
 }
+#endif  // HIOS_MPIEXEC
 
 TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
   write_schedule("run_one_device.json",
