@@ -27,6 +27,12 @@ class ColdStart : public testing::Test {
     json["weights"] = weights;
     folder_.write("s.json", json.dump());
   }
+  /// Writes a schedule of one device with a lane that loads all parameters, in the order of use.
+  void write_loading_schedule() {
+    write_schedule("run_one_device.json",
+                   Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
+                                              {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  }
   Words run_flags() const {
     return {"--model", (corpus() / "model_ok.json").string(), "--schedule", folder_.file("s.json")};
   }
@@ -76,9 +82,7 @@ TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
 #endif  // HIOS_MPIEXEC
 
 TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
-  write_schedule("run_one_device.json",
-                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
-                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  write_loading_schedule();
   const auto listed = hios_run(1, run_flags() + Words{"--dry-run"});
   ASSERT_EQ(listed.exit_status, 0) << listed.err;
   EXPECT_NE(listed.out.find("waiting for the parameters of conv_2, load 1 of lane 0"),
@@ -95,26 +99,20 @@ TEST_F(ColdStart, ARunMeetsEveryParameter) {
 }
 
 TEST_F(ColdStart, ManyInferencesAreNoColdStart) {
-  write_schedule("run_one_device.json",
-                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
-                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  write_loading_schedule();
   expect_refused(hios_run(1, run_flags() + Words{"--inferences", "4"}),
                  "s.json: $.weights: a cold start is one inference, not many");
 }
 
 TEST_F(ColdStart, ABackendThatHasAllParametersIsRefused) {
-  write_schedule("run_one_device.json",
-                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
-                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  write_loading_schedule();
   expect_refused(hios_run(1, run_flags() + Words{"--backend", "reference"}),
                  "the reference backend runs no cold starts: it has all parameters before a run; "
                  "choose another with --backend");
 }
 
 TEST_F(ColdStart, NoPredictionNoJudgement) {
-  write_schedule("run_one_device.json",
-                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"},
-                                            {"of": "conv_2", "from": "dram", "to": "cpu0"}]]})"));
+  write_loading_schedule();
   expect_refused(hios_run(1, run_flags() + Words{"--max-error", "5"}),
                  "--max-error judges a prediction");
 }
