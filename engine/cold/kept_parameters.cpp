@@ -8,6 +8,11 @@
 namespace hios {
 namespace {
 
+/// Returns true for a load that is read from the file.
+bool from_file(const PlannedLoad& load, const LoadOptions& options) {
+  return options.packed && std::ranges::find(options.disks, load.store) != options.disks.end();
+}
+
 /// Returns the copies of a load, each stretch of memory once, without the bytes they come from.
 std::vector<ParameterCopy> copies_of(const PlannedLoad& load,
                                      const KeptParameters::MemoryOf& memory_of) {
@@ -24,23 +29,37 @@ std::vector<ParameterCopy> copies_of(const PlannedLoad& load,
 }  // namespace
 
 KeptParameters::KeptParameters(Backend& backend, std::span<const std::vector<PlannedLoad>> lanes,
-                               const MemoryOf& memory_of, const std::string& who) {
+                               const MemoryOf& memory_of,
+                               const std::function<std::string(OpId)>& name_of,
+                               const LoadOptions& options, const std::string& who) {
   for (const std::vector<PlannedLoad>& loads : lanes) {
     Loader::LaneOfCopies& lane = lanes_.emplace_back();
-    Bytes lane_bytes = 0;
+    Bytes kept_bytes = 0;
     for (const PlannedLoad& load : loads) {
-      for (const ParameterCopy& copy : lane.emplace_back(copies_of(load, memory_of))) {
-        lane_bytes += aligned_size(copy.size_bytes);
+      for (ParameterCopy& copy : lane.emplace_back(copies_of(load, memory_of))) {
+        if (from_file(load, options)) {
+          const std::string name = name_of(load.readers.front());
+          copy.offset = options.packed->find({copy.to, copy.size_bytes}, name).offset;
+        } else {
+          copy.from = copy.to;  // until its own memory is there
+          kept_bytes += aligned_size(copy.size_bytes);
+        }
       }
     }
-    kept_.push_back(backend.allocate(lane_bytes, "the kept parameters of " + who));
-    std::byte* next = kept_.back()->data();
-    for (auto& copies : lane) {
-      for (ParameterCopy& copy : copies) {
-        std::memcpy(next, copy.to, copy.size_bytes);
-        copy.from = next;
-        next += aligned_size(copy.size_bytes);
-      }
+    if (kept_bytes > 0) keep(backend, lane, kept_bytes, who);
+  }
+}
+
+void KeptParameters::keep(Backend& backend, Loader::LaneOfCopies& lane, Bytes size_bytes,
+                          const std::string& who) {
+  kept_.push_back(backend.allocate(size_bytes, "the kept parameters of " + who));
+  std::byte* next = kept_.back()->data();
+  for (auto& copies : lane) {
+    for (ParameterCopy& copy : copies) {
+      if (!copy.from) continue;
+      std::memcpy(next, copy.to, copy.size_bytes);
+      copy.from = next;
+      next += aligned_size(copy.size_bytes);
     }
   }
 }

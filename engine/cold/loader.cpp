@@ -1,6 +1,7 @@
 // The main thread publishes an iteration by one store, and each lane a load by one store; whoever
 // sees a load's end sees its bytes. A lane copies in chunks, between which it counts its bytes, so
-// that the line of a watchdog says how far it is. Tests: tests/engine/cold/loader_test.cpp.
+// that the line of a watchdog says how far it is. A lane that fails stops, and the main thread
+// rethrows what it met. Tests: tests/engine/cold/loader_test.cpp.
 #include "engine/cold/loader.h"
 
 #include <sched.h>
@@ -33,7 +34,8 @@ void allow_cores(const std::vector<int>& cores) {
 
 }  // namespace
 
-Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
+Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
+               const DirectFile* file) {
   for (LaneOfCopies& loads : lanes) {
     OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
     lane.loads = std::move(loads);
@@ -44,6 +46,7 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
     lane.ended = lane.loads.size();  // as after an iteration
     lane.copied = lane.size_bytes;
   }
+  if (file) open_readers(*file);
   try {
     for (const auto& lane : lanes_) {
       lane->thread = std::thread([this, cores, &lane = *lane] {
@@ -58,9 +61,26 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
 }
 
 Loader::~Loader() {
-  finish();
+  for (const auto& lane : lanes_) {
+    while (lane->ended.load() < lane->loads.size() && !lane->failed.load()) yield();
+  }
   stop();
 }
+
+void Loader::open_readers(const DirectFile& file) {
+  for (const auto& lane : lanes_) {
+    std::vector<Stretch> stretches;
+    for (const auto& load : lane->loads) {
+      for (const ParameterCopy& copy : load) {
+        if (copy.from == nullptr) stretches.push_back({copy.offset, copy.size_bytes});
+      }
+    }
+    if (stretches.empty()) continue;
+    lane->reader = std::make_unique<ReadAhead>(file, stretches, ReadAhead::Options());
+  }
+}
+
+void Loader::fail(const OneLane& lane) { std::rethrow_exception(lane.failure); }
 
 void Loader::stop() {
   stopped_ = true;
@@ -76,18 +96,29 @@ void Loader::serve(OneLane& lane) {
     iteration_.wait(seen, std::memory_order_acquire);
     seen = iteration_.load(std::memory_order_acquire);
     if (stopped_) return;
-    load_all(lane);
+    try {
+      load_all(lane);
+    } catch (...) {
+      lane.failure = std::current_exception();
+      lane.failed.store(true, std::memory_order_release);
+      return;
+    }
   }
 }
 
 void Loader::load_all(OneLane& lane) {
   Bytes copied = 0;
+  if (lane.reader) lane.reader->begin();
   for (std::size_t i = 0; i < lane.loads.size(); ++i) {
     lane.clocks[i].start_ms = now_ms();
     for (const ParameterCopy& copy : lane.loads[i]) {
       for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
         const Bytes size = std::min(kChunk, copy.size_bytes - at);
-        std::memcpy(copy.to + at, copy.from + at, size);
+        if (copy.from) {
+          std::memcpy(copy.to + at, copy.from + at, size);
+        } else {
+          lane.reader->copy(copy.to + at, copy.offset + at, size);
+        }
         copied += size;
         lane.copied.store(copied, std::memory_order_relaxed);
       }

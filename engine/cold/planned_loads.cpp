@@ -53,7 +53,8 @@ class LoadPlanner {
       const Load& load = weights_.lanes[lane][i];
       const auto set = sets_.of(load.of);
       if (load.to.index() != here_ || !set || readers_[*set].empty()) continue;
-      loads.push_back({lane, i, readers_[*set], graph_.op(load.of).parameter_bytes});
+      loads.push_back({std::get<StoreId>(load.from), lane, i, readers_[*set],
+                       graph_.op(load.of).parameter_bytes});
     }
     if (!loads.empty()) plan_.lanes.push_back(std::move(loads));
   }
@@ -101,10 +102,8 @@ std::string unplanned_weights(const ScheduleFile& file) {
     const Lane& lane = weights.lanes[l];
     for (std::size_t i = 0; i < lane.size(); ++i) {
       const std::string path = "lanes[" + std::to_string(l) + "][" + std::to_string(i) + "]: ";
-      const auto* const store = std::get_if<StoreId>(&lane[i].from);
-      if (store == nullptr) return path + "no engine loads parameters from another device yet";
-      if (file.stores[store->index()].kind == StoreKind::kDisk) {
-        return path + "no engine reads parameters from a disk yet";
+      if (!std::holds_alternative<StoreId>(lane[i].from)) {
+        return path + "no engine loads parameters from another device yet";
       }
       if (lane[i].to != lane.front().to) {
         return path + "no engine passes a lane from one device to another yet";

@@ -14,6 +14,7 @@ namespace hios {
 
 /// A load of parameters from a store to this rank.
 struct PlannedLoad {
+  StoreId store;              ///< where they are kept
   std::size_t lane = 0;       ///< its lane in the schedule
   std::size_t index = 0;      ///< its index there
   std::vector<OpId> readers;  ///< the operators of this rank that read them, ascending; not empty

@@ -69,25 +69,30 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   return inputs;
 }
 
-RunInputs inputs_in_order(Model model, const Device& device,
-                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
-                          const FusionRules& fusion) {
-  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes(), fusion),
-                   .schedule = {}};
-  const Graph& graph = inputs.network.coarse.graph;
-  ScheduleFile& schedule = inputs.schedule;
+ScheduleFile schedule_in_order(const Network& network, const Device& device, Merge merge) {
+  const Graph& graph = network.coarse.graph;
+  ScheduleFile schedule;
   schedule.graph_name = graph.name();
   schedule.graph_digest = graph.digest();
-  schedule.batch = inputs.network.model.batch();
-  schedule.height = inputs.network.model.height();
-  schedule.width = inputs.network.model.width();
-  schedule.merge = fusion.merge;
+  schedule.batch = network.model.batch();
+  schedule.height = network.model.height();
+  schedule.width = network.model.width();
+  schedule.merge = merge;
   schedule.algorithm = "sequential";
   schedule.devices = {device};
   std::vector<OpId> order;
   for (std::size_t i = 0; i < graph.size(); ++i) order.emplace_back(i);
   schedule.schedule.devices = {one_operator_stages(order)};
   schedule.has_prediction = false;
+  return schedule;
+}
+
+RunInputs inputs_in_order(Model model, const Device& device,
+                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
+                          const FusionRules& fusion) {
+  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes(), fusion),
+                   .schedule = {}};
+  inputs.schedule = schedule_in_order(inputs.network, device, fusion.merge);
   inputs.profile = read_profile(profile_file, limits);
   return inputs;
 }

@@ -55,12 +55,12 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
 }
 
 void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results) {
-  Executor executor(context(source), plan,
-                    {.blocking = options.blocking,
-                     .time_operators = options.time_operators,
-                     .loader_cores = mine.cores});
+  Executor executor(
+      context(source), plan,
+      {.blocking = options.blocking, .time_operators = options.time_operators, .loads = loads()});
   check_held(results);
-  ColdRounds rounds(transport(), executor, options.protocol.stop);
+  ColdRounds rounds(transport(), executor, options.protocol.stop,
+                    packed ? &packed->file() : nullptr);
   Protocol protocol = options.protocol;
   if (cold()) protocol.before = [&] { rounds.before_inference(); };
   {
@@ -71,7 +71,8 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     results.disturbed = std::move(samples.disturbed);
     results.stopped = samples.stopped;
     if (cold()) {
-      results.cold_walls = rounds.walls(results.iterations_ms.size());
+      results.cold_walls =
+          rounds.walls(results.iterations_ms.size(), options.packed_weights.string());
       protocol.before = [&] { rounds.forget(); };
     }
     if (!results.stopped) record(executor, protocol.before, results);

@@ -5,8 +5,11 @@
 // allocation in run_once).
 #include "engine/run/executor.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
 
 #include "engine/cold/loader.h"
 #include "engine/host/clock.h"
@@ -23,7 +26,7 @@ struct Executor::State {
         loop(rank, rank_plan,
              {.blocking = options.blocking,
               .clocks = options.time_operators ? &operator_clocks : nullptr,
-              .loader_cores = options.loader_cores}),
+              .loads = options.loads}),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())} {}
@@ -134,6 +137,23 @@ double Executor::run_once() {
   } catch (...) {
     state_->loop.rethrow();
   }
+}
+
+std::vector<ParameterPart> Executor::parameters() const {
+  const Graph& graph = state_->loop.rank().graph();
+  std::vector<ParameterPart> parts;
+  for (const Slot& slot : state_->plan.slots) {
+    const Operator& op = graph.op(slot.op);
+    if (slot.received || op.parameter_bytes == 0) continue;
+    std::size_t number = 0;
+    for (const std::span<std::byte> memory : state_->loop.bound().parameter_memory(slot.op)) {
+      const std::string name = op.name + "." + std::to_string(number++);
+      const bool known = std::ranges::any_of(
+          parts, [&](const ParameterPart& part) { return part.bytes.data() == memory.data(); });
+      if (!known) parts.push_back({name, memory});
+    }
+  }
+  return parts;
 }
 
 void Executor::start(Start start) {

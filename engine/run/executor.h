@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cold/kept_parameters.h"
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
@@ -18,8 +19,7 @@ struct ExecutorOptions {
   bool blocking = false;
   /// Times each operator, too, while stages are recorded.
   bool time_operators = false;
-  /// The cores that loads of parameters may use; empty: all that the process may use.
-  std::vector<int> loader_cores = {};
+  LoadOptions loads = {};  ///< of a plan with loads
 };
 
 /// The parameters at the beginning of an inference, for a plan with loads.
@@ -49,6 +49,11 @@ class Executor {
   /// step, and where a device failed, the operators that it had been given, by stream. The executor
   /// must not be used after that.
   double run_once();
+
+  /// Returns the parameters of the plan's operators in memory, "conv_1.0", "conv_1.1" …, those that
+  /// operators share once; they live as long as this. Throws InputError where the backend does not
+  /// show them.
+  std::vector<ParameterPart> parameters() const;
 
   /// Sets how the next inferences start; first kCold. REQUIRES: where resident, all was loaded
   /// since the last forget_parameters().

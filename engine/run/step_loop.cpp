@@ -42,8 +42,11 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
 void StepLoop::open_loader() {
   kept_ = std::make_unique<KeptParameters>(
       rank_.backend, plan_.lanes, [this](OpId op) { return bound_.parameter_memory(op); },
+      [this](OpId op) { return rank_.graph().op(op).name; }, options_.loads,
       "rank " + std::to_string(plan_.rank.index()));
-  loader_ = std::make_unique<Loader>(kept_->lanes(), options_.loader_cores);
+  const PackedParameters* const packed = options_.loads.packed;
+  loader_ = std::make_unique<Loader>(kept_->lanes(), options_.loads.cores,
+                                     packed ? &packed->file() : nullptr);
 }
 
 // Opens as many channels on all ranks, because transports may open them on all ranks together.
@@ -113,7 +116,7 @@ std::string StepLoop::position_text(std::size_t position) const {
   const Graph& graph = rank_.graph();
   if (position == StepProgress::kBetween) return kBetweenIterations;
   if (position == progress_.end_of_messages()) return kEndOfMessages;
-  if (position == progress_.loads()) return kLoads + loads_text();
+  if (position == progress_.loads()) return kLoadsAlone + loads_text();
   const auto& device = buffers_.front().device;
   if (position == progress_.end_on_device()) {
     const std::string text = kEndOnDevice;

@@ -54,8 +54,8 @@ class StepLoop {
     /// Several inferences may be in flight: sends are synchronous, and current_step() names the
     /// inference.
     bool many = false;
-    OperatorClocks* clocks = nullptr;    ///< times operators; null: nobody does
-    std::vector<int> loader_cores = {};  ///< see Loader
+    OperatorClocks* clocks = nullptr;  ///< times operators; null: nobody does
+    LoadOptions loads = {};
   };
 
   /// The context's references, the plan and the clocks outlive the loop. Collective where the

@@ -81,6 +81,59 @@ TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
 }
 #endif  // HIOS_MPIEXEC
 
+/// A cold start whose parameters are in a file.
+class ColdStartFromDisk : public ColdStart {
+ protected:
+  ColdStartFromDisk() {
+    write_loading_schedule();
+    Json json = read(folder_.file("s.json"));
+    json["stores"] =
+        Json::parse(R"([{"name": "dram", "kind": "memory"}, {"name": "ssd", "kind": "disk"}])");
+    json["weights"]["lanes"][0][1]["from"] = "ssd";
+    folder_.write("s.json", json.dump());
+  }
+  Words model() const { return {"--model", (corpus() / "model_ok.json").string()}; }
+  void write_weights(const Words& flags) {
+    const auto done = hios_run(
+        1, model() + flags + Words{"--write-weights", folder_.file("w"), "--packed", "--force"});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+  }
+  Words with_weights() const { return run_flags() + Words{"--weights", folder_.file("w")}; }
+};
+
+TEST_F(ColdStartFromDisk, ReadsWhatWasPacked) {
+  write_weights({"--seed", "7", "--schedule", folder_.file("s.json")});
+  const auto done = hios_run(
+      1, with_weights() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("loads are read from "), std::string::npos) << done.out;
+  const Json report = read(folder_.file("report.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["verified"]["bitwise"], true);
+  EXPECT_EQ(report["cold_start"]["disk"]["file"], folder_.file("w.packed"));
+  EXPECT_EQ(report["loads"][1]["from"], "ssd");
+  const auto verified = hios_run(1, with_weights() + kFewRuns + Words{"--verify=operators"});
+  EXPECT_EQ(verified.exit_status, 0) << verified.out << verified.err;
+}
+
+TEST_F(ColdStartFromDisk, WhatDoesNotFitIsRefused) {
+  expect_refused(hios_run(1, run_flags()),
+                 "s.json: $.weights: it loads from a disk, and no file of weights was given; make "
+                 "it on one rank, with the model, schedule and profile of the run, by hios-run "
+                 "--write-weights FILE --packed, and give the run --weights FILE");
+  write_weights({"--seed", "7"});
+  const std::string packed = content_of(folder_.file("w.packed"));
+  write_weights({"--seed", "8"});
+  folder_.write("w.packed", packed);
+  expect_refused(hios_run(1, with_weights()),
+                 "w.packed: has no parameters of conv_2 as this run computes with them");
+  folder_.write("w.packed", packed.substr(0, packed.size() - 4));
+  expect_refused(hios_run(1, with_weights()), "w.packed: its header: ");
+  expect_refused(
+      hios_run(1, model() + Words{"--packed", "--write-weights", folder_.file("x"), "--verify"}),
+      "leave out --verify");
+}
+
 TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
   write_loading_schedule();
   const auto listed = hios_run(1, run_flags() + Words{"--dry-run"});
