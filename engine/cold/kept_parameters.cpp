@@ -45,7 +45,14 @@ KeptParameters::KeptParameters(Backend& backend, std::span<const std::vector<Pla
   }
 }
 
+void KeptParameters::add_unread(std::span<const OpId> in_place, const MemoryOf& memory_of) {
+  for (const OpId op : in_place) {
+    for (const std::span<std::byte> part : memory_of(op)) unread_.push_back(part);
+  }
+}
+
 void KeptParameters::forget() {
+  for (const std::span<std::byte> part : unread_) std::memset(part.data(), 0xff, part.size());
   for (const Loader::LaneOfCopies& lane : lanes_) {
     for (const auto& copies : lane) {
       for (const ParameterCopy& copy : copies) std::memset(copy.to, 0xff, copy.size_bytes);

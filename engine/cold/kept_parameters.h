@@ -25,16 +25,19 @@ class KeptParameters {
   /// Throws what `memory_of` does, and RunError where memory is short.
   KeptParameters(Backend& backend, std::span<const std::vector<PlannedLoad>> lanes,
                  const MemoryOf& memory_of, const std::string& who);
+  /// Lets forget() overwrite the parameters of operators that read them elsewhere, too.
+  void add_unread(std::span<const OpId> in_place, const MemoryOf& memory_of);
 
   /// Returns what a Loader copies; refers to this.
   const std::vector<Loader::LaneOfCopies>& lanes() const { return lanes_; }
-  /// Overwrites all that operators read, by bytes that make a NaN of every number, so that results
-  /// of what runs without its parameters are others.
+  /// Overwrites all that loads bring, and what add_unread() named, by bytes that make a NaN of every
+  /// number, so that results of what runs without its parameters are others.
   void forget();
 
  private:
   std::vector<Loader::LaneOfCopies> lanes_;
   std::vector<std::unique_ptr<Buffer>> kept_;  // by lane
+  std::vector<std::span<std::byte>> unread_;
 };
 
 }  // namespace hios

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,7 +23,9 @@ class LoadPlanner {
         stages_(schedule.devices[rank.index()]),
         here_(rank.index()),
         stage_of_set_(sets_.sets().size(), SIZE_MAX),
-        readers_(sets_.sets().size()) {}
+        readers_(sets_.sets().size()) {
+    for (const ReadInPlace& read : weights_.in_place) in_place_.insert(read.of);
+  }
 
   PlannedLoads plan() && {
     find_readers();
@@ -38,6 +41,10 @@ class LoadPlanner {
         for (const OpId op : group) {
           const auto set = sets_.of(op);
           if (!set) continue;
+          if (in_place_.contains(op)) {
+            plan_.in_place.push_back(op);
+            continue;
+          }
           readers_[*set].push_back(op);
           stage_of_set_[*set] = std::min(stage_of_set_[*set], s);
         }
@@ -78,6 +85,7 @@ class LoadPlanner {
   const Graph& graph_;
   const Weights& weights_;
   const ParameterSets sets_;
+  std::set<OpId> in_place_;
   const std::vector<Stage>& stages_;
   std::size_t here_;
   std::vector<std::size_t> stage_of_set_;   // by set: the first stage here that reads it
@@ -94,7 +102,10 @@ PlannedLoads plan_loads(const Graph& graph, const Schedule& schedule, Rank rank)
 
 std::string unplanned_weights(const ScheduleFile& file) {
   const Weights& weights = *file.schedule.weights;
-  if (!weights.in_place.empty()) return "in_place: no engine reads parameters in place yet";
+  for (const ReadInPlace& read : weights.in_place) {
+    if (file.stores[read.from.index()].kind == StoreKind::kMemory) continue;
+    return "in_place: no engine reads parameters in place from a disk yet";
+  }
   if (!weights.evictions.empty()) return "evict[0]: no engine evicts parameters yet";
   std::optional<DeviceId> only;
   for (std::size_t l = 0; l < weights.lanes.size(); ++l) {

@@ -29,6 +29,7 @@ struct LaneWait {
 struct PlannedLoads {
   std::vector<std::vector<PlannedLoad>> lanes;  ///< those with a load to this rank
   std::vector<std::vector<LaneWait>> waits;     ///< by stage: what no earlier stage has waited for
+  std::vector<OpId> in_place;  ///< operators of this rank that read their parameters in place
 };
 
 /// Plans the loads of a rank. A lane loads in order, so a wait for a load is one for all before it.

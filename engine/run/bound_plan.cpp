@@ -3,6 +3,7 @@
 // weights of a name.
 #include "engine/run/bound_plan.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -17,7 +18,7 @@
 namespace hios {
 
 BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes& notes)
-    : rank_(rank), plan_(plan), notes_(notes) {
+    : rank_(rank), plan_(plan), notes_(notes), store_(rank.source) {
   check_elements();
   allocate();
   bind();
@@ -77,14 +78,21 @@ void BoundPlan::bind() {
   }
 }
 
-BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
-                                   const CoreShare& share) {
+std::unique_ptr<BoundOperator> BoundPlan::bound_to(OpId op, std::size_t buffer,
+                                                   const CoreShare& share, TensorSource& source) {
   std::vector<const std::byte*> inputs;
   for (const TensorId id : rank_.coarse.layers(op).inputs) {
     inputs.push_back(tensor_of_input(op, id, buffer));
   }
-  auto bound = bind_operator(rank_.coarse, rank_.model, op, rank_.backend, inputs,
-                             tensor(op, buffer), share, rank_.source);
+  return bind_operator(rank_.coarse, rank_.model, op, rank_.backend, inputs, tensor(op, buffer),
+                       share, source);
+}
+
+BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
+                                   const CoreShare& share) {
+  const bool in_place = std::ranges::find(plan_.in_place, op) != plan_.in_place.end();
+  if (in_place) never_run_.push_back(bound_to(op, buffer, share, rank_.source));
+  auto bound = bound_to(op, buffer, share, in_place ? store_ : rank_.source);
   if (!rank_.backend.accelerator()) {
     if (notes_.clocks) bound = notes_.clocks->timed(std::move(bound), op);
     bound = notes_.progress.noted(std::move(bound), op, stage);

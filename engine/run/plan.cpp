@@ -63,6 +63,7 @@ class Planner {
     plan_messages();
     loads_ = plan_loads(graph_, schedule_, plan_.rank);
     plan_.lanes = std::move(loads_.lanes);
+    plan_.in_place = std::move(loads_.in_place);
     if (!plan_.sends.empty() || !plan_.receives.empty()) plan_.buffers = options_.in_flight;
     plan_slots();
     plan_steps();

@@ -88,6 +88,7 @@ struct RankPlan {
   std::vector<Step> steps;
   std::vector<PlannedMessage> sends, receives;
   std::vector<std::vector<PlannedLoad>> lanes;  ///< for a cold start: what is loaded here
+  std::vector<OpId> in_place;                   ///< for a cold start: read where they are kept
   std::vector<Slot> slots;                      ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;                        ///< the peak: the size of the arena
   Bytes all_tensors_bytes = 0;                  ///< the sum, as if no bytes were reused

@@ -35,14 +35,16 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
                                  rank.transport.host(), options.blocking);
     }
   }
-  if (!plan.lanes.empty()) open_loader();
+  if (!plan.lanes.empty() || !plan.in_place.empty()) open_loader();
   open_channels();
 }
 
 void StepLoop::open_loader() {
-  kept_ = std::make_unique<KeptParameters>(
-      rank_.backend, plan_.lanes, [this](OpId op) { return bound_.parameter_memory(op); },
-      "rank " + std::to_string(plan_.rank.index()));
+  const auto memory_of = [this](OpId op) { return bound_.parameter_memory(op); };
+  kept_ = std::make_unique<KeptParameters>(rank_.backend, plan_.lanes, memory_of,
+                                           "rank " + std::to_string(plan_.rank.index()));
+  kept_->add_unread(plan_.in_place, memory_of);
+  if (plan_.lanes.empty()) return;
   loader_ = std::make_unique<Loader>(kept_->lanes(), options_.loader_cores);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/operation.h"
 #include "engine/backends.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/run/executor.h"
@@ -87,6 +88,65 @@ TEST(ColdExecutor, GivesTheBitsOfParametersThatWereThere) {
       std::size_t loads = 0;
       for (const auto& lane : plan.lanes) loads += lane.size();
       EXPECT_EQ(executor.timeline().loads.size(), loads);
+    });
+  }
+}
+
+/// Moves every second operator with parameters out of the lanes: it reads them in place.
+void read_half_in_place(const Graph& graph, Schedule& schedule) {
+  Weights& weights = *schedule.weights;
+  for (Lane& lane : weights.lanes) {
+    Lane loaded;
+    for (const Load& load : lane) {
+      if (load.of.index() % 2 == 0) {
+        weights.in_place.push_back({load.of, StoreId(0)});
+      } else {
+        loaded.push_back(load);
+      }
+    }
+    lane = loaded;
+  }
+  for (auto& stages : schedule.devices) {
+    std::vector<OpId> order;
+    for (const Stage& stage : stages) {
+      for (const Group& group : stage.groups) order.insert(order.end(), group.begin(), group.end());
+    }
+    stages = one_operator_stages(order);
+  }
+  ASSERT_GT(graph.size(), weights.in_place.size());
+}
+
+TEST(ColdExecutor, ReadsInPlaceGiveTheSameBits) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  const std::vector<float> expected = resident_output(net, last);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t ranks = 1 + seed % 3;
+    Schedule schedule = cold_schedule(net.coarse.graph, ranks, seed);
+    read_half_in_place(net.coarse.graph, schedule);
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      const auto backend = test::cpu_backend(1);
+      SeededSource source(7);
+      const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+      Executor executor({net.coarse, net.model, *backend, transport, source}, plan);
+      for (int iteration = 0; iteration < 2; ++iteration) {
+        executor.forget_parameters();
+        // The memory of a resident copy is there, and stays overwritten.
+        for (const OpId op : plan.in_place) {
+          const auto memory =
+              backend->parameter_memory(operation_of(net.coarse, net.model, op), source);
+          ASSERT_FALSE(memory.empty());
+          for (const auto& part : memory) {
+            EXPECT_EQ(std::ranges::count(part, std::byte{0xff}), std::ssize(part));
+          }
+        }
+        transport.barrier();
+        executor.run_once();
+        if (std::ranges::count(plan.outputs, last) > 0) {
+          EXPECT_EQ(executor.output(last), expected);
+        }
+      }
     });
   }
 }

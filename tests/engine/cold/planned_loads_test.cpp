@@ -112,6 +112,16 @@ TEST(PlannedLoads, OneLoadServesAllReadersFromTheFirstStageOn) {
   EXPECT_TRUE(planned.waits[2].empty());
 }
 
+TEST_F(PlannedLoadsTest, AnOperatorThatReadsInPlaceWaitsForNothing) {
+  schedule_.weights->in_place = {{loaded_[0], StoreId(0)}};
+  schedule_.weights->lanes = {{load(loaded_[1])}};
+  const PlannedLoads planned = plan_loads(graph(), schedule_, Rank(0));
+  EXPECT_EQ(planned.in_place, std::vector{loaded_[0]});
+  const auto found = waits();
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(schedule_.devices[0][found[0].stage].groups[0][0], loaded_[1]);
+}
+
 TEST_F(PlannedLoadsTest, WithoutWeightsThereAreNone) {
   schedule_.weights.reset();
   EXPECT_TRUE(plan_loads(graph(), schedule_, Rank(0)).lanes.empty());
@@ -141,7 +151,9 @@ TEST_F(PlannedLoadsTest, AnUnplannedEntryIsNamedByItsPath) {
   weights.evictions = {{loaded_[0], DeviceId(0), loaded_[1]}};
   starts("evict[0]: ");
   weights.in_place = {{loaded_[0], StoreId(0)}};
-  starts("in_place: ");
+  starts("evict[0]: ");
+  weights.in_place.push_back({loaded_[1], StoreId(1)});
+  starts("in_place: no engine reads parameters in place from a disk");
 }
 
 }  // namespace

@@ -62,6 +62,19 @@ TEST_F(ColdStart, RunsOnOneRankAndShowsBothWalls) {
   }
 }
 
+TEST_F(ColdStart, ReadsInPlace) {
+  write_schedule("run_one_device.json",
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"}]],
+                                 "in_place": {"conv_2": "dram"}})"));
+  const auto done = hios_run(
+      1, run_flags() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  const Json report = read(folder_.file("report.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["verified"]["bitwise"], true);
+  EXPECT_EQ(report["loads"].size(), 1u);
+}
+
 #ifdef HIOS_MPIEXEC
 TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
   write_schedule("run_one_device.json",
@@ -119,8 +132,11 @@ TEST_F(ColdStart, NoPredictionNoJudgement) {
 
 TEST_F(ColdStart, AnEntryThatNoEngineRunsIsRefusedWithAWayOut) {
   write_schedule("run_one_device.json", Json::parse(R"({"in_place": {"conv_1": "dram"}})"));
+  Json disk = read(folder_.file("s.json"));
+  disk["stores"][0]["kind"] = "disk";
+  folder_.write("s.json", disk.dump());
   expect_refused(hios_run(1, run_flags()),
-                 "s.json: $.weights.in_place: no engine reads parameters in place yet; "
+                 "s.json: $.weights.in_place: no engine reads parameters in place from a disk yet; "
                  "hios-schedule --check simulates it, and without stores, weights and objective "
                  "its stages run with all parameters loaded");
   EXPECT_EQ(folder_.files(), Words{"s.json"});
