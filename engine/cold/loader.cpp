@@ -33,10 +33,14 @@ void allow_cores(const std::vector<int>& cores) {
 
 }  // namespace
 
-Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
-  for (LaneOfCopies& loads : lanes) {
+Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
+               std::vector<std::vector<std::size_t>> closed) {
+  closed.resize(lanes.size());
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
     OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
-    lane.loads = std::move(loads);
+    lane.loads = std::move(lanes[l]);
+    lane.closed = std::move(closed[l]);
+    lane.closed.push_back(lane.loads.size());
     lane.clocks.resize(lane.loads.size());
     for (const auto& load : lane.loads) {
       for (const ParameterCopy& copy : load) lane.size_bytes += copy.size_bytes;
@@ -58,6 +62,10 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
 }
 
 Loader::~Loader() {
+  for (const auto& lane : lanes_) {  // after an error nobody else opens them
+    lane->open_until.store(lane->loads.size(), std::memory_order_release);
+    lane->open_until.notify_all();
+  }
   finish();
   stop();
 }
@@ -83,6 +91,9 @@ void Loader::serve(OneLane& lane) {
 void Loader::load_all(OneLane& lane) {
   Bytes copied = 0;
   for (std::size_t i = 0; i < lane.loads.size(); ++i) {
+    for (std::size_t open; (open = lane.open_until.load(std::memory_order_acquire)) <= i;) {
+      lane.open_until.wait(open, std::memory_order_acquire);
+    }
     lane.clocks[i].start_ms = now_ms();
     for (const ParameterCopy& copy : lane.loads[i]) {
       for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
@@ -101,9 +112,23 @@ void Loader::begin() {
   for (const auto& lane : lanes_) {
     lane->ended.store(0, std::memory_order_relaxed);
     lane->copied.store(0, std::memory_order_relaxed);
+    lane->next_closed = 0;
+    lane->open_until.store(lane->closed.front(), std::memory_order_relaxed);
   }
   iteration_.fetch_add(1, std::memory_order_release);
   iteration_.notify_all();
+}
+
+void Loader::open_next(std::size_t l) {
+  OneLane& lane = *lanes_[l];
+  lane.open_until.store(lane.closed[++lane.next_closed], std::memory_order_release);
+  lane.open_until.notify_one();
+}
+
+bool Loader::ended() const {
+  return std::ranges::all_of(lanes_, [](const auto& lane) {
+    return lane->ended.load(std::memory_order_acquire) == lane->loads.size();
+  });
 }
 
 void Loader::yield() { sched_yield(); }

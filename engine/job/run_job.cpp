@@ -46,7 +46,7 @@ std::string digest_of(const std::vector<float>& values) {
 
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
-  if ((!plan.lanes.empty() || !plan.in_place.empty()) && !backend.shows_parameters()) {
+  if (plan.has_parameters() && !backend.shows_parameters()) {
     throw InputError("the " + std::string(backend.name()) +
                          " backend runs no cold starts: it has all parameters before a run",
                      need::OtherBackend{});

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/backend/arena.h"
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/host/clock.h"
@@ -22,6 +23,7 @@ BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes&
   check_elements();
   allocate();
   bind();
+  bind_held();
 }
 
 void BoundPlan::check_elements() const {
@@ -99,6 +101,30 @@ BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffe
   }
   operators_.push_back(std::move(bound));
   return operators_.back().get();
+}
+
+// Inputs may overlap each other.
+void BoundPlan::bind_held() {
+  const CoarseGraph& coarse = rank_.coarse;
+  const auto output = [&](OpId op) {
+    return aligned_size(coarse.size_bytes(rank_.model.tensor(coarse.layers(op).output).shape));
+  };
+  Bytes outputs = 0, inputs = 0;
+  for (const HeldOperator& held : plan_.held) {
+    outputs = std::max(outputs, output(held.op));
+    for (const Shape& shape : coarse.layers(held.op).input_shapes) {
+      inputs = std::max(inputs, aligned_size(coarse.size_bytes(shape)));
+    }
+  }
+  if (plan_.held.empty()) return;
+  no_tensors_ = rank_.backend.allocate(outputs + inputs, "operators that are passed on");
+  for (const auto& [op, group, groups] : plan_.held) {
+    const std::vector<const std::byte*> read(coarse.layers(op).inputs.size(),
+                                             no_tensors_->data() + outputs);
+    never_run_.push_back(
+        bind_operator(coarse, rank_.model, op, rank_.backend, read, no_tensors_->data(),
+                      core_shares(groups, rank_.backend.threads())[group], rank_.source));
+  }
 }
 
 // Where the graph divides inputs, the inputs of one operator are contiguous.
