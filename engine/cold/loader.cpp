@@ -35,10 +35,13 @@ void allow_cores(const std::vector<int>& cores) {
 }  // namespace
 
 Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
-               const DirectFile* file) {
-  for (LaneOfCopies& loads : lanes) {
+               std::vector<std::vector<std::size_t>> closed, const DirectFile* file) {
+  closed.resize(lanes.size());
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
     OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
-    lane.loads = std::move(loads);
+    lane.loads = std::move(lanes[l]);
+    lane.closed = std::move(closed[l]);
+    lane.closed.push_back(lane.loads.size());
     lane.clocks.resize(lane.loads.size());
     for (const auto& load : lane.loads) {
       for (const ParameterCopy& copy : load) lane.size_bytes += copy.size_bytes;
@@ -61,6 +64,10 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
 }
 
 Loader::~Loader() {
+  for (const auto& lane : lanes_) {  // after an error nobody else opens them
+    lane->open_until.store(lane->loads.size(), std::memory_order_release);
+    lane->open_until.notify_all();
+  }
   for (const auto& lane : lanes_) {
     while (lane->ended.load() < lane->loads.size() && !lane->failed.load()) yield();
   }
@@ -72,7 +79,7 @@ void Loader::open_readers(const DirectFile& file) {
     std::vector<Stretch> stretches;
     for (const auto& load : lane->loads) {
       for (const ParameterCopy& copy : load) {
-        if (copy.from == nullptr) stretches.push_back({copy.offset, copy.size_bytes});
+        if (copy.offset) stretches.push_back({*copy.offset, copy.size_bytes});
       }
     }
     if (stretches.empty()) continue;
@@ -110,14 +117,17 @@ void Loader::load_all(OneLane& lane) {
   Bytes copied = 0;
   if (lane.reader) lane.reader->begin();
   for (std::size_t i = 0; i < lane.loads.size(); ++i) {
+    for (std::size_t open; (open = lane.open_until.load(std::memory_order_acquire)) <= i;) {
+      lane.open_until.wait(open, std::memory_order_acquire);
+    }
     lane.clocks[i].start_ms = now_ms();
     for (const ParameterCopy& copy : lane.loads[i]) {
       for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
         const Bytes size = std::min(kChunk, copy.size_bytes - at);
-        if (copy.from) {
-          std::memcpy(copy.to + at, copy.from + at, size);
+        if (copy.offset) {
+          lane.reader->copy(copy.to + at, *copy.offset + at, size);
         } else {
-          lane.reader->copy(copy.to + at, copy.offset + at, size);
+          std::memcpy(copy.to + at, copy.from + at, size);
         }
         copied += size;
         lane.copied.store(copied, std::memory_order_relaxed);
@@ -132,9 +142,23 @@ void Loader::begin() {
   for (const auto& lane : lanes_) {
     lane->ended.store(0, std::memory_order_relaxed);
     lane->copied.store(0, std::memory_order_relaxed);
+    lane->next_closed = 0;
+    lane->open_until.store(lane->closed.front(), std::memory_order_relaxed);
   }
   iteration_.fetch_add(1, std::memory_order_release);
   iteration_.notify_all();
+}
+
+void Loader::open_next(std::size_t l) {
+  OneLane& lane = *lanes_[l];
+  lane.open_until.store(lane.closed[++lane.next_closed], std::memory_order_release);
+  lane.open_until.notify_one();
+}
+
+bool Loader::ended() const {
+  return std::ranges::all_of(lanes_, [](const auto& lane) {
+    return lane->ended.load(std::memory_order_acquire) == lane->loads.size();
+  });
 }
 
 void Loader::yield() { sched_yield(); }

@@ -51,7 +51,7 @@ std::string digest_of(const std::vector<float>& values) {
 
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
-  if (!plan.lanes.empty() && !backend.shows_parameters()) {
+  if (plan.has_parameters() && !backend.shows_parameters()) {
     throw InputError("the " + std::string(backend.name()) +
                          " backend runs no cold starts: it has all parameters before a run",
                      need::OtherBackend{});
@@ -136,7 +136,7 @@ void RunJob::State::open_packed() {
   const std::vector<StoreId> all = disks();
   const bool reads = std::ranges::any_of(plan.lanes, [&](const auto& lane) {
     return std::ranges::any_of(lane, [&](const PlannedLoad& load) {
-      return std::ranges::find(all, load.store) != all.end();
+      return load.store && std::ranges::count(all, *load.store) > 0;
     });
   });
   if (!reads) return;

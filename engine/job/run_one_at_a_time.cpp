@@ -55,9 +55,11 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
 }
 
 void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results) {
-  Executor executor(
-      context(source), plan,
-      {.blocking = options.blocking, .time_operators = options.time_operators, .loads = loads()});
+  Executor executor(context(source), plan,
+                    {.blocking = options.blocking,
+                     .time_operators = options.time_operators,
+                     .loads = loads(),
+                     .overwrites_evicted = options.verify != Verify::kNo});
   check_held(results);
   ColdRounds rounds(transport(), executor, options.protocol.stop,
                     packed ? &packed->file() : nullptr);
@@ -85,7 +87,15 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
   // loaded.
   InputSource other(options.seed, inputs.input);
   TensorSource& judge = cold() ? static_cast<TensorSource&>(other) : source;
-  finish(results, output, [&] { return verify(source, judge, output); });
+  finish(results, output, [&] {
+    if (cold() && options.verify == Verify::kOperators) {
+      // The further run keeps the parameters that it finds, those that were evicted included.
+      executor.forget_parameters();
+      transport().barrier();
+      executor.load_alone();
+    }
+    return verify(source, judge, output);
+  });
   executor.close();
 }
 

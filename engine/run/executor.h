@@ -20,6 +20,9 @@ struct ExecutorOptions {
   /// Times each operator, too, while stages are recorded.
   bool time_operators = false;
   LoadOptions loads = {};  ///< of a plan with loads
+  /// Overwrites evicted parameters, so that a result that used them afterwards is another. Costs
+  /// the time of writing them.
+  bool overwrites_evicted = false;
 };
 
 /// The parameters at the beginning of an inference, for a plan with loads.
@@ -60,7 +63,8 @@ class Executor {
   void start(Start start);
   /// Overwrites all parameters that the plan loads, as before a cold start.
   void forget_parameters();
-  /// Loads all, and runs nothing. Returns its time in ms on this rank.
+  /// Loads all, and runs nothing. Returns its time in ms on this rank. Collective where ranks
+  /// exchange loads.
   double load_alone();
 
   /// Switches recording on: run_once then notes when stages and messages happen, for clocks().

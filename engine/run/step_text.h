@@ -20,6 +20,10 @@ inline constexpr const char* kEndOnDevice = "waiting for the device";
 /// (4096 bytes), which stage 5 needs: conv_10".
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
 
+/// Returns "conv_3 from rank 1 (4096 bytes)": the parameters that a load brings, and the rank that
+/// they or the lane come from.
+std::string describe(const PlannedLoad& load, const Graph& graph);
+
 /// Returns the message that a step sends or awaits; null for a stage.
 const PlannedMessage* message_of(const Step& step, const RankPlan& plan);
 
