@@ -133,7 +133,7 @@ std::string StepLoop::position_text(std::size_t position) const {
   const Graph& graph = rank_.graph();
   if (position == StepProgress::kBetween) return kBetweenIterations;
   if (position == progress_.end_of_messages()) return kEndOfMessages;
-  if (position == progress_.loads()) return kLoads + loads_text();
+  if (position == progress_.loads()) return kLoadingParameters + loads_text();
   const auto& device = buffers_.front().device;
   if (position == progress_.end_on_device()) {
     const std::string text = kEndOnDevice;

@@ -72,7 +72,7 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
   std::vector<flight::Subject> subjects;
   for (const Step& step : plan.steps) subjects.push_back(subject_of(step, plan, graph));
   subjects.push_back({kEndOfMessages});
-  subjects.push_back({kLoads});
+  subjects.push_back({kLoadingParameters});
   subjects.push_back({kEndOnDevice});
   subjects_ = flight::Recorder::Subjects(recorder_, subjects);
 }

@@ -13,7 +13,7 @@ inline constexpr const char* kBetweenIterations =
     "between two iterations, where ranks wait for each other";
 
 inline constexpr const char* kEndOfMessages = "waiting for the end of its sends";
-inline constexpr const char* kLoads = "loading parameters";
+inline constexpr const char* kLoadingParameters = "loading parameters";
 inline constexpr const char* kEndOnDevice = "waiting for the device";
 
 /// Returns "stage 4: conv_7, conv_8 | conv_9" (two groups), or "waiting for conv_3 from rank 1
