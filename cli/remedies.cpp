@@ -90,8 +90,9 @@ struct Remedy {
   }
 
   std::string operator()(need::PackedWeights) const {
-    return "; make it on one rank, with the model, schedule and profile of the run, by hios-run "
-           "--write-weights FILE --packed, and give the run --weights FILE";
+    return "; pack weights on one rank, with the model, schedule and profile of the run, by "
+           "hios-run --write-weights FILE --packed (new ones) or --weights FILE --packed, and give "
+           "the run --weights FILE";
   }
 
   std::string operator()(need::OtherBackend) const { return "; choose another with --backend"; }

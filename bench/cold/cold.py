@@ -19,7 +19,7 @@ from hios.launch.programs import Programs  # noqa: E402
 
 NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
 STORES = ("memory", "disk")
-# By name: ranks, threads of each, and the algorithms beside load-then-run and pipelined, which are of one device.
+# By name: ranks, threads of each, and the algorithms next to load-then-run and pipelined, which are of one device.
 PLACES = {"1x1": (1, 1, ()), "1x2": (1, 2, ()), "2x1": (2, 1, ("hios-lp", "best"))}
 ONE_DEVICE = ("load-then-run", "pipelined")
 FIRST_GB_PER_S = {"memory": 5, "disk": 1}  # of the plan that is run to learn the rate

@@ -22,7 +22,7 @@ def row(names, reports):
 
 
 def page(summary):
-    """A table: each plan beside load-then-run of the same network, store and cores."""
+    """A table: each plan next to load-then-run of the same network, store and cores."""
     lines = [f"{summary['rounds']} rounds of {summary['iterations']} cold starts each; medians of the rounds' medians. "
              "Of overlap: the time divided by the larger of the walls, in the same run.", "",
              "| network | store | ranks x cores | plan | cold ms | of rounds | predicted | error | resident ms | loads ms | "

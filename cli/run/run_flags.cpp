@@ -75,9 +75,9 @@ po::options_description run_flags() {
       "write the weights of the model (its own, or of --seed) as a safetensors file; "
       "run nothing");
   group.add_options()("packed",
-                      "with --write-weights: also write FILE.packed, the weights as this backend "
-                      "computes with them, which a cold start from a disk reads (--weights FILE); "
-                      "with --schedule, for that schedule");
+                      "with --write-weights FILE or --weights FILE: write FILE.packed, the weights "
+                      "as this backend computes with them, which a cold start from a disk reads "
+                      "(--weights FILE); with --schedule, for that schedule; run nothing");
   group.add_options()("export-onnx", output_file("FILE"),
                       "write the model with its weights (of --seed) as an ONNX file; run nothing");
   return group;

@@ -5,8 +5,8 @@
 
 #include "cli/flags/model_flags.h"
 #include "cli/process/output.h"
+#include "cli/run/write_packed.h"
 #include "engine/backend/tensor_source.h"
-#include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/files/file_io.h"
 #include "hios/model/weights/weights_file.h"
@@ -53,19 +53,31 @@ const ModelFile& wanted_file(const Flags& flags) {
 }
 
 /// Throws InputError where a flag of runs is given, since nothing runs. Packed weights depend on
-/// how operators are fused and computed.
-void refuse_flags_of_runs(const Flags& flags, const ModelFile& wanted) {
-  std::set<std::string_view> known{
-      wanted.flag, "model",     "batch", "height",  "width",         "dim",          "seed",
-      "force",     "max-input", "quiet", "verbose", "flight-record", "oversubscribe"};
+/// how operators are fused and computed. `wanted`: the flag of the file.
+void refuse_flags_of_runs(const Flags& flags, const char* wanted) {
+  std::set<std::string_view> known{wanted,    "model",         "batch",        "height",    "width",
+                                   "dim",     "seed",          "force",        "max-input", "quiet",
+                                   "verbose", "flight-record", "oversubscribe"};
   if (writes_packed(flags)) {
     known.insert(
         {"packed", "schedule", "profile", "fusion", "merge", "backend", "threads", "timeout"});
   }
   const std::vector<std::string> others = flags.written_except(known);
   if (others.empty()) return;
-  throw InputError("--" + std::string(wanted.flag) +
-                   " writes the model and runs nothing: leave out --" + others.front());
+  throw InputError("--" + std::string(wanted) + " writes the model and runs nothing: leave out --" +
+                   others.front());
+}
+
+/// Throws InputError where packed weights cannot be written. `wanted`: the flag of their weights.
+void check_packed(const Flags& flags, const char* wanted, const mpi::Transport& transport,
+                  Existing existing) {
+  const std::string file = packed_file(flags);
+  refuse_flags_of_runs(flags, wanted);
+  if (transport.size() != 1) {
+    throw InputError("--packed packs on one rank, and the job has " +
+                     std::to_string(transport.size()) + ": start one");
+  }
+  check_writable(file, existing);
 }
 
 /// Throws InputError where the message of the file and its bytes, which are in memory together, do
@@ -80,33 +92,32 @@ void require_writable_memory(const Model& model, const std::string& file,
 
 }  // namespace
 
-bool writes_packed(const Flags& flags) {
-  return flags.given("packed") && flags.given("write-weights");
-}
-
 bool writes_model(const Flags& flags) {
-  return flags.given(kFiles[0].flag) || flags.given(kFiles[1].flag);
+  return writes_packed(flags) || flags.given(kFiles[0].flag) || flags.given(kFiles[1].flag);
 }
 
-int write_model(const Flags& flags, mpi::Transport& transport, std::optional<Bytes> memory) {
+int write_model(const Flags& flags, job::Watch& watch, std::optional<Bytes> memory) {
+  mpi::Transport& transport = watch.transport();
+  if (writes_packed(flags) && !flags.given(kFiles[1].flag)) {
+    mpi::agreed(transport, [&] {
+      check_packed(flags, "weights", transport, read_common(flags, true).existing);
+    });
+    return write_packed_weights(flags, watch, memory);
+  }
   const bool first = transport.rank() == Rank(0);
   const ModelFile* wanted = nullptr;
   Common common;
   const Model model = mpi::agreed(transport, [&] {
     wanted = &wanted_file(flags);
-    refuse_flags_of_runs(flags, *wanted);
-    if (writes_packed(flags) && transport.size() != 1) {
-      throw InputError("--packed packs on one rank, and the job has " +
-                       std::to_string(transport.size()) + ": start one");
-    }
+    refuse_flags_of_runs(flags, wanted->flag);
     common = read_common(flags, !first);
     common.limits.memory = memory;
     Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
     wanted->check(read);
+    if (writes_packed(flags)) check_packed(flags, wanted->flag, transport, common.existing);
     if (first) {
       const std::string file = flags.text(wanted->flag);
       check_writable(file, common.existing);
-      if (writes_packed(flags)) check_writable(packed_file_of(file), common.existing);
       require_writable_memory(read, file, memory, transport.local_size());
     }
     return read;
@@ -115,7 +126,7 @@ int write_model(const Flags& flags, mpi::Transport& transport, std::optional<Byt
   SeededSource source(common.seed);
   write_after_work(
       [&] { wanted->write(model, source, flags.text(wanted->flag), common.existing); });
-  return 0;
+  return writes_packed(flags) ? write_packed_weights(flags, watch, memory) : 0;
 }
 
 }  // namespace hios::cli

@@ -1,5 +1,5 @@
 // A courier never waits. Each call of poll() lets messages progress, then opens what arrived, then
-// starts what may leave; a rank that waits for anything calls it again and again, so that what
+// starts what may leave; a rank that waits for anything calls it once more, so that what
 // others wait for leaves as soon as this rank can know of it (planned_loads.cpp: no deadlock).
 //
 // A load to another rank travels as one message for each stretch of memory, from the memory of the

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/host/clock.h"
+#include "engine/host/cores.h"
 #include "hios/base/error.h"
 
 namespace hios {
@@ -21,16 +22,6 @@ namespace {
 constexpr Bytes kChunk = Bytes{256} * 1024;
 
 double now_ms() { return ms_between({}, Clock::now()); }
-
-/// Lets the calling thread use these cores. It began with those of the thread that started it: a
-/// single one, where the backend has pinned that.
-void allow_cores(const std::vector<int>& cores) {
-  if (cores.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
-  sched_setaffinity(0, sizeof(set), &set);  // a refusal costs time, nothing else
-}
 
 }  // namespace
 
@@ -49,7 +40,7 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
     lane.ended = lane.loads.size();  // as after an iteration
     lane.copied = lane.size_bytes;
   }
-  if (file) open_readers(*file);
+  if (file) open_readers(*file, cores);
   try {
     for (const auto& lane : lanes_) {
       lane->thread = std::thread([this, cores, &lane = *lane] {
@@ -60,6 +51,9 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
   } catch (const std::system_error& error) {
     stop();
     throw RunError(std::string("no thread for a lane of loads: ") + error.what());
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 
@@ -74,7 +68,7 @@ Loader::~Loader() {
   stop();
 }
 
-void Loader::open_readers(const DirectFile& file) {
+void Loader::open_readers(const DirectFile& file, const std::vector<int>& cores) {
   for (const auto& lane : lanes_) {
     std::vector<Stretch> stretches;
     for (const auto& load : lane->loads) {
@@ -83,7 +77,7 @@ void Loader::open_readers(const DirectFile& file) {
       }
     }
     if (stretches.empty()) continue;
-    lane->reader = std::make_unique<ReadAhead>(file, stretches, ReadAhead::Options());
+    lane->reader = std::make_unique<ReadAhead>(file, stretches, ReadAhead::Options{.cores = cores});
   }
 }
 
@@ -156,9 +150,10 @@ void Loader::open_next(std::size_t l) {
 }
 
 bool Loader::ended() const {
-  return std::ranges::all_of(lanes_, [](const auto& lane) {
-    return lane->ended.load(std::memory_order_acquire) == lane->loads.size();
-  });
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
+    if (!ended(l, lanes_[l]->loads.size() - 1)) return false;
+  }
+  return true;
 }
 
 void Loader::yield() { sched_yield(); }

@@ -99,7 +99,7 @@ class Loader {
   };
 
   [[noreturn]] static void fail(const OneLane& lane);
-  void open_readers(const DirectFile& file);
+  void open_readers(const DirectFile& file, const std::vector<int>& cores);
   void stop();
   void serve(OneLane& lane);
   void load_all(OneLane& lane);

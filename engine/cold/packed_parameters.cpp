@@ -18,6 +18,7 @@ namespace hios {
 namespace {
 
 constexpr const char* kFormat = "hios-packed";
+constexpr const char* kVersion = "1";
 // What layouts depend on, of what a backend says of itself.
 constexpr const char* kFacts[] = {"library", "isa", "kernels"};
 constexpr const char* kDigest = "digest of ";
@@ -68,7 +69,8 @@ std::filesystem::path packed_file_of(const std::filesystem::path& weights) {
 
 void write_packed(const std::filesystem::path& file, const Json& backend,
                   std::span<const ParameterPart> parts, Existing existing) {
-  safetensors::Header header{.metadata = {{"format", kFormat}}, .tensors = {}};
+  safetensors::Header header{.metadata = {{"format", kFormat}, {"version", kVersion}},
+                             .tensors = {}};
   for (const char* const key : kFacts) header.metadata[key] = fact(backend, key);
   std::vector<std::span<const std::byte>> written;
   std::set<std::pair<std::string, std::size_t>> known;
@@ -97,7 +99,15 @@ void write_packed(const std::filesystem::path& file, const Json& backend,
 PackedParameters::PackedParameters(const std::filesystem::path& file, const Json& backend,
                                    std::size_t most_parts, const ReadLimits& limits)
     : file_(open_packed(file)) {
-  read(backend, most_parts, limits);
+  open(backend, most_parts, limits);
+}
+
+void PackedParameters::open(const Json& backend, std::size_t most_parts, const ReadLimits& limits) {
+  try {
+    read(backend, most_parts, limits);
+  } catch (const InputError& error) {
+    throw InputError(error.what(), need::PackedWeights{});
+  }
 }
 
 void PackedParameters::read(const Json& backend, std::size_t most_parts, const ReadLimits& limits) {
@@ -114,14 +124,16 @@ void PackedParameters::read(const Json& backend, std::size_t most_parts, const R
     return found == header.metadata.end() ? std::string("none") : found->second;
   };
   if (said("format") != kFormat) {
-    throw InputError(name + ": has no packed weights: its format is " + quote(said("format")),
-                     need::PackedWeights{});
+    throw InputError(name + ": has no packed weights: its format is " + quote(said("format")));
+  }
+  if (said("version") != kVersion) {
+    throw InputError(name + ": has packed weights of version " + quote(said("version")) +
+                     ", and this program reads version " + kVersion);
   }
   for (const char* const key : kFacts) {
     if (said(key) == fact(backend, key)) continue;
     throw InputError(name + ": is packed for another " + std::string(key) + ": " +
-                         quote(said(key)) + ", and this run has " + quote(fact(backend, key)),
-                     need::PackedWeights{});
+                     quote(said(key)) + ", and this run has " + quote(fact(backend, key)));
   }
   for (const safetensors::Tensor& tensor : header.tensors) {
     offsets_[{said(kDigest + tensor.name), tensor.size_bytes()}] = header.size_bytes + tensor.begin;
@@ -133,7 +145,7 @@ Stretch PackedParameters::find(std::span<const std::byte> bytes, const std::stri
   if (found == offsets_.end()) {
     throw InputError(file_.name() + ": has no parameters of " + what +
                          " as this run computes with them: it was packed from other weights, for "
-                         "another schedule or by other algorithms",
+                         "another schedule, other threads or by other algorithms",
                      need::PackedWeights{});
   }
   return {found->second, bytes.size()};

@@ -49,6 +49,7 @@ class PackedParameters {
   const DirectFile& file() const { return file_; }
 
  private:
+  void open(const Json& backend, std::size_t most_parts, const ReadLimits& limits);
   void read(const Json& backend, std::size_t most_parts, const ReadLimits& limits);
 
   DirectFile file_;

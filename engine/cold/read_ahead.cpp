@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <system_error>
 
+#include "engine/host/cores.h"
 #include "hios/base/error.h"
 
 namespace hios {
@@ -29,13 +31,15 @@ void ReadAhead::FreeBuffer::operator()(std::byte* buffer) const { std::free(buff
 ReadAhead::ReadAhead(const DirectFile& file, std::span<const Stretch> stretches,
                      const Options& options)
     : file_(file), options_(options) {
+  std::vector<Stretch> some;
+  std::ranges::copy_if(stretches, std::back_inserter(some), &Stretch::size_bytes);
   Bytes size = std::min(kFirstChunk, options_.chunk_bytes);
-  for (std::size_t i = 0; i < stretches.size();) {
-    const Bytes begin = stretches[i].offset;
-    Bytes end = begin + stretches[i].size_bytes;
-    for (++i; i < stretches.size(); ++i) {
-      if (stretches[i].offset < end || stretches[i].offset > end + kGap) break;
-      end = stretches[i].offset + stretches[i].size_bytes;
+  for (std::size_t i = 0; i < some.size();) {
+    const Bytes begin = some[i].offset;
+    Bytes end = begin + some[i].size_bytes;
+    for (++i; i < some.size(); ++i) {
+      if (some[i].offset < end || some[i].offset > end + kGap) break;
+      end = some[i].offset + some[i].size_bytes;
     }
     for (Bytes at = down(begin); at < end;) {
       chunks_.push_back({at, std::min(size, end - at)});
@@ -91,6 +95,7 @@ bool ReadAhead::wait_for_turn(Slot& slot, std::uint64_t turn) const {
 }
 
 void ReadAhead::serve(Slot& slot, std::size_t first) {
+  allow_cores(options_.cores);
   std::uint64_t turn = 0;
   for (std::uint64_t seen = 0;;) {
     iteration_.wait(seen, std::memory_order_acquire);
@@ -99,11 +104,12 @@ void ReadAhead::serve(Slot& slot, std::size_t first) {
     for (std::size_t c = first; c < chunks_.size(); c += slots_.size()) {
       if (!wait_for_turn(slot, turn)) return;
       try {
-        file_.read(slot.buffer.get(), chunks_[c].offset, chunks_[c].needed, options_.chunk_bytes);
+        const Bytes room = (chunks_[c].needed + kPage - 1) / kPage * kPage;
+        file_.read(slot.buffer.get(), chunks_[c].offset, chunks_[c].needed, room);
       } catch (...) {
         slot.failure = std::current_exception();
       }
-      slot.turn.store(turn + 1, std::memory_order_release);
+      slot.turn.store(turn + 1);
       slot.turn.notify_all();
       turn += 2;
     }

@@ -22,7 +22,8 @@ struct Stretch {
 
 /// Reads the stretches of a file in their order, ahead of one consumer: a few threads each read a
 /// chunk into a buffer of their own, so that the disk always has requests. Stretches that lie close
-/// to each other in the file are read as one. Nothing is allocated after the constructor.
+/// to each other in the file are read as one. Nothing is allocated after the constructor, unless
+/// the file cannot be read.
 class ReadAhead {
  public:
   /// How the disk is asked: smaller chunks and fewer of them read slower on the disks that were
@@ -30,6 +31,7 @@ class ReadAhead {
   struct Options {
     Bytes chunk_bytes = Bytes{4} << 20;  ///< of a power of two of pages
     std::size_t depth = 4;               ///< chunks that are read at the same time
+    std::vector<int> cores = {};         ///< see Loader
   };
 
   /// `file` outlives this. Throws RunError where the system starts no thread or memory is short.
@@ -38,8 +40,7 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Starts to read all stretches. REQUIRES: all were copied since the last begin(), or none was
-  /// begun.
+  /// Starts to read all stretches. REQUIRES: all were copied since the last begin().
   void begin();
   /// Copies bytes of the file, once they were read. Throws what reading them did. REQUIRES: called
   /// by one thread, in the order of the stretches, for all their bytes.

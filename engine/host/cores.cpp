@@ -36,6 +36,14 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
+void allow_cores(const std::vector<int>& cores) {
+  if (cores.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(0, sizeof(set), &set);  // a refusal costs time, nothing else
+}
+
 std::vector<int> assign_cores(const std::vector<int>& allowed,
                               const std::vector<int>& threads_by_local_rank, std::size_t local_rank,
                               bool oversubscribe) {

@@ -13,6 +13,10 @@ namespace hios {
 /// job of the same process would find only their cores.
 std::vector<int> allowed_cores();
 
+/// Lets the calling thread use these cores; empty: it goes on with its own. A thread begins with
+/// those of the thread that started it, which may be a single one, where a backend has pinned that.
+void allow_cores(const std::vector<int>& cores);
+
 /// Returns the cores of one rank of a host: consecutive ones of those allowed, by local rank.
 /// `threads_by_local_rank` has one entry for each rank of this host. Throws InputError where the
 /// ranks of the host want more threads than there are cores, unless `oversubscribe`: then cores are

@@ -234,10 +234,13 @@ std::vector<std::string> RunJob::steps() {
                      steps_text(state_->plan, state_->inputs.network.coarse.graph));
 }
 
-void RunJob::write_packed_parameters(const std::filesystem::path& file, Existing existing) {
+void RunJob::write_packed_parameters(const std::filesystem::path& file,
+                                     const std::vector<HeldOperator>& held, Existing existing) {
   State& job = *state_;
   InputSource source(job.options.seed, job.inputs.input);
-  Executor executor(job.context(source), job.plan);
+  RankPlan plan = job.plan;
+  plan.held = held;
+  Executor executor(job.context(source), plan);
   write_packed(file, job.mine.backend->describe(), executor.parameters(), existing);
   executor.close();
 }

@@ -143,9 +143,11 @@ class RunJob {
   /// Returns the steps of each rank, a line a step, by rank, on every rank.
   std::vector<std::string> steps();
 
-  /// Writes the parameters of all operators, in the layouts in which this job computes with them
-  /// (engine/cold/packed_parameters.h). REQUIRES: one rank. Throws as write_packed() does.
-  void write_packed_parameters(const std::filesystem::path& file, Existing existing);
+  /// Writes the parameters of all operators (engine/cold/packed_parameters.h), in the layouts in
+  /// which this job computes with them, and in those of another schedule's groups: `held`.
+  /// REQUIRES: one rank. Throws as write_packed() does.
+  void write_packed_parameters(const std::filesystem::path& file,
+                               const std::vector<HeldOperator>& held, Existing existing);
 
   /// Runs, measures and verifies. Called once. Throws InputError, the same on all ranks and before
   /// anything runs, where a rank holds more than its device's memory_bytes.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "engine/cold/read_ahead.h"
 #include "engine/run/memory_estimate.h"
 
 namespace hios {
@@ -27,7 +28,7 @@ Bytes all_outputs(const CoarseGraph& coarse, const Model& model) {
 /// Returns the bytes of a cold start's parameters that are there twice: what loads bring is kept in
 /// other memory than operators read, and what is read in place has memory that none reads. Adds
 /// those that are only passed on.
-/// Loads from a disk (`disks`: these stores) keep nothing.
+/// Loads from a disk (`disks`: these stores) keep nothing, but have buffers.
 Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
                    const std::vector<StoreId>& disks) {
   Bytes sum = 0;
@@ -41,6 +42,12 @@ Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
   for (const HeldOperator& held : plan.held) sum += coarse.graph.op(held.op).parameter_bytes;
   for (const PlannedEviction& eviction : plan.evictions) {
     if (eviction.resident) sum += eviction.size_bytes;
+  }
+  for (const auto& lane : plan.lanes) {
+    const bool reads = std::ranges::any_of(lane, [&](const PlannedLoad& load) {
+      return load.store && std::ranges::count(disks, *load.store) > 0;
+    });
+    if (reads) sum += ReadAhead::buffer_bytes({});
   }
   return sum;
 }
@@ -88,7 +95,7 @@ void keep_largest(std::vector<NeededTensor>& tensors) {
 HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
                    Backend& backend, const HostSteps& steps) {
   HostNeed need;
-  if (plan.slots.empty()) return need;
+  if (plan.slots.empty() && !plan.has_parameters()) return need;
   const bool in_host_memory = backend.accelerator() == nullptr;
   const Shape& input = model.tensor(model.input()).shape;
   const Bytes values = input.size_bytes(sizeof(float));

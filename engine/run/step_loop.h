@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -218,11 +219,11 @@ void StepLoop::await_loads(Runner& runner, Ended&& ended) {
 // soon as this rank looks.
 template <StepRunner Runner>
 void StepLoop::evict(std::size_t eviction, Runner& runner) {
-  for (const std::size_t send : plan_.evictions[eviction].sends) {
-    while (!courier_->sent(send)) {
-      runner.poll();
-      Loader::yield();
-    }
+  const auto& sends = plan_.evictions[eviction].sends;
+  if (!sends.empty()) {
+    await_loads(runner, [&] {
+      return std::ranges::all_of(sends, [&](std::size_t send) { return courier_->sent(send); });
+    });
   }
   if (options_.overwrites_evicted) kept_->evict(eviction);
 }

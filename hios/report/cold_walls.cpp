@@ -19,7 +19,7 @@ Json statistics_json(const std::vector<double>& samples) {
 std::string disk_text(const DiskReads& disk) {
   std::string text = "loads are read from " + printable(disk.file, 200);
   if (disk.direct) return text + ", past the page cache";
-  text += ", whose file system reads through the page cache only";
+  text += ", whose file system is memory or reads through the page cache only";
   if (disk.cached_bytes == 0) return text + ": it was dropped before each cold start";
   return text + ", and " + size_text(disk.cached_bytes) +
          " of it stayed there: these loads are from memory, not from a disk";

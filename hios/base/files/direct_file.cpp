@@ -1,8 +1,10 @@
 #include "hios/base/files/direct_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +30,13 @@ bool reads(int descriptor) {
   const std::unique_ptr<void, FreePage> page(
       std::aligned_alloc(DirectFile::kAlignment, DirectFile::kAlignment));
   return page && ::pread(descriptor, page.get(), DirectFile::kAlignment, 0) >= 0;
+}
+
+/// Returns true for a file system that is memory. Some take the flag for direct reads.
+bool is_memory(int descriptor) {
+  struct statfs status {};
+  if (::fstatfs(descriptor, &status) != 0) return false;
+  return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
 }
 
 /// The pages of a file, mapped but not touched.
@@ -59,7 +68,7 @@ class Mapping {
 
 DirectFile::DirectFile(const std::filesystem::path& file) : name_(shown(file)), descriptor_(-1) {
   descriptor_ = Descriptor(::open(file.c_str(), kFlags | O_DIRECT));
-  if (!descriptor_.is_open() || !reads(descriptor_.get())) {
+  if (!descriptor_.is_open() || !reads(descriptor_.get()) || is_memory(descriptor_.get())) {
     direct_ = false;
     descriptor_ = Descriptor(::open(file.c_str(), kFlags));
   }
@@ -78,8 +87,10 @@ void DirectFile::read(std::byte* to, Bytes offset, Bytes needed, Bytes room) con
     const ssize_t more =
         ::pread(descriptor_.get(), to + got, room - got, static_cast<off_t>(offset + got));
     if (more < 0 && errno == EINTR) continue;
-    const std::string where = name_ + ": from byte " + std::to_string(offset + got);
-    if (more < 0) throw RunError(where + " it cannot be read: " + system_error());
+    if (more < 0) {
+      throw RunError(name_ + ": cannot be read from byte " + std::to_string(offset + got) +
+                     " on: " + system_error());
+    }
     got += static_cast<Bytes>(more);
     // A direct read that ends between two multiples has met the end of the file.
     if (got < needed && (more == 0 || (direct_ && got % kAlignment != 0))) {

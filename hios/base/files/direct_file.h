@@ -10,8 +10,8 @@
 namespace hios {
 
 /// A file that is read past the page cache (O_DIRECT), so that its bytes come from the disk at each
-/// time. Where the file system refuses that, its pages are read through the cache, and direct()
-/// says so. Any thread may read; the other functions are for one.
+/// time. Where the file system refuses that or is memory itself, its pages are read through the
+/// cache, and direct() says so. Any thread may read; the other functions are for one.
 class DirectFile {
  public:
   /// Offsets, sizes and addresses of direct reads are multiples of it: a page, which is a multiple

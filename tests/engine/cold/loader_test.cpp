@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "support/expect_error.h"
+#include "support/programs/temporary_folder.h"
 
 namespace hios {
 namespace {
@@ -122,6 +128,42 @@ TEST_F(LoaderTest, EndsWhileItLoads) {
     loader.begin();
   }
   EXPECT_TRUE(loaded(lanes_[0][1]));
+}
+
+// Loads from memory and from the file follow each other in a lane.
+TEST_F(LoaderTest, ALaneReadsItsFile) {
+  add_lane({{300'000}, {5000, 7}, {700'000}});
+  std::string content(123, 'x');
+  for (ParameterCopy& copy : lanes_[0][1]) {
+    copy.offset = content.size();
+    content.append(reinterpret_cast<const char*>(copy.from), copy.size_bytes);
+  }
+  const test::TemporaryFolder folder;
+  const DirectFile file(folder.put("f", content));
+  Loader loader(lanes_, {}, {}, &file);
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    forget();
+    loader.begin();
+    loader.finish();
+    for (const auto& load : lanes_[0]) EXPECT_TRUE(loaded(load));
+  }
+}
+
+TEST_F(LoaderTest, AFileThatCannotBeReadEndsEveryWait) {
+  add_lane({{10}, {200'000}});
+  add_lane({{10}});
+  lanes_[0][1][0].offset = 0;
+  const test::TemporaryFolder folder;
+  const auto path = folder.put("f", std::string(200'000, 'x'));
+  const DirectFile file(path);
+  Loader loader(lanes_, {}, {}, &file);
+  std::filesystem::resize_file(path, 100);
+  loader.begin();
+  const std::initializer_list<std::string_view> words = {"f: ends at byte ", "when the run began"};
+  test::expect_error([&] { loader.finish(); }, words);
+  test::expect_error([&] { static_cast<void>(loader.ended()); }, words);
+  test::expect_error([&] { static_cast<void>(loader.ended(0, 1)); }, words);
+  EXPECT_TRUE(loader.ended(0, 0));
 }
 
 TEST_F(LoaderTest, ALoadOfNoBytesEnds) {

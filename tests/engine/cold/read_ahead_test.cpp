@@ -38,7 +38,7 @@ class ReadAheadTest : public testing::Test {
   std::filesystem::path path_;
 };
 
-TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderAgainAndAgain) {
+TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -55,7 +55,8 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderAgainAndAgain) {
       stretches.push_back({offset, size});
       end = offset + size;
     }
-    ReadAhead reader(file, stretches, {.chunk_bytes = Bytes{4096} << draw(7), .depth = 1 + draw(4)});
+    ReadAhead reader(file, stretches,
+                     {.chunk_bytes = Bytes{4096} << draw(7), .depth = 1 + draw(4)});
     for (int iteration = 0; iteration < 3; ++iteration) {
       expect_right(reader, stretches, 1 + draw(50'000));
     }

@@ -177,11 +177,26 @@ TEST_F(ColdStartFromDisk, ReadsWhatWasPacked) {
   EXPECT_EQ(verified.exit_status, 0) << verified.out << verified.err;
 }
 
-TEST_F(ColdStartFromDisk, WhatDoesNotFitIsRefused) {
-  expect_refused(hios_run(1, run_flags()),
-                 "s.json: $.weights: it loads from a disk, and no file of weights was given; make "
-                 "it on one rank, with the model, schedule and profile of the run, by hios-run "
-                 "--write-weights FILE --packed, and give the run --weights FILE");
+TEST_F(ColdStartFromDisk, AFileOfWeightsIsPackedLater) {
+  const auto written =
+      hios_run(1, model() + Words{"--seed", "7", "--write-weights", folder_.file("w")});
+  ASSERT_EQ(written.exit_status, 0) << written.err;
+  const auto packed = hios_run(1, with_weights() + Words{"--packed"});
+  ASSERT_EQ(packed.exit_status, 0) << packed.err;
+  const auto done = hios_run(1, with_weights() + kFewRuns + Words{"--verify"});
+  EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+  expect_refused(hios_run(1, with_weights() + Words{"--packed"}), "w.packed: exists");
+  expect_refused(hios_run(1, model() + Words{"--packed"}),
+                 "--packed packs the weights of --write-weights FILE or --weights FILE: give one");
+}
+
+TEST_F(ColdStartFromDisk, ParametersThatDoNotFitAreRefused) {
+  expect_refused(
+      hios_run(1, run_flags()),
+      "s.json: $.weights: it loads from a disk, and no file of weights was given; pack "
+      "weights on one rank, with the model, schedule and profile of the run, by hios-run "
+      "--write-weights FILE --packed (new ones) or --weights FILE --packed, and give the "
+      "run --weights FILE");
   write_weights({"--seed", "7"});
   const std::string packed = content_of(folder_.file("w.packed"));
   write_weights({"--seed", "8"});

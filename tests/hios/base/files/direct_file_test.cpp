@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
+
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -58,17 +61,28 @@ TEST_F(DirectFileTest, AFileThatShrinksIsNamedWithTheByte) {
   EXPECT_EQ(read(file, kPage, 7).size(), 7u);
 }
 
-TEST_F(DirectFileTest, WhatIsNoFileIsRefused) {
+TEST_F(DirectFileTest, OtherThanFilesAreRefused) {
   test::expect_error([&] { DirectFile(folder_ / "none"); }, {"none: cannot be read: "});
   test::expect_error([&] { DirectFile("/dev/zero"); }, {"/dev/zero: is no regular file"});
 }
 
-// Systems differ in what they drop, so only that the count is one is tested.
-TEST_F(DirectFileTest, CachedBytesAreAtMostTheFiles) {
-  const DirectFile file(put(2 * kPage + 1));
+// Systems differ in what they drop, but each reads a page into its cache.
+TEST_F(DirectFileTest, CachedBytesAreThoseThatWereRead) {
+  const auto path = put(2 * kPage + 1);
+  const DirectFile file(path);
   file.drop_cached();
-  EXPECT_LE(file.cached_bytes(), 2 * kPage + 1);
+  static_cast<void>(test::content_of(path));
+  EXPECT_EQ(file.cached_bytes(), 2 * kPage + 1);
   EXPECT_EQ(DirectFile(put(0)).cached_bytes(), 0u);
+}
+
+TEST_F(DirectFileTest, AFileInMemoryIsNotReadDirectly) {
+  if (!std::filesystem::is_directory("/dev/shm")) GTEST_SKIP() << "no /dev/shm";
+  const std::string file = "/dev/shm/hios-direct-file-test-" + std::to_string(::getpid());
+  std::ofstream(file) << "bytes";
+  const bool direct = DirectFile(file).direct();
+  std::filesystem::remove(file);
+  EXPECT_FALSE(direct);
 }
 
 }  // namespace
