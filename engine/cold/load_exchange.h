@@ -55,7 +55,7 @@ struct LoadExchange {
   std::vector<BatonReceive> batons_received;
   /// Where all loads come first: the ranks that this one tells that its loads have ended, and those
   /// that tell it.
-  std::vector<Rank> tells, told_by;
+  std::vector<Rank> tells, hears_from;
   int numbers = 0;   ///< loads of the schedule, those included that nothing needs
   bool any = false;  ///< some rank has such messages; the same on all ranks
 };

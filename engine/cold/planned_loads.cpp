@@ -180,7 +180,7 @@ class LoadPlanner {
         if (!loads_to[from] || from == to || schedule_.devices[to].empty()) continue;
         plan_.exchange.any = true;
         if (from == here_) plan_.exchange.tells.emplace_back(to);
-        if (to == here_) plan_.exchange.told_by.emplace_back(from);
+        if (to == here_) plan_.exchange.hears_from.emplace_back(from);
       }
     }
   }

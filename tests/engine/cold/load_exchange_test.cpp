@@ -118,8 +118,8 @@ TEST_F(TwoRanks, WhereAllLoadsComeFirstRanksTellEachOther) {
   schedule_.weights->load_first = true;
   const auto planned = plans();
   EXPECT_EQ(planned[0].exchange.tells, std::vector{Rank(1)});
-  EXPECT_EQ(planned[0].exchange.told_by, std::vector{Rank(1)});
-  EXPECT_EQ(planned[1].exchange.told_by, std::vector{Rank(0)});
+  EXPECT_EQ(planned[0].exchange.hears_from, std::vector{Rank(1)});
+  EXPECT_EQ(planned[1].exchange.hears_from, std::vector{Rank(0)});
 }
 
 }  // namespace

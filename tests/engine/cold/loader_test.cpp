@@ -160,9 +160,9 @@ TEST_F(LoaderTest, AFileThatCannotBeReadEndsEveryWait) {
   std::filesystem::resize_file(path, 100);
   loader.begin();
   const std::initializer_list<std::string_view> words = {"f: ends at byte ", "when the run began"};
-  test::expect_error([&] { loader.finish(); }, words);
-  test::expect_error([&] { static_cast<void>(loader.ended()); }, words);
-  test::expect_error([&] { static_cast<void>(loader.ended(0, 1)); }, words);
+  test::expect_error<RunError>([&] { loader.finish(); }, words);
+  test::expect_error<RunError>([&] { static_cast<void>(loader.ended()); }, words);
+  test::expect_error<RunError>([&] { static_cast<void>(loader.ended(0, 1)); }, words);
   EXPECT_TRUE(loader.ended(0, 0));
 }
 

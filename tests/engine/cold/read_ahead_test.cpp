@@ -81,7 +81,7 @@ TEST_F(ReadAheadTest, AFileThatShrinksEndsTheCopy) {
   std::filesystem::resize_file(path_, 300'000);
   reader.begin();
   std::string copied(content_.size(), '\0');
-  test::expect_error(
+  test::expect_error<RunError>(
       [&] { reader.copy(reinterpret_cast<std::byte*>(copied.data()), 0, copied.size()); },
       {"f: ends at byte ", "when the run began"});
 }

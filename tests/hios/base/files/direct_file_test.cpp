@@ -55,9 +55,9 @@ TEST_F(DirectFileTest, AFileThatShrinksIsNamedWithTheByte) {
   const auto path = put(3 * kPage);
   const DirectFile file(path);
   std::filesystem::resize_file(path, kPage + 7);
-  test::expect_error([&] { read(file, 0, 2 * kPage); },
-                     {"f: ends at byte ", ", and had 12288 bytes when the run began"});
-  test::expect_error([&] { read(file, 2 * kPage, 1); }, {"f: ends at byte 8192"});
+  test::expect_error<RunError>([&] { read(file, 0, 2 * kPage); },
+                               {"f: ends at byte ", ", and had 12288 bytes when the run began"});
+  test::expect_error<RunError>([&] { read(file, 2 * kPage, 1); }, {"f: ends at byte 8192"});
   EXPECT_EQ(read(file, kPage, 7).size(), 7u);
 }
 

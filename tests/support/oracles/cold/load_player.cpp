@@ -149,7 +149,7 @@ class LoadPlayer {
     };
     if (kind == Kind::kParameters) return std::ranges::any_of(exchange.receives, fits);
     if (kind == Kind::kBaton) return std::ranges::any_of(exchange.batons_received, fits);
-    return std::ranges::count(exchange.told_by, Rank(from)) == 1;
+    return std::ranges::count(exchange.hears_from, Rank(from)) == 1;
   }
 
   bool may_load(std::size_t r, std::size_t l) const {
@@ -181,7 +181,7 @@ class LoadPlayer {
     for (const LaneWait& wait : plans_[r].waits[s]) {
       if (!ended(r, {wait.lane, wait.load})) return false;
     }
-    for (const Rank peer : plans_[r].exchange.told_by) {
+    for (const Rank peer : plans_[r].exchange.hears_from) {
       if (!arrived(r, {Kind::kEnd, peer.index(), r, 0})) return false;
     }
     for (const Group& group : stages[s].groups) {
@@ -230,7 +230,7 @@ class LoadPlayer {
               rank + " has not sent all");
     report_if(ranks_[r].arrived.size() < exchange.receives.size() +
                                              exchange.batons_received.size() +
-                                             exchange.told_by.size(),
+                                             exchange.hears_from.size(),
               rank + " has not received all");
   }
 
