@@ -124,7 +124,7 @@ Table table_of(const Platform& platform) {
   return table;
 }
 
-/// Returns what the file keeps beside the platform: where it comes from.
+/// Returns the origin of the platform, which the file keeps as "extra".
 Json extra_of(const PlatformCommand& command, const job::FoundPlatform& found) {
   Json extra = {{"machine", command.topology.value_or("this")}};
   if (!found.adapters.empty()) extra["network_adapters"] = found.adapters;
@@ -148,7 +148,7 @@ void write_results(const PlatformCommand& command, const job::FoundPlatform& fou
   show(table.text(line_width()));
   std::string assumed;
   for (const std::string& text : all_assumed(found.described)) assumed += "  " + text + "\n";
-  if (!assumed.empty()) show("neither told nor measured, but assumed:\n" + assumed);
+  if (!assumed.empty()) show("neither reported nor measured, but assumed:\n" + assumed);
   if (command.common.csv) write_text(*command.common.csv, table.csv(), command.common.existing);
   if (command.common.json) write_json(*command.common.json, json, command.common.existing);
 }

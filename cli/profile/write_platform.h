@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/program_options.hpp>
-
 #include "cli/flags/flags.h"
 #include "engine/job/ranks/watch.h"
 

@@ -18,7 +18,7 @@
 // port and as the only thing below it, and machine_platform.cpp makes them one bus.
 //
 // An XML may say anything: every link of it that hwloc accepts is read, and speeds of 0 are not
-// told. tests/engine/discovery/recorded_machines_test.cpp
+// reported. tests/engine/discovery/recorded_machines_test.cpp
 
 namespace hios::discovery {
 namespace {
@@ -84,7 +84,7 @@ class MachineReader {
   std::map<unsigned, std::size_t> node_indices_;  // by the operating system's number
 };
 
-/// Returns the bandwidth of reading a node from its own cores, where the firmware or hwloc tells
+/// Returns the bandwidth of reading a node from its own cores, where the firmware or hwloc reports
 /// it.
 std::optional<double> MachineReader::memory_gb_per_s(hwloc_obj_t node) const {
   hwloc_location from{};
@@ -229,7 +229,7 @@ TopologyHandle new_topology() {
 
 Machine this_machine() {
   const TopologyHandle topology = new_topology();
-  // They would open displays and load compilers, and tell nothing of buses.
+  // They would open displays and load compilers, and report nothing of buses.
   for (const char* component : {"gl", "opencl"}) {
     hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                   component);

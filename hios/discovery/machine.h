@@ -9,7 +9,7 @@
 
 /// A machine in neutral words: memory, PCIe links, GPUs, disks and network adapters, as some
 /// library found them. Positions in these lists are the numbers by which they refer to each other.
-/// Bandwidths are in 10⁹ bytes a second, one direction; empty: not told.
+/// Bandwidths are in 10⁹ bytes a second, one direction; empty: not reported.
 namespace hios::discovery {
 
 /// A NUMA node: memory, and the cores next to it.
@@ -32,7 +32,7 @@ struct PciLink {
 
 struct Gpu {
   std::string model;       ///< "NVIDIA RTX A6000"; may be empty
-  Bytes memory_bytes = 0;  ///< 0: not told
+  Bytes memory_bytes = 0;  ///< 0: not reported
   std::size_t link = 0;    ///< its PciLink
 };
 

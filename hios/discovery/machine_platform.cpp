@@ -27,7 +27,7 @@ std::string number_text(double value) {
 struct Hop {
   std::string name;
   double gb_per_s = 0;
-  std::string assumed;  ///< the words of its bandwidth; empty: it was told
+  std::string assumed;  ///< the words of its bandwidth; empty: it was reported
   std::set<std::size_t> ways = {};
 };
 
@@ -92,12 +92,12 @@ class Map {
   Described describe(std::vector<Device> devices, std::vector<Store> stores);
 
  private:
-  std::size_t hop(const std::string& name, std::optional<double> told, double assumed,
+  std::size_t hop(const std::string& name, std::optional<double> reported, double assumed,
                   const char* what) {
     const auto [found, is_new] = by_name_.emplace(name, hops_.size());
     if (is_new) {
       hops_.push_back(
-          {name, told.value_or(assumed), told ? "" : assumption(what, assumed, "GB/s")});
+          {name, reported.value_or(assumed), reported ? "" : assumption(what, assumed, "GB/s")});
     }
     return found->second;
   }
@@ -168,7 +168,7 @@ std::vector<std::size_t> to_gpu(Map& map, std::size_t node, const Gpu& gpu) {
 }
 
 /// Returns the NVLinks' bandwidth from one GPU to another; 0: there are none.
-double nvlink_gb_per_s(const Machine& machine, std::size_t from, std::size_t to) {
+double direct_gb_per_s(const Machine& machine, std::size_t from, std::size_t to) {
   double sum = 0;
   for (const NvLink& link : machine.nvlinks) {
     if (link.from == from && link.to == to) sum += link.gb_per_s;
@@ -189,7 +189,7 @@ double switch_gb_per_s(const Machine& machine, std::size_t gpu) {
 std::vector<std::size_t> between_gpus(Map& map, std::size_t from, std::size_t to) {
   const Machine& machine = map.machine();
   const std::string a = std::to_string(from), b = std::to_string(to);
-  if (const double direct = nvlink_gb_per_s(machine, from, to); direct > 0)
+  if (const double direct = direct_gb_per_s(machine, from, to); direct > 0)
     return {map.cable("nvlink-" + a + "-" + b, direct)};
   const double out = switch_gb_per_s(machine, from), in = switch_gb_per_s(machine, to);
   if (out > 0 && in > 0)
@@ -303,7 +303,7 @@ std::vector<std::vector<int>> cores_of_ranks(const Machine& machine, const std::
   if (all.size() < ranks * of_rank) {
     throw InputError(file + ": the machine has no GPU that can compute, and " +
                      std::to_string(all.size()) + " cores, fewer than " + std::to_string(ranks) +
-                     " ranks of " + std::to_string(threads) + " threads need");
+                     " ranks of " + std::to_string(threads) + " threads need: use fewer");
   }
   std::vector<std::vector<int>> cores;
   for (std::size_t r = 0; r < ranks; ++r)

@@ -10,7 +10,7 @@
 /// The platform of a machine, from what is known of it without measuring.
 namespace hios::discovery {
 
-/// Values of everything that a description does not tell. GB/s are 10⁹ bytes a second.
+/// Values of everything that a description does not report. GB/s are 10⁹ bytes a second.
 inline constexpr double kMemoryGbPerS = 100;  ///< reading the memory of a NUMA node
 inline constexpr double kPackageGbPerS = 40;  ///< from one processor package to another
 inline constexpr double kPciGbPerS = 15.75;   ///< a PCIe link: 16 lanes of the third generation
@@ -39,7 +39,7 @@ std::vector<std::vector<int>> cores_of_ranks(const Machine& machine, const std::
 /// A platform, and what had to be assumed for it.
 struct Described {
   Platform platform;
-  /// What was assumed for each route, by route: "reading the memory of a NUMA node: 100 GB/s".
+  /// The assumptions about each route, by route: "reading the memory of a NUMA node: 100 GB/s".
   std::vector<std::vector<std::string>> assumed;
   /// The same for devices: "memory of gpu0: no limit".
   std::vector<std::string> assumed_of_devices;

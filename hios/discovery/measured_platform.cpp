@@ -35,7 +35,7 @@ std::string name_of(const Platform& platform, const std::vector<RouteFigure>& fi
 /// Buses under construction, each once.
 class BusList {
  public:
-  explicit BusList(const Topology& told) : told_(told) {}
+  explicit BusList(const Topology& reported) : reported_(reported) {}
 
   BusId add(Bus bus) {
     buses_.push_back(std::move(bus));
@@ -45,34 +45,34 @@ class BusList {
   BusId kept(BusId old) {
     const auto found = kept_.find(old);
     if (found != kept_.end()) return found->second;
-    return kept_.emplace(old, add(told_.bus(old))).first->second;
+    return kept_.emplace(old, add(reported_.bus(old))).first->second;
   }
   std::vector<Bus> take() { return std::move(buses_); }
 
  private:
-  const Topology& told_;
+  const Topology& reported_;
   std::vector<Bus> buses_;
   std::map<BusId, BusId> kept_;
 };
 
 }  // namespace
 
-Described with_measurements(const Described& told, const std::vector<RouteFigure>& figures,
+Described with_measurements(const Described& reported, const std::vector<RouteFigure>& figures,
                             const std::vector<SharedBus>& shared) {
-  const Topology& topology = *told.platform.topology();
+  const Topology& topology = *reported.platform.topology();
   std::set<std::string> names;
   for (const Bus& bus : topology.buses()) names.insert(bus.name);
   BusList buses(topology);
   std::vector<std::vector<BusId>> over(figures.size());
   for (const SharedBus& bus : shared) {
-    const BusId id = buses.add({name_of(told.platform, figures, bus, names), bus.gb_per_s});
+    const BusId id = buses.add({name_of(reported.platform, figures, bus, names), bus.gb_per_s});
     for (const std::size_t route : bus.routes) over[route].push_back(id);
   }
   std::map<RouteId, std::size_t> figure_of;
   for (std::size_t f = 0; f < figures.size(); ++f)
     figure_of.emplace(topology.find(figures[f].from, figures[f].to).value(), f);
 
-  Described result{Platform(), told.assumed, told.assumed_of_devices};
+  Described result{Platform(), reported.assumed, reported.assumed_of_devices};
   std::vector<Route> routes(topology.routes().begin(), topology.routes().end());
   for (std::size_t r = 0; r < routes.size(); ++r) {
     const auto measured = figure_of.find(RouteId(r));
@@ -86,7 +86,7 @@ Described with_measurements(const Described& told, const std::vector<RouteFigure
     routes[r].gb_per_s = figure.gb_per_s;
     result.assumed[r].clear();
   }
-  const auto devices = told.platform.devices();
+  const auto devices = reported.platform.devices();
   const auto stores = topology.stores();
   result.platform = Platform({devices.begin(), devices.end()}, {stores.begin(), stores.end()},
                              buses.take(), std::move(routes));

@@ -21,7 +21,7 @@ struct RouteFigure {
 /// buses alone, whose routes are positions in `figures`. A bus is named by the store or device that
 /// all of its routes begin or end at ("dram-out", "gpu0-in"), or shared-N. Other routes stay as
 /// they were described; buses without routes are left out. REQUIRES: the platform has these routes.
-Described with_measurements(const Described& told, const std::vector<RouteFigure>& figures,
+Described with_measurements(const Described& reported, const std::vector<RouteFigure>& figures,
                             const std::vector<SharedBus>& shared);
 
 }  // namespace hios::discovery

@@ -32,24 +32,24 @@ std::optional<double> nvlink_gb_per_s(unsigned version) {
 }
 
 void add_nvidia(Machine& machine, const std::vector<NvidiaGpu>& gpus) {
-  for (const NvidiaGpu& told : gpus) {
-    auto found = find_gpu(machine, told.address);
+  for (const NvidiaGpu& reported : gpus) {
+    auto found = find_gpu(machine, reported.address);
     if (!found) {
       found = machine.gpus.size();
       machine.gpus.push_back({.model = "", .link = machine.links.size()});
       machine.links.push_back(
-          {.address = told.address, .above = {}, .gb_per_s = told.pcie_gb_per_s});
+          {.address = reported.address, .above = {}, .gb_per_s = reported.pcie_gb_per_s});
     }
     Gpu& gpu = machine.gpus[*found];
-    if (gpu.model.empty()) gpu.model = told.model;
-    if (gpu.memory_bytes == 0) gpu.memory_bytes = told.memory_bytes;
+    if (gpu.model.empty()) gpu.model = reported.model;
+    if (gpu.memory_bytes == 0) gpu.memory_bytes = reported.memory_bytes;
     auto& link = machine.links[gpu.link];
-    if (!link.gb_per_s) link.gb_per_s = told.pcie_gb_per_s;
+    if (!link.gb_per_s) link.gb_per_s = reported.pcie_gb_per_s;
   }
   if (!machine.nvlinks.empty() || !machine.nvswitch_ports.empty()) return;
-  for (const NvidiaGpu& told : gpus) {
-    const std::size_t from = find_gpu(machine, told.address).value();
-    for (const NvidiaLink& link : told.links) {
+  for (const NvidiaGpu& reported : gpus) {
+    const std::size_t from = find_gpu(machine, reported.address).value();
+    for (const NvidiaLink& link : reported.links) {
       if (link.to_switch) {
         machine.nvswitch_ports.push_back({from, link.gb_per_s});
       } else if (const auto to = find_gpu(machine, link.peer); to && *to != from) {

@@ -6,7 +6,7 @@
 
 #include "hios/discovery/machine.h"
 
-/// GPUs as the library of NVIDIA's driver tells them, in neutral words.
+/// GPUs as the library of NVIDIA's driver reports them, in neutral words.
 namespace hios::discovery {
 
 /// An active NVLink of a GPU.
@@ -24,7 +24,7 @@ struct NvidiaGpu {
   std::vector<NvidiaLink> links = {};
 };
 
-/// Adds what the driver tells to the machine: models, memory and NVLinks, where the machine has
+/// Adds what the driver reports to the machine: models, memory and NVLinks, where the machine has
 /// none, and GPUs that it does not show (their links are roots at node 0).
 void add_nvidia(Machine& machine, const std::vector<NvidiaGpu>& gpus);
 

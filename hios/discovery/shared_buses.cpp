@@ -5,8 +5,8 @@
 
 #include "hios/evaluate/cold/flows.h"
 
-// Two routes conflict if one is slower beside the other, beyond noise: they share a bus, and the
-// sum of their rates is its bandwidth. Routes on one bus conflict pairwise with equal sums, so
+// Two routes conflict if one is slower together with the other, beyond noise: they share a bus, and
+// the sum of their rates is its bandwidth. Routes on one bus conflict pairwise with equal sums, so
 // buses are sets of pairwise conflicts, found from the least bandwidth up. A pair may have a
 // smaller sum than the bus that it is on, because it also shares a narrower one. Rates of all
 // routes at once show buses that two routes do not fill: the routes that are slower than the buses
@@ -88,13 +88,26 @@ std::vector<double> rates_together(const RouteRates& rates, const std::vector<Sh
   return together;
 }
 
-/// Returns the buses, each as fast as the fastest of its routes alone, or faster.
+/// Returns the buses, each as fast as the fastest of its routes alone, or faster; without those all
+/// of whose routes share another that is not faster.
 std::vector<SharedBus> carrying_each(std::vector<SharedBus> buses, const RouteRates& rates) {
   for (SharedBus& bus : buses) {
     for (const std::size_t route : bus.routes)
       bus.gb_per_s = std::max(bus.gb_per_s, rates.alone[route]);
   }
-  return buses;
+  std::vector<SharedBus> needed;
+  for (std::size_t b = 0; b < buses.size(); ++b) {
+    bool superfluous = false;
+    for (std::size_t other = 0; other < buses.size() && !superfluous; ++other) {
+      const bool equal =
+          buses[other].routes == buses[b].routes && buses[other].gb_per_s == buses[b].gb_per_s;
+      superfluous = other != b && (!equal || other < b) &&
+                    buses[other].gb_per_s <= buses[b].gb_per_s &&
+                    std::ranges::includes(buses[other].routes, buses[b].routes);
+    }
+    if (!superfluous) needed.push_back(buses[b]);
+  }
+  return needed;
 }
 
 }  // namespace

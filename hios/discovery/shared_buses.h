@@ -22,7 +22,7 @@ struct SharedBus {
   bool operator==(const SharedBus&) const = default;
 };
 
-/// Returns the buses that explain by what the routes lose beside each other: in pairs first, then,
+/// Returns the buses that explain by what the routes lose to each other: in pairs first, then,
 /// all at once, beyond what the buses of pairs explain. A route that is on no bus disturbs no
 /// other. A route slower than `noise` times another cannot be seen to slow it. In O(n³) for n
 /// routes. REQUIRES: rates above 0 and as many as routes; 0 < noise < 1.

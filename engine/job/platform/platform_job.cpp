@@ -138,22 +138,28 @@ FoundPlatform find_platform(Watch& watch, const PlatformOptions& options) {
   if (!disk.refused.empty()) result.warnings.push_back(disk.refused);
   watch.phase("measuring routes", kMostDiskSeconds);
   const RankRoutes routes = measure_rank_routes(measuring, disk);
+  if (routes.disturbed) {
+    result.warnings.emplace_back(
+        "the machine did other work while routes were measured: rates may be too low, and routes "
+        "may seem "
+        "to share a bus; measure again when it is idle");
+  }
   if (std::ranges::none_of(measuring.devices,
                            [](const auto& device) { return device.has_value(); })) {
     result.warnings.emplace_back(
         "no rank computes on a GPU, so that no route to one was measured: the values are those "
         "that "
-        "hwloc and NVML tell");
+        "hwloc and NVML report");
   }
-  const Platform& told = result.described.platform;
+  const Platform& reported = result.described.platform;
   const auto name = [&](const Holder& holder) {
     const auto* const store = std::get_if<StoreId>(&holder);
-    return store ? told.topology()->store(*store).name
-                 : told.device(std::get<DeviceId>(holder)).name;
+    return store ? reported.topology()->store(*store).name
+                 : reported.device(std::get<DeviceId>(holder)).name;
   };
   for (std::size_t r = 0; r < routes.figures.size(); ++r) {
     const auto& figure = routes.figures[r];
-    result.measured.push_back({name(figure.from), told.device(figure.to).name, figure.gb_per_s,
+    result.measured.push_back({name(figure.from), reported.device(figure.to).name, figure.gb_per_s,
                                routes.together_gb_per_s[r]});
   }
   result.described = with_measurements(result.described, routes.figures, routes.shared);

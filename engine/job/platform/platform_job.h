@@ -23,8 +23,8 @@ struct PlatformOptions {
   std::filesystem::path disk_folder = "";  ///< the folder of the file that is read
 };
 
-/// A measured route: its ends, and its rate alone and beside all others; for messages between
-/// ranks, which are measured alone, the same.
+/// A measured route: its ends, and its rate alone and together with all others; for messages
+/// between ranks, which are measured alone, the same.
 struct MeasuredRoute {
   std::string from, to;
   double alone_gb_per_s = 0, together_gb_per_s = 0;
@@ -46,7 +46,7 @@ FoundPlatform platform_of_xml(const PlatformOptions& options, const std::string&
 
 /// Finds what this machine has, and measures the routes to the devices of the ranks: loads from
 /// each memory and from the disk of the folder, alone, in pairs and all at once, then messages
-/// between ranks. Routes without a rank stay as hwloc and NVML tell them. Collective. Throws
+/// between ranks. Routes without a rank stay as hwloc and NVML report them. Collective. Throws
 /// InputError, the same on all ranks and before anything is measured: ranks on several hosts, a
 /// folder that takes no file, more ranks on GPUs than there are.
 FoundPlatform find_platform(Watch& watch, const PlatformOptions& options);

@@ -57,7 +57,8 @@ RouteSources sources_of(const MeasuringRank& measuring, const std::vector<Load>&
     const bool choice = measuring.nodes.size() > 1;
     mine.emplace(i, memory_source(measuring.backend,
                                   choice ? std::optional(measuring.nodes[*loads[i].node].number)
-                                         : std::nullopt));
+                                         : std::nullopt,
+                                  uncached_bytes()));
   }
   return mine;
 }
@@ -86,6 +87,8 @@ void measure_loads(const MeasuringRank& measuring, const DiskToRead& disk, RankR
   std::optional<log::Progress> progress;
   if (leads) progress.emplace("measuring routes, set");
   const Stopwatch stopwatch;
+  HostDisturbance disturbance;
+  const DisturbanceCounts before = disturbance.read();
   const RouteFigures figures =
       route_figures(measuring.transport, mine, loads.size(),
                     {.one_thread = measuring.backend.accelerator() != nullptr,
@@ -94,6 +97,9 @@ void measure_loads(const MeasuringRank& measuring, const DiskToRead& disk, RankR
     routes.figures.push_back(
         {loads[i].from, loads[i].device, figures.latency_ms[i], figures.rates.alone[i]});
   }
+  double was_disturbed = disturbed(before, disturbance.read(), stopwatch.ms()) ? 1 : 0;
+  measuring.transport.all_reduce_max({&was_disturbed, 1});
+  routes.disturbed = was_disturbed > 0;
   routes.together_gb_per_s = figures.rates.together;
   if (loads.size() == 2)
     routes.together_gb_per_s = {figures.rates.pairs[0][1], figures.rates.pairs[1][0]};

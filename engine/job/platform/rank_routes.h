@@ -49,6 +49,7 @@ struct RankRoutes {
   std::vector<discovery::RouteFigure> figures;
   std::vector<double> together_gb_per_s;  ///< by route; of messages: alone
   std::vector<discovery::SharedBus> shared;
+  bool disturbed = false;  ///< some rank's machine did other work meanwhile
 };
 
 /// Fills the disk's file and measures all routes. Collective; returns the same on all ranks.

@@ -1,8 +1,10 @@
 #include "engine/measure/routes/disk_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,6 +52,11 @@ void create_disk_file(const fs::path& file) {
 void remove_disk_file(const fs::path& file) { unlink(file.c_str()); }
 
 Descriptor open_direct(const fs::path& file) {
+  // New systems accept direct reads of tmpfs, too.
+  struct statfs facts {};
+  if (statfs(file.c_str(), &facts) != 0 || facts.f_type == TMPFS_MAGIC ||
+      facts.f_type == RAMFS_MAGIC)
+    return Descriptor(-1);
   return Descriptor(open(file.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
 }
 

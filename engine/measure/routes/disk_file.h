@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ std::filesystem::path new_disk_file_name(const std::filesystem::path& folder);
 void create_disk_file(const std::filesystem::path& file);
 void remove_disk_file(const std::filesystem::path& file);
 
-/// Opens a file for direct reads; none where its file system has no direct reads (tmpfs).
+/// Opens a file for direct reads; none where its file system has none, or keeps files in memory
+/// (tmpfs).
 Descriptor open_direct(const std::filesystem::path& file);
 
 /// Returns another descriptor of an open file.

@@ -2,24 +2,29 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <thread>
 #include <utility>
 
 #include "engine/host/clock.h"
 
 // A set of routes starts at a barrier, and each goes on until its own window is over, so that all
-// but the last piece of each route moves beside the others. Rounds over all sets are in turns: what
-// disturbs the machine for a moment then hits one figure of several, and the median leaves it out.
-// tests/engine/measure/routes/routes_test.cpp
+// but the last piece of each route moves together with the others. Rounds over all sets are in
+// turns: what disturbs the machine for a moment then hits one round of several. It only slows, so
+// the round in which a set carried most counts. tests/engine/measure/routes/routes_test.cpp
 
 namespace hios {
 namespace {
 
 constexpr int kLatencySamples = 25;
 
-double median_of(std::vector<double> values) {
+double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
+}
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 /// A route of this rank in a set: the bytes that it moved, and for how long.
@@ -96,7 +101,7 @@ class RouteSets {
         found->second->move(kSmallestMove);
         samples.push_back(watch.ms());
       }
-      latencies[route] = median_of(std::move(samples));
+      latencies[route] = middle_of(std::move(samples));
     }
     transport_.all_reduce_max(latencies);
     return latencies;
@@ -141,13 +146,12 @@ RouteFigures route_figures(mpi::Transport& transport, const RouteSources& mine, 
   RouteSets measured(transport, mine, count, protocol);
   const auto sets = sets_of(count);
   const std::size_t all = sets.size() * static_cast<std::size_t>(protocol.rounds);
-  std::vector<std::vector<std::vector<double>>> samples(
-      sets.size(), std::vector<std::vector<double>>(count));  // by set, route, round
+  std::vector<std::vector<double>> best(sets.size());  // by set and route
   for (std::size_t done = 0; done < all; ++done) {
     if (protocol.progress) protocol.progress(done, all);
     const std::size_t set = done % sets.size();
-    const std::vector<double> rates = measured.rates(sets[set]);
-    for (const std::size_t route : sets[set]) samples[set][route].push_back(rates[route]);
+    std::vector<double> rates = measured.rates(sets[set]);
+    if (best[set].empty() || sum_of(rates) > sum_of(best[set])) best[set] = std::move(rates);
   }
 
   RouteFigures figures;
@@ -155,14 +159,12 @@ RouteFigures route_figures(mpi::Transport& transport, const RouteSources& mine, 
   figures.rates.pairs.assign(count, std::vector<double>(count, 0));
   for (std::size_t set = 0; set < sets.size(); ++set) {
     const std::vector<std::size_t>& routes = sets[set];
-    if (routes.size() > 2) figures.rates.together.assign(count, 0);
-    for (std::size_t i = 0; i < routes.size(); ++i) {
-      const std::size_t route = routes[i];
-      const double rate = median_of(samples[set][route]);
-      if (routes.size() == 1) figures.rates.alone[route] = rate;
-      if (routes.size() == 2) figures.rates.pairs[route][routes[1 - i]] = rate;
-      if (routes.size() > 2) figures.rates.together[route] = rate;
+    if (routes.size() == 1) figures.rates.alone[routes[0]] = best[set][routes[0]];
+    if (routes.size() == 2) {
+      figures.rates.pairs[routes[0]][routes[1]] = best[set][routes[0]];
+      figures.rates.pairs[routes[1]][routes[0]] = best[set][routes[1]];
     }
+    if (routes.size() > 2) figures.rates.together = best[set];
   }
   figures.latency_ms = measured.latencies_ms();
   return figures;

@@ -23,7 +23,7 @@ using RouteSources = std::map<std::size_t, std::unique_ptr<RouteSource>>;
 
 struct RouteProtocol {
   double window_ms = 100;   ///< the time for which a set of routes carries bytes
-  int rounds = 3;           ///< all sets are measured so often, in turns; the medians count
+  int rounds = 3;           ///< all sets are measured so often, in turns; the fastest counts
   bool one_thread = false;  ///< the device is asynchronous: the main thread moves all bytes
   /// Called on every rank before each set with the numbers of sets that were measured and of all.
   std::function<void(std::size_t done, std::size_t all)> progress = {};

@@ -20,12 +20,6 @@ namespace {
 constexpr Bytes kLeastStretch = Bytes{1} << 26;
 constexpr Bytes kLargestStretch = Bytes{1} << 28;
 
-/// Returns the size of a stretch of memory that caches cannot keep.
-Bytes stretch_bytes() {
-  const Bytes twice = 2 * static_cast<Bytes>(last_level_cache_bytes());
-  return std::clamp(twice / kLargestMove * kLargestMove, kLeastStretch, kLargestStretch);
-}
-
 /// Pages of the system, of a NUMA node if one is given.
 class Pages {
  public:
@@ -58,7 +52,7 @@ class Pages {
   Bytes size_;
 };
 
-/// The memory of a device that moves write to, in a circle.
+/// The memory of a device that moves write to, and begins again at its end.
 class Target {
  public:
   Target(Backend& backend, Bytes size_bytes)
@@ -86,8 +80,8 @@ class Target {
 
 class MemorySource final : public RouteSource {
  public:
-  MemorySource(Backend& backend, std::optional<unsigned> node)
-      : from_(stretch_bytes(), node), to_(backend, from_.size()) {}
+  MemorySource(Backend& backend, std::optional<unsigned> node, Bytes size_bytes)
+      : from_(size_bytes, node), to_(backend, size_bytes) {}
 
   void move(Bytes size_bytes) override {
     if (at_ + size_bytes > from_.size()) at_ = 0;
@@ -129,8 +123,14 @@ class DiskSource final : public RouteSource {
 
 }  // namespace
 
-std::unique_ptr<RouteSource> memory_source(Backend& backend, std::optional<unsigned> node) {
-  return std::make_unique<MemorySource>(backend, node);
+Bytes uncached_bytes() {
+  const Bytes twice = 2 * static_cast<Bytes>(last_level_cache_bytes());
+  return std::clamp(twice / kLargestMove * kLargestMove, kLeastStretch, kLargestStretch);
+}
+
+std::unique_ptr<RouteSource> memory_source(Backend& backend, std::optional<unsigned> node,
+                                           Bytes size_bytes) {
+  return std::make_unique<MemorySource>(backend, node, size_bytes);
 }
 
 std::unique_ptr<RouteSource> disk_source(Backend& backend, Descriptor open_file, Bytes file_bytes,

@@ -23,12 +23,15 @@ inline constexpr Bytes kLargestMove = Bytes{1} << 22;
 inline constexpr Bytes kSmallestMove = 4096;
 
 /// Returns memory of a NUMA node, by the operating system's number, copied to the device; without a
-/// number, or where the system refuses, memory of the node that this thread runs on. It is larger
-/// than the processor's caches. `backend` outlives it.
-std::unique_ptr<RouteSource> memory_source(Backend& backend, std::optional<unsigned> node);
+/// number, or where the system refuses, memory of the node that this thread runs on. `backend`
+/// outlives it. REQUIRES: a size of whole kLargestMove.
+std::unique_ptr<RouteSource> memory_source(Backend& backend, std::optional<unsigned> node,
+                                           Bytes size_bytes);
+/// Returns a size of memory_source() that caches cannot keep.
+Bytes uncached_bytes();
 
-/// Returns a file that is read directly, from `first_position` on, in a circle. `backend` outlives
-/// it. REQUIRES: multiples of kLargestMove.
+/// Returns a file that is read directly, from `first_position` on, and again from its beginning.
+/// `backend` outlives it. REQUIRES: multiples of kLargestMove.
 std::unique_ptr<RouteSource> disk_source(Backend& backend, Descriptor open_file, Bytes file_bytes,
                                          Bytes first_position);
 

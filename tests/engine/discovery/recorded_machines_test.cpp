@@ -68,7 +68,7 @@ class Recorded {
 
 using Names = std::vector<std::string>;
 
-// The server of Namkoong et al., "SortingHat", Fig. 8(a): two cards behind each of two switches.
+// The server of Namkoong et al., "SortingHat", Fig. 8(a): two cards below each of two switches.
 TEST(RecordedMachines, V100Server) {
   const Recorded server("v100-server");
   ASSERT_EQ(server.described.platform.size(), 4u);
@@ -87,7 +87,7 @@ TEST(RecordedMachines, V100Server) {
   EXPECT_EQ(server.rate("gpu1", "gpu2"), 50);
   EXPECT_EQ(server.rate("gpu0", "gpu1"), 25);
   EXPECT_EQ(server.shared("gpu0", "gpu1", "gpu1", "gpu0"), 0) << "each direction is its own";
-  EXPECT_EQ(server.shared("gpu0", "gpu1", "dram", "gpu1"), 0) << "NVLinks are beside PCIe";
+  EXPECT_EQ(server.shared("gpu0", "gpu1", "dram", "gpu1"), 0) << "NVLinks use no PCIe";
   EXPECT_EQ(server.rate("sda", "gpu0"), kDiskGbPerS);
   EXPECT_EQ(server.shared("sda", "gpu0", "sda", "gpu3"), kDiskGbPerS);
 }
@@ -109,7 +109,7 @@ TEST(RecordedMachines, A6000Workstation) {
   EXPECT_EQ(workstation.rate("nvme0n1", "gpu0"), kNvmeGbPerS);
 }
 
-// As AWS's p4d.24xlarge: four PCIe switches, which two cards, a disk and an adapter share.
+// A node like AWS's p4d.24xlarge: four PCIe switches, which two cards, a disk and an adapter share.
 TEST(RecordedMachines, NvswitchNode) {
   const Recorded node("nvswitch-node");
   ASSERT_EQ(node.described.platform.size(), 8u);

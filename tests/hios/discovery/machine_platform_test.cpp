@@ -1,4 +1,4 @@
-// Platforms of machines that are told in neutral words.
+// Platforms of machines that are reported in neutral words.
 
 #include "hios/discovery/machine_platform.h"
 
@@ -80,7 +80,7 @@ TEST(MachinePlatform, RoutesBetweenPackagesShareTheLinkOfThePackages) {
   EXPECT_EQ(over(platform, "dram1", "gpu0"), "dram1-read package-1-0 pcie-01:00.0-down");
 }
 
-TEST(MachinePlatform, AssumesOnlyValuesThatNobodyTold) {
+TEST(MachinePlatform, AssumesOnlyValuesThatNobodyReported) {
   const Described described = platform_of(two_packages(), {});
   EXPECT_EQ(
       all_assumed(described),
@@ -89,7 +89,7 @@ TEST(MachinePlatform, AssumesOnlyValuesThatNobodyTold) {
           "reading the memory of a NUMA node: 100 GB/s",
           "from one processor package to another: 40 GB/s", "latency of a load from a disk: 0.1 ms",
           "reading an NVMe disk: 3 GB/s", "a PCIe link: 15.75 GB/s"}));
-  EXPECT_EQ(described.assumed[0].size(), 1u) << "dram0 and its card are told, not the latency";
+  EXPECT_EQ(described.assumed[0].size(), 1u) << "dram0 and its card are reported, not the latency";
 }
 
 TEST(MachinePlatform, DirectNvlinksComeBeforeSwitchesAndPcie) {
@@ -134,7 +134,7 @@ TEST(MachinePlatform, RanksTakeConsecutiveCores) {
     EXPECT_STREQ(
         error.what(),
         "box.xml: the machine has no GPU that can compute, and 4 cores, fewer than 5 ranks "
-        "of 1 threads need");
+        "of 1 threads need: use fewer");
   }
 }
 

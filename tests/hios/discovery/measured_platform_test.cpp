@@ -32,26 +32,26 @@ std::string over(const Described& described, const Holder& from, DeviceId to) {
 }
 
 TEST(MeasuredPlatform, MeasuredRoutesLeaveTheDescribedBuses) {
-  const Described told = two_ranks();
-  EXPECT_EQ(over(told, kDram, kFirst), "dram-read");
+  const Described reported = two_ranks();
+  EXPECT_EQ(over(reported, kDram, kFirst), "dram-read");
   const Described measured = with_measurements(
-      told, {{kDram, kFirst, 0.001, 9}, {kDram, kSecond, 0.002, 8}}, {{{0, 1}, 12}});
+      reported, {{kDram, kFirst, 0.001, 9}, {kDram, kSecond, 0.002, 8}}, {{{0, 1}, 12}});
   EXPECT_EQ(over(measured, kDram, kFirst), "dram-out");
   EXPECT_EQ(over(measured, kDram, kSecond), "dram-out");
   EXPECT_DOUBLE_EQ(route(measured, kDram, kSecond).gb_per_s, 8);
   EXPECT_DOUBLE_EQ(route(measured, kDram, kSecond).latency_ms, 0.002);
   EXPECT_EQ(over(measured, kFirst, kSecond), "dram-read") << "not measured";
-  EXPECT_EQ(over(measured, kSda, kFirst), over(told, kSda, kFirst)) << "not measured";
+  EXPECT_EQ(over(measured, kSda, kFirst), over(reported, kSda, kFirst)) << "not measured";
   EXPECT_TRUE(measured.assumed[0].empty());
 }
 
 TEST(MeasuredPlatform, NothingIsAssumedOnceAllIsMeasured) {
-  const Described told = two_ranks();
+  const Described reported = two_ranks();
   std::vector<RouteFigure> figures;
-  for (const Route& each : told.platform.topology()->routes())
+  for (const Route& each : reported.platform.topology()->routes())
     figures.push_back({each.from, each.to, 0, 1});
-  EXPECT_FALSE(all_assumed(told).empty());
-  const Described measured = with_measurements(told, figures, {});
+  EXPECT_FALSE(all_assumed(reported).empty());
+  const Described measured = with_measurements(reported, figures, {});
   EXPECT_TRUE(all_assumed(measured).empty());
   EXPECT_TRUE(measured.platform.topology()->buses().empty());
 }

@@ -1,4 +1,4 @@
-// What the driver tells of GPUs, added to a machine.
+// Facts of the driver about GPUs, added to a machine.
 
 #include "hios/discovery/nvidia.h"
 
@@ -11,16 +11,16 @@ Machine two_cards() {
   Machine machine;
   machine.nodes = {{.memory_bytes = 1}};
   machine.links = {{.address = "01:00.0", .gb_per_s = 16}, {.address = "02:00.0"}};
-  machine.gpus = {{.model = "told by hwloc", .link = 0}, {.model = "", .link = 1}};
+  machine.gpus = {{.model = "reported by hwloc", .link = 0}, {.model = "", .link = 1}};
   return machine;
 }
 
-TEST(Nvidia, TellsWhatIsMissing) {
+TEST(Nvidia, ReportsWhatIsMissing) {
   Machine machine = two_cards();
   add_nvidia(machine,
              {{.address = "02:00.0", .model = "X", .memory_bytes = 8, .pcie_gb_per_s = 4},
               {.address = "01:00.0", .model = "Y", .memory_bytes = 9, .pcie_gb_per_s = 4}});
-  EXPECT_EQ(machine.gpus[0].model, "told by hwloc");
+  EXPECT_EQ(machine.gpus[0].model, "reported by hwloc");
   EXPECT_EQ(machine.gpus[0].memory_bytes, 9u);
   EXPECT_EQ(machine.links[0].gb_per_s, 16);
   EXPECT_EQ(machine.gpus[1].model, "X");
@@ -54,7 +54,7 @@ TEST(Nvidia, LinksLeadToGpusAndSwitches) {
   Machine known = two_cards();
   known.nvlinks = {{0, 1, 100}};
   add_nvidia(known, gpus);
-  EXPECT_EQ(known.nvlinks.size(), 1u) << "hwloc told them";
+  EXPECT_EQ(known.nvlinks.size(), 1u) << "hwloc reported them";
 }
 
 TEST(Nvidia, BandwidthsOfLinks) {

@@ -99,7 +99,7 @@ TEST(SharedBuses, ARouteOverTwoBusesJoinsNoRoutesOfDifferentOnes) {
   EXPECT_DOUBLE_EQ(buses[1].gb_per_s, 14);
 }
 
-// Two cards behind a switch, and a third one, all fed by memory that is not fast enough for two.
+// Two cards below a switch, and a third one, all fed by memory that is not fast enough for two.
 TEST(SharedBuses, ANarrowBusLiesWithinAWiderOne) {
   const auto buses = shared_buses(measured({{12, 12, 12}, {{{0, 1}, 12}, {{0, 1, 2}, 18}}}));
   ASSERT_EQ(buses.size(), 2u);
@@ -140,6 +140,16 @@ TEST(SharedBuses, ABusCarriesWhatEachOfItsRoutesGetsAlone) {
   const auto buses = shared_buses({{2, 2}, {{0, 0.6}, {0.6, 0}}, {0.6, 0.6}});
   ASSERT_EQ(buses.size(), 1u);
   EXPECT_DOUBLE_EQ(buses[0].gb_per_s, 2);
+}
+
+// All at once, the routes of a bus are slower than pairs said: the narrower figure is enough.
+TEST(SharedBuses, ABusWithinAnotherThatIsNotFasterIsLeftOut) {
+  RouteRates rates = measured({{8, 8, 8}, {{{0, 1, 2}, 12}}});
+  rates.together = {3, 3, 3};
+  const auto buses = shared_buses(rates);
+  ASSERT_EQ(buses.size(), 1u);
+  EXPECT_EQ(buses[0].routes, (Routes{0, 1, 2}));
+  EXPECT_DOUBLE_EQ(buses[0].gb_per_s, 9);
 }
 
 TEST(SharedBuses, NoiseChangesNoSharing) {

@@ -67,7 +67,7 @@ std::vector<std::vector<Bytes>> moves_of_three(bool one_thread) {
   return moves;
 }
 
-TEST(RouteRates, EachRouteCarriesBytesAloneInPairsAndBesideAll) {
+TEST(RouteRates, EachRouteCarriesBytesAloneInPairsAndAllAtOnce) {
   for (const bool one_thread : {false, true}) {
     for (const std::vector<Bytes>& moves : moves_of_three(one_thread)) {
       EXPECT_EQ(std::ranges::count(moves, kLargestMove), 3 * (1 + 2 + 1));
@@ -88,13 +88,13 @@ TEST(RouteRates, AFailureOnAThreadReachesTheCaller) {
 
 TEST(RouteSources, MemoryArrivesInTheDevice) {
   test::FakeBackend backend;
-  const auto source = memory_source(backend, {});
-  for (int i = 0; i < 100; ++i) source->move(kLargestMove);  // more than once around
-  const auto on_node = memory_source(backend, 0);
+  const auto source = memory_source(backend, {}, 3 * kLargestMove);
+  for (int i = 0; i < 7; ++i) source->move(kLargestMove);  // more than once around
+  const auto on_node = memory_source(backend, 0, kLargestMove);
   on_node->move(kSmallestMove);
 }
 
-TEST(RouteSources, ADiskIsReadInACircle) {
+TEST(RouteSources, ADiskIsReadAgainFromItsBeginning) {
   const test::TemporaryFolder folder;
   const auto file = new_disk_file_name(folder.path());
   create_disk_file(file);
