@@ -2,8 +2,12 @@
 
 #include <hwloc.h>
 #include <hwloc/distances.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -225,6 +229,49 @@ TopologyHandle new_topology() {
   return handle;
 }
 
+[[noreturn]] void throw_no_machine(const std::string& name) {
+  throw InputError(name +
+                   ": no machine that hwloc can read; give an XML that lstopo or hwloc 2 exported");
+}
+
+Machine read_machine(const std::string& xml, const std::string& name) {
+  const TopologyHandle topology = new_topology();
+  const bool read = hwloc_topology_set_xmlbuffer(topology.get(), xml.c_str(),
+                                                 static_cast<int>(xml.size() + 1)) == 0 &&
+                    hwloc_topology_load(topology.get()) == 0 &&
+                    hwloc_topology_is_thissystem(topology.get()) == 0;
+  if (!read) throw_no_machine(name);
+  Machine machine = MachineReader(topology.get()).read();
+  if (machine.nodes.empty() || hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU) <= 0)
+    throw InputError(name + ": the machine has no memory or no cores; export it again");
+  return machine;
+}
+
+/// Returns true if a child process that reads the text ends as it should. hwloc trusts its exports,
+/// and a text that is none may end the process that reads it (2.9: an object without
+/// complete_cpuset).
+bool reads_in_a_child(const std::string& xml) {
+  constexpr unsigned kMostSeconds = 20;
+  const pid_t child = fork();
+  if (child < 0) throw RunError("no process can be started to read a machine");
+  if (child == 0) {
+    for (const int crash : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) signal(crash, SIG_DFL);
+    alarm(kMostSeconds);
+    close(STDERR_FILENO);
+    try {
+      read_machine(xml, "");
+    } catch (const InputError&) {  // the parent finds it again, and says it
+    } catch (...) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
 
 Machine this_machine() {
@@ -241,19 +288,8 @@ Machine this_machine() {
 
 Machine machine_of_xml(const std::string& xml, const std::string& file) {
   const std::string name = printable(file, 200);
-  const TopologyHandle topology = new_topology();
-  const bool read = hwloc_topology_set_xmlbuffer(topology.get(), xml.c_str(),
-                                                 static_cast<int>(xml.size() + 1)) == 0 &&
-                    hwloc_topology_load(topology.get()) == 0 &&
-                    hwloc_topology_is_thissystem(topology.get()) == 0;
-  if (!read) {
-    throw InputError(
-        name + ": no machine that hwloc can read; give an XML that lstopo or hwloc 2 exported");
-  }
-  Machine machine = MachineReader(topology.get()).read();
-  if (machine.nodes.empty() || hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU) <= 0)
-    throw InputError(name + ": the machine has no memory or no cores; export it again");
-  return machine;
+  if (!reads_in_a_child(xml)) throw_no_machine(name);
+  return read_machine(xml, name);
 }
 
 }  // namespace hios::discovery

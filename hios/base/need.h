@@ -281,8 +281,7 @@ using AnyNeed =
                  need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,
                  need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor, need::SingleCopy,
                  need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher, need::MpiInBuild,
-                 need::FailedOperator, need::ScheduleOfGraph,
-                 need::Hwloc>;
+                 need::FailedOperator, need::ScheduleOfGraph, need::Hwloc>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.
