@@ -102,7 +102,7 @@ PlatformCommand read_command(const Flags& flags, std::size_t ranks, bool first) 
     throw InputError(
         "--disk-folder is for measuring, and --topology measures nothing: leave one out");
   options.disk_folder = read_disk_folder(flags, command.output);
-  if (first) check_writable(command.output, command.common.existing);
+  check_writable(command.output, command.common.existing);
   return command;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -221,6 +222,7 @@ void MachineReader::read_nvlinks() {
 }
 
 TopologyHandle new_topology() {
+  setenv("HWLOC_HIDE_ERRORS", "2", 0);  // it prints what it thinks of an XML; a user may want that
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) throw RunError("hwloc cannot start");
   TopologyHandle handle(topology);
