@@ -156,6 +156,11 @@ struct Remedy {
            build_command("release", "-DHIOS_ONNX=ON");
   }
 
+  std::string operator()(need::Hwloc) const {
+    return "; build again with: apt-get install libhwloc-dev && " +
+           build_command("release", "-DHIOS_HWLOC=ON");
+  }
+
   std::string operator()(need::OnnxWriter) const {
     return "; build again with: " + build_command("release", "-DHIOS_ONNX=ON");
   }

@@ -19,6 +19,7 @@ packages=(
   libboost-program-options-dev
   nlohmann-json3-dev
   libonnx-dev libprotobuf-dev     # the message classes of ONNX files
+  libhwloc-dev                    # finds what a machine has
   coinor-libcbc-dev               # a solver of linear programs; scripts/get-highs.sh fetches another
   libgtest-dev libonnx-testdata
   python3 python3-pip

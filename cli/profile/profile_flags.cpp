@@ -6,6 +6,7 @@
 #include "cli/flags/flight_flags.h"
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
+#include "cli/profile/write_platform.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
 #include "hios/base/nearest_name.h"
@@ -173,6 +174,7 @@ Flags profile_program_flags() {
       .add(rank_flags())
       .add(device_flags())
       .add(profile_flags())
+      .add(platform_flags())
       .add(flight_flags())
       .add(common_flags())
       .add_values("model", model_names())

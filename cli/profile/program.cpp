@@ -15,6 +15,7 @@
 #include "cli/process/version.h"
 #include "cli/profile/profile_flags.h"
 #include "cli/profile/wanted_stages.h"
+#include "cli/profile/write_platform.h"
 #include "cli/provenance.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
@@ -202,6 +203,7 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
   if (!parse_on_all_ranks(flags, argc, argv, transport)) return 0;
   share_standard_input(flags, watch);
   if (flags.given("list-devices")) return list_devices(flags, transport);
+  if (writes_platform(flags)) return write_platform(flags, watch);
   const auto memory = job::share_of_memory(transport, read_available_memory());
   const Provenance provenance = gather_provenance(transport);
   ProfileCommand command =

@@ -36,6 +36,12 @@ struct OnnxReader {
   bool operator==(const OnnxReader&) const = default;
 };
 
+/// A build that finds and reads machines.
+struct Hwloc {
+  static auto fields(auto&) { return std::tie(); }
+  bool operator==(const Hwloc&) const = default;
+};
+
 /// A build that writes ONNX files.
 struct OnnxWriter {
   static auto fields(auto&) { return std::tie(); }
@@ -281,7 +287,7 @@ using AnyNeed =
                  need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,
                  need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor, need::SingleCopy,
                  need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher, need::MpiInBuild,
-                 need::FailedOperator, need::ScheduleOfGraph>;
+                 need::FailedOperator, need::ScheduleOfGraph, need::Hwloc>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.

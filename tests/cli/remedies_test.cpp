@@ -122,6 +122,9 @@ TEST(Remedies, EveryCommandEndsItsLine) {
     EXPECT_NE(command, std::string::npos) << line;
     EXPECT_TRUE(line.ends_with("=ON && cmake --build --preset release")) << line;
   }
+  EXPECT_EQ(error_line(InputError("no", need::Hwloc{}), "", here),
+            "no; build again with: apt-get install libhwloc-dev && cmake --preset release "
+            "-DHIOS_HWLOC=ON && cmake --build --preset release");
 }
 
 TEST(Remedies, NoNeedLeavesTheTextAsItIs) {

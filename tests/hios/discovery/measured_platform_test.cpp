@@ -1,0 +1,70 @@
+// Measured routes in a described platform.
+
+#include "hios/discovery/measured_platform.h"
+
+#include <gtest/gtest.h>
+
+namespace hios::discovery {
+namespace {
+
+/// Two ranks on the cores of a machine with a disk.
+Described two_ranks() {
+  Machine machine;
+  machine.nodes = {{.memory_bytes = 1, .cores = {0, 1}}};
+  machine.disks = {{"sda", {}, 0}};
+  return platform_of(machine, {{{.name = "cpu0", .kind = "cpu", .host = "box"}, 0},
+                               {{.name = "cpu1", .kind = "cpu", .host = "box"}, 0}});
+}
+
+constexpr StoreId kDram(0), kSda(1);
+constexpr DeviceId kFirst(0), kSecond(1);
+
+const Route& route(const Described& described, const Holder& from, DeviceId to) {
+  const Topology& topology = *described.platform.topology();
+  return topology.route(topology.find(from, to).value());
+}
+
+std::string over(const Described& described, const Holder& from, DeviceId to) {
+  std::string text;
+  for (const BusId bus : route(described, from, to).over)
+    text += (text.empty() ? "" : " ") + described.platform.topology()->bus(bus).name;
+  return text;
+}
+
+TEST(MeasuredPlatform, MeasuredRoutesLeaveTheDescribedBuses) {
+  const Described reported = two_ranks();
+  EXPECT_EQ(over(reported, kDram, kFirst), "dram-read");
+  const Described measured = with_measurements(
+      reported, {{kDram, kFirst, 0.001, 9}, {kDram, kSecond, 0.002, 8}}, {{{0, 1}, 12}});
+  EXPECT_EQ(over(measured, kDram, kFirst), "dram-out");
+  EXPECT_EQ(over(measured, kDram, kSecond), "dram-out");
+  EXPECT_DOUBLE_EQ(route(measured, kDram, kSecond).gb_per_s, 8);
+  EXPECT_DOUBLE_EQ(route(measured, kDram, kSecond).latency_ms, 0.002);
+  EXPECT_EQ(over(measured, kFirst, kSecond), "dram-read") << "not measured";
+  EXPECT_EQ(over(measured, kSda, kFirst), over(reported, kSda, kFirst)) << "not measured";
+  EXPECT_TRUE(measured.assumed[0].empty());
+}
+
+TEST(MeasuredPlatform, NothingIsAssumedOnceAllIsMeasured) {
+  const Described reported = two_ranks();
+  std::vector<RouteFigure> figures;
+  for (const Route& each : reported.platform.topology()->routes())
+    figures.push_back({each.from, each.to, 0, 1});
+  EXPECT_FALSE(all_assumed(reported).empty());
+  const Described measured = with_measurements(reported, figures, {});
+  EXPECT_TRUE(all_assumed(measured).empty());
+  EXPECT_TRUE(measured.platform.topology()->buses().empty());
+}
+
+TEST(MeasuredPlatform, BusesAreNamedByTheEndThatTheirRoutesShare) {
+  const Described measured = with_measurements(
+      two_ranks(),
+      {{kDram, kFirst, 0, 9}, {kSda, kFirst, 0, 2}, {kSda, kSecond, 0, 2}, {kDram, kSecond, 0, 9}},
+      {{{0, 1}, 10}, {{1, 2}, 2}, {{0, 2}, 11}, {{0, 1, 2, 3}, 20}});
+  EXPECT_EQ(over(measured, kDram, kFirst), "cpu0-in shared shared-2");
+  EXPECT_EQ(over(measured, kSda, kFirst), "cpu0-in sda-out shared-2");
+  EXPECT_EQ(over(measured, kDram, kSecond), "shared-2");
+}
+
+}  // namespace
+}  // namespace hios::discovery
