@@ -114,11 +114,11 @@ class SortingHat {
   }
 
   [[noreturn]] void refuse(OpId op) const {
-    throw InputError("sortinghat: no device is left for the submodel of '" +
-                     printable(graph_.op(op).name) +
-                     "', whose operators and parameters need a route from a store, and room beside "
-                     "those of earlier submodels; give devices more memory, or take another "
-                     "algorithm");
+    throw InputError(
+        "sortinghat: no device is left for the submodel of '" + printable(graph_.op(op).name) +
+        "', whose operators and parameters need a route from a store, and room next to "
+        "those of earlier submodels; give devices more memory, or take another "
+        "algorithm");
   }
 
   const Problem& problem_;

@@ -19,7 +19,7 @@
 namespace hios::scheduler::sortinghat {
 namespace {
 
-using Part = std::vector<OpId>;
+using Operators = std::vector<OpId>;
 
 std::vector<std::size_t> positions_of(const Graph& graph) {
   std::vector<std::size_t> positions(graph.size());
@@ -28,27 +28,30 @@ std::vector<std::size_t> positions_of(const Graph& graph) {
 }
 
 /// Returns true if the submodel is a chain in which nothing is loaded.
-bool has_no_choice(const Graph& graph, const Part& part) {
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    if (graph.op(part[i]).parameter_bytes > 0) return false;
+bool has_no_choice(const Graph& graph, const Operators& submodel) {
+  for (std::size_t i = 0; i < submodel.size(); ++i) {
+    if (graph.op(submodel[i]).parameter_bytes > 0) return false;
     if (i == 0) continue;
-    const auto follows = [&](EdgeId e) { return graph.edge(e).from == part[i - 1]; };
-    if (std::ranges::none_of(graph.in_edges(part[i]), follows)) return false;
+    const auto follows = [&](EdgeId e) { return graph.edge(e).from == submodel[i - 1]; };
+    if (std::ranges::none_of(graph.in_edges(submodel[i]), follows)) return false;
   }
   return true;
 }
 
-void append(Part& part, const Part& next) { part.insert(part.end(), next.begin(), next.end()); }
+void append(Operators& submodel, const Operators& next) {
+  submodel.insert(submodel.end(), next.begin(), next.end());
+}
 
-std::vector<Part> merged(const Graph& graph, const std::vector<Part>& parts, std::size_t most) {
-  std::vector<Part> result;
+std::vector<Operators> merged(const Graph& graph, const std::vector<Operators>& list,
+                              std::size_t most) {
+  std::vector<Operators> result;
   bool open = false;  // the last of the result has no choice
-  for (const Part& part : parts) {
-    const bool fits = !result.empty() && result.back().size() + part.size() <= most;
+  for (const Operators& submodel : list) {
+    const bool fits = !result.empty() && result.back().size() + submodel.size() <= most;
     if (open && fits) {
-      append(result.back(), part);
+      append(result.back(), submodel);
     } else {
-      result.push_back(part);
+      result.push_back(submodel);
     }
     open = has_no_choice(graph, result.back());
   }
@@ -62,14 +65,14 @@ std::vector<Part> merged(const Graph& graph, const std::vector<Part>& parts, std
 
 /// Returns the number of operators before the cut: of the sizes from most / 2 to most, that with
 /// the fewest tensors across, the largest of several.
-std::size_t cut_of(const Graph& graph, const Part& part, std::size_t begin, std::size_t most,
-                   const std::vector<std::size_t>& positions) {
-  const std::size_t first = positions[part[begin].index()];
+std::size_t cut_of(const Graph& graph, const Operators& submodel, std::size_t begin,
+                   std::size_t most, const std::vector<std::size_t>& positions) {
+  const std::size_t first = positions[submodel[begin].index()];
   std::size_t best = most, fewest = graph.size() + 1;
   for (std::size_t size = std::max<std::size_t>(1, most / 2); size <= most; ++size) {
     std::size_t across = 0;
     for (std::size_t i = begin; i < begin + size; ++i) {
-      across += std::ranges::any_of(graph.out_edges(part[i]), [&](EdgeId e) {
+      across += std::ranges::any_of(graph.out_edges(submodel[i]), [&](EdgeId e) {
         return positions[graph.edge(e).to.index()] >= first + size;
       });
     }
@@ -106,24 +109,24 @@ std::vector<std::vector<OpId>> submodels(const Graph& graph, const SubmodelLimit
   for (std::size_t i = limits.dominators; i <= nodes.size(); i += limits.dominators) {
     ends[nodes[i - 1].index()] = true;
   }
-  std::vector<Part> parts;
+  std::vector<Operators> list;
   bool begins = true;
   for (const OpId op : graph.topological()) {
-    if (begins) parts.emplace_back();
-    parts.back().push_back(op);
+    if (begins) list.emplace_back();
+    list.back().push_back(op);
     begins = ends[op.index()];
   }
   const std::vector<std::size_t> positions = positions_of(graph);
-  std::vector<Part> result;
-  for (const Part& part : merged(graph, parts, limits.operators)) {
+  std::vector<Operators> result;
+  for (const Operators& submodel : merged(graph, list, limits.operators)) {
     std::size_t begin = 0;
-    while (part.size() - begin > limits.operators) {
-      const std::size_t size = cut_of(graph, part, begin, limits.operators, positions);
-      result.emplace_back(part.begin() + static_cast<std::ptrdiff_t>(begin),
-                          part.begin() + static_cast<std::ptrdiff_t>(begin + size));
+    while (submodel.size() - begin > limits.operators) {
+      const std::size_t size = cut_of(graph, submodel, begin, limits.operators, positions);
+      result.emplace_back(submodel.begin() + static_cast<std::ptrdiff_t>(begin),
+                          submodel.begin() + static_cast<std::ptrdiff_t>(begin + size));
       begin += size;
     }
-    result.emplace_back(part.begin() + static_cast<std::ptrdiff_t>(begin), part.end());
+    result.emplace_back(submodel.begin() + static_cast<std::ptrdiff_t>(begin), submodel.end());
   }
   return result;
 }

@@ -17,8 +17,8 @@ struct SubmodelLimits {
 /// inputs, to a virtual sink, after all outputs. In topological order.
 std::vector<OpId> partition_nodes(const Graph& graph);
 
-/// Returns submodels: consecutive parts of the graph's topological order, which together are all of
-/// it. Each ends with a partition node, unless it was cut, or comes after the last of them.
+/// Returns submodels: consecutive ranges of the graph's topological order, which together are all
+/// of it. Each ends with a partition node, unless it was cut, or comes after the last of them.
 std::vector<std::vector<OpId>> submodels(const Graph& graph, const SubmodelLimits& limits);
 
 }  // namespace hios::scheduler::sortinghat

@@ -18,6 +18,7 @@
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/cold/slow_cold_simulator.h"
+#include "support/oracles/solvers.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {
@@ -180,14 +181,20 @@ Graph cold_graph(std::size_t n, std::uint64_t edge_set, Random& random) {
   return Graph("cold", std::move(operators), std::move(edges), bare.stage_cost());
 }
 
-class SortingHat : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (milp::solvers().empty()) GTEST_SKIP() << "this build has no solver";
-  }
-};
+/// Tests that need a solver, run with the first of this build.
+class SortingHat : public ::testing::TestWithParam<std::string> {};
 
-TEST_F(SortingHat, IsValidAndNoBetterThanBruteForceOnEverySmallDag) {
+std::vector<std::string> first_solver() {
+  std::vector<std::string> names = test::solver_names();
+  if (names.size() > 1) names.resize(1);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(FirstSolver, SortingHat, ::testing::ValuesIn(first_solver()),
+                         [](const auto& solver) { return solver.param; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SortingHat);  // for builds without a solver
+
+TEST_P(SortingHat, IsValidAndNoBetterThanBruteForceOnEverySmallDag) {
   std::uint64_t number = 0;
   for (std::size_t n = 1; n <= 3; ++n) {
     for (std::uint64_t edge_set = 0; edge_set < std::uint64_t{1} << (n * (n - 1) / 2); ++edge_set) {
@@ -213,7 +220,7 @@ TEST_F(SortingHat, IsValidAndNoBetterThanBruteForceOnEverySmallDag) {
   }
 }
 
-TEST_F(SortingHat, SubmodelsInARowAreValidWithEveryOption) {
+TEST_P(SortingHat, SubmodelsInARowAreValidWithEveryOption) {
   const std::vector<std::vector<std::string>> options = {
       {"lanes=round-robin"}, {"lanes=use"}, {"own_bus=true"}, {"mean_speeds=true"},
       {"contention=paper"},  {"ndom=2"},    {"q=4"},          {"most_operators=2"}};
@@ -244,7 +251,7 @@ Graph fork() {
 
 // One device: b runs from 2 to 6 ms, c to 10, d to 11. Two devices on the same bus: b is there at
 // 2 ms, c at 4, and runs to 8, where d follows. Sharing the bus, both would be there at 4 ms.
-TEST_F(SortingHat, BeatsOneDeviceOverOneBus) {
+TEST_P(SortingHat, BeatsOneDeviceOverOneBus) {
   const Graph graph = fork();
   const Platform platform = two_on_a_bus(10);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -263,7 +270,7 @@ TEST_F(SortingHat, BeatsOneDeviceOverOneBus) {
 
 // Each device has a bus, and the operator's times allow one: half of the parameters come over the
 // other bus and are copied (parallel transmission, section 3.2).
-TEST_F(SortingHat, LoadsThroughTheOtherDevice) {
+TEST_P(SortingHat, LoadsThroughTheOtherDevice) {
   const Graph graph("chain", {op_of("a", 0.5, 4 * kMegabytes), op_of("b", 0.5, 4 * kMegabytes)},
                     {edge_of(0, 1, 100 * kMegabytes)});
   const Platform platform = two_on_a_bus(10, false);
@@ -277,7 +284,7 @@ TEST_F(SortingHat, LoadsThroughTheOtherDevice) {
   EXPECT_EQ(copies, 1);
 }
 
-TEST_F(SortingHat, ReadsInPlaceWhereLoadingTakesLonger) {
+TEST_P(SortingHat, ReadsInPlaceWhereLoadingTakesLonger) {
   std::vector<Operator> operators = {op_of("a", 1, 8 * kMegabytes)};
   operators[0].in_place_ms = 2;
   operators[0].in_place_bytes = kMegabytes;
@@ -289,7 +296,7 @@ TEST_F(SortingHat, ReadsInPlaceWhereLoadingTakesLonger) {
   EXPECT_EQ(result.schedule.weights->in_place.size(), 1u);
 }
 
-TEST_F(SortingHat, UsesBothDevicesWhereOneHasNoRoom) {
+TEST_P(SortingHat, UsesBothDevicesWhereOneHasNoRoom) {
   const Graph graph = fork();
   const Platform platform = two_on_a_bus(10, true, 3 * kMegabytes);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -303,7 +310,7 @@ TEST_F(SortingHat, UsesBothDevicesWhereOneHasNoRoom) {
 
 // Each submodel alone uses both devices for b and c; the loads share the bus, and both are there at
 // 4 ms.
-TEST_F(SortingHat, EfficientMipKnowsNothingOfLoads) {
+TEST_P(SortingHat, EfficientMipKnowsNothingOfLoads) {
   const Graph graph = fork();
   const Platform platform = two_on_a_bus(10);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -321,7 +328,7 @@ TEST_F(SortingHat, EfficientMipKnowsNothingOfLoads) {
                                  {"efficient-mip", "'b' takes another time on 'gpu1'"});
 }
 
-TEST_F(SortingHat, EfficientMipIsValidOnSubmodelsInARow) {
+TEST_P(SortingHat, EfficientMipIsValidOnSubmodelsInARow) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "efficient-mip");
@@ -335,7 +342,7 @@ TEST_F(SortingHat, EfficientMipIsValidOnSubmodelsInARow) {
   }
 }
 
-TEST_F(SortingHat, RefusesOddNumbersOfSubgraphsAndUnknownWords) {
+TEST_P(SortingHat, RefusesOddNumbersOfSubgraphsAndUnknownWords) {
   const Graph graph = fork();
   const Platform platform = two_on_a_bus(10);
   const CostModel costs = CostModel::from_graph(graph, platform);
@@ -344,6 +351,22 @@ TEST_F(SortingHat, RefusesOddNumbersOfSubgraphsAndUnknownWords) {
                                  {"shorter, round-robin or use"});
   test::expect_error<InputError>([&] { run("sortinghat", costs, {"contention=full"}); },
                                  {"none or paper"});
+}
+
+TEST(ColdPrograms, AreRefusedWithoutASolverAndWithoutRoutes) {
+  const Graph graph("one", {op_of("a", 1, kMegabytes)}, {});
+  const Platform no_routes = test::devices(2, 1);
+  const CostModel without = CostModel::from_graph(graph, no_routes);
+  const Platform platform = two_on_a_bus(10);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  for (const std::string name : {"sortinghat", "efficient-mip"}) {
+    test::expect_error<InputError>([&] { run(name, without); }, {name, "no routes"});
+    if (milp::solvers().empty()) {
+      test::expect_error<InputError>([&] { run(name, costs); }, {name, "install HiGHS or Cbc"});
+    } else {
+      EXPECT_NEAR(run(name, costs).latency_ms, 2, 1e-6);
+    }
+  }
 }
 
 }  // namespace
