@@ -60,6 +60,25 @@ struct Specs {
       "generations", std::int64_t{100}, 1, 1e9,
       "slice-graph: generations; random takes population times generations orders, brkga and mla "
       "fewer, since elites are not judged again"};
+  OptionSpec submodel_seconds{
+      "submodel_seconds", std::int64_t{30}, 1, 1e6,
+      "sortinghat, efficient-mip: seconds for the program of a submodel, of the time limit"};
+  OptionSpec subgraphs{"q", std::int64_t{6}, 2, 32,
+                       "sortinghat, efficient-mip: subgraphs of a device in a submodel; even"};
+  OptionSpec ndom{"ndom", std::int64_t{1}, 1, 1e6,
+                  "sortinghat, efficient-mip: dominators of a submodel"};
+  OptionSpec most_operators{"most_operators", std::int64_t{32}, 1, 1000,
+                            "sortinghat, efficient-mip: submodels of more operators are cut"};
+  OptionSpec lanes{
+      "lanes", std::string("shorter"), 0, 0,
+      "sortinghat: the order of loads: round-robin (the paper's), use, or the shorter"};
+  OptionSpec own_bus{"own_bus", false, 0, 0,
+                     "sortinghat: plans as if each device loaded over a bus of its own (Fig. 13)"};
+  OptionSpec mean_speeds{"mean_speeds", false, 0, 0,
+                         "sortinghat: plans as if all devices and routes were equal (Fig. 13)"};
+  OptionSpec contention{"contention", std::string("none"), 0, 0,
+                        "sortinghat: none, or paper: the factors of its section 3.4 on reads in "
+                        "place and copies"};
   OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
                      "threads that islands share; 0: all of the machine's. Changes only the speed"};
 };

@@ -24,6 +24,8 @@
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
 #include "scheduler/cold/pipelined.h"
+#include "scheduler/cold/sortinghat/efficient_mip.h"
+#include "scheduler/cold/sortinghat/sortinghat.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
@@ -221,7 +223,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
                         problem, options, known);
 }
 
-std::array<Algorithm, 21> table() {
+std::array<Algorithm, 23> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -337,6 +339,23 @@ std::array<Algorithm, 21> table() {
        .objective = Objective::kColdStart,
        .constraints = std::string(kWantsOneDevice),
        .contention = std::string(kMeetsNoContention)},
+      {.name = "efficient-mip",
+       .description = "sortinghat's submodels, each alone and with all parameters (EfficientMIP)",
+       .options = {specs.solver, specs.nodes, specs.submodel_seconds, specs.subgraphs, specs.ndom,
+                   specs.most_operators},
+       .run = schedule_efficient_mip,
+       .exact = true,
+       .objective = Objective::kColdStart},
+      {.name = "sortinghat",
+       .description =
+           "a cold start over devices and buses: submodels by linear programs (SortingHat)",
+       .options = {specs.solver, specs.nodes, specs.submodel_seconds, specs.subgraphs, specs.ndom,
+                   specs.most_operators, specs.lanes, specs.own_bus, specs.mean_speeds,
+                   specs.contention},
+       .run = schedule_sortinghat,
+       .exact = true,
+       .objective = Objective::kColdStart,
+       .contention = std::string(kKeepsContention)},
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
        .options = {specs.order, specs.population, specs.generations},

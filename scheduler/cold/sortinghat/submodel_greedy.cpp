@@ -1,0 +1,126 @@
+#include "scheduler/cold/sortinghat/submodel_greedy.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// Operators in topological order, each to the subgraph in which it ends first by the MILP's own
+// times: on any device, the last subgraph in use there or the next of either kind. Its parameters
+// come over that device's bus, over another's (and are copied), or stay in the store. Devices that
+// have one subgraph left get all that follows in it, so a second search limits how early an
+// operator may use a late subgraph. Both searches run on all devices and on each alone; the best
+// counts. The cost is operators × devices² evaluations, each linear in edges and subgraphs.
+//
+// Test: tests/scheduler/cold/sortinghat/submodel_test.cpp
+
+namespace hios::scheduler::sortinghat {
+namespace {
+
+class Greedy {
+ public:
+  Greedy(const SubmodelProblem& problem, std::optional<std::size_t> only, bool paced)
+      : problem_(problem), only_(only), paced_(paced), last_(problem.devices, 0) {
+    assignment_.subgraph.assign(problem.fixed_node(0), kUnplaced);
+    for (const auto& [label, device] : problem.label_on) labels_[label] = device;
+  }
+
+  std::optional<SubmodelAssignment> run() {
+    for (std::size_t v = 0; v < problem_.operators.size(); ++v) {
+      best_.reset();
+      for (std::size_t d = 0; d < problem_.devices; ++d) {
+        if (may_run(v, d)) try_device(v, d);
+      }
+      if (!best_) return {};
+      assignment_ = best_->assignment;
+      const std::size_t device = problem_.device_of(assignment_.subgraph[v]);
+      last_[device] = assignment_.subgraph[v];
+      const std::string& label = problem_.operators[v].colocate;
+      if (!label.empty()) labels_[label] = device;
+    }
+    drop_unread(problem_, assignment_);
+    return assignment_;
+  }
+
+ private:
+  using Key = std::tuple<double, double, double, SubgraphId>;
+  struct Choice {
+    Key key;
+    SubmodelAssignment assignment;
+  };
+
+  bool may_run(std::size_t v, std::size_t device) const {
+    if (only_ && *only_ != device) return false;
+    const auto label = labels_.find(problem_.operators[v].colocate);
+    return label == labels_.end() || label->second == device;
+  }
+
+  void try_device(std::size_t v, std::size_t device) {
+    const std::size_t q = problem_.subgraphs_per_device;
+    const SubgraphId first = std::max(last_[device], problem_.first_of(device));
+    SubgraphId end = problem_.first_of(device) + q;
+    if (paced_) {
+      const std::size_t share = (v + 1) * (q / 2) / problem_.operators.size();
+      end = std::max(first + 1, std::min(end, problem_.first_of(device) + 2 * (share + 1)));
+    }
+    for (SubgraphId j = first; j < std::min(end, first + 3); ++j) try_subgraph(v, j);
+  }
+
+  void try_subgraph(std::size_t v, SubgraphId j) {
+    SubmodelAssignment next = assignment_;
+    next.subgraph[v] = j;
+    const auto& reads = problem_.operators[v].reads;
+    if (!reads || problem_.is_fixed(*reads) || problem_.in_place(j)) return consider(v, next);
+    SubgraphId& parameters = next.subgraph[*reads];
+    if (parameters != kUnplaced && parameters != 0) return consider(v, next);
+    const std::size_t turn = j - problem_.first_of(problem_.device_of(j));
+    for (std::size_t d = 0; d < problem_.devices; ++d) {
+      parameters = problem_.first_of(d) + turn;
+      consider(v, next);
+    }
+  }
+
+  void consider(std::size_t v, const SubmodelAssignment& next) {
+    SubmodelAssignment whole = next;
+    const auto& reads = problem_.operators[v].reads;
+    if (reads && !problem_.is_fixed(*reads) && whole.subgraph[*reads] == kUnplaced) {
+      whole.subgraph[*reads] = 0;
+    }
+    const auto times = times_of(problem_, whole);
+    if (!times) return;
+    const SubgraphId j = whole.subgraph[v];
+    const Key key{times->end_ms[j], times->latency_ms, times->lanes_end_ms, j};
+    if (!best_ || key < best_->key) best_ = Choice{key, std::move(whole)};
+  }
+
+  const SubmodelProblem& problem_;
+  std::optional<std::size_t> only_;
+  bool paced_;
+  std::vector<SubgraphId> last_;  // by device, the last subgraph in use; 0: none
+  std::map<std::string, std::size_t> labels_;
+  SubmodelAssignment assignment_;
+  std::optional<Choice> best_;
+};
+
+}  // namespace
+
+std::optional<SubmodelAssignment> greedy_assignment(const SubmodelProblem& problem) {
+  std::optional<SubmodelAssignment> best;
+  std::optional<SubmodelTimes> least;
+  const auto consider = [&](std::optional<std::size_t> only, bool paced) {
+    auto found = Greedy(problem, only, paced).run();
+    if (!found) return;
+    auto times = times_of(problem, *found);
+    if (!times || (least && !times->better_than(*least))) return;
+    best = std::move(found);
+    least = std::move(times);
+  };
+  for (const bool paced : {false, true}) {
+    consider({}, paced);
+    for (std::size_t d = 0; d < problem.devices; ++d) consider(d, paced);
+  }
+  return best;
+}
+
+}  // namespace hios::scheduler::sortinghat
