@@ -23,7 +23,7 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
-#include "scheduler/cold/pipelined.h"
+#include "scheduler/cold/algorithms.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
@@ -221,7 +221,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
                         problem, options, known);
 }
 
-std::array<Algorithm, 21> table() {
+std::array<Algorithm, 19> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -321,22 +321,6 @@ std::array<Algorithm, 21> table() {
        .streams = true,
        .exact = true,
        .contention = std::string(kTakesShorterWithContention)},
-      {.name = "load-then-run",
-       .description = "a cold start of one device: all parameters, then the operators in order",
-       .options = {},
-       .run = load_then_run,
-       .many_devices = false,
-       .objective = Objective::kColdStart,
-       .constraints = std::string(kWantsOneDevice),
-       .contention = std::string(kMeetsNoContention)},
-      {.name = "pipelined",
-       .description = "a cold start of one device: parameters in the order of use, while it runs",
-       .options = {},
-       .run = pipelined,
-       .many_devices = false,
-       .objective = Objective::kColdStart,
-       .constraints = std::string(kWantsOneDevice),
-       .contention = std::string(kMeetsNoContention)},
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
        .options = {specs.order, specs.population, specs.generations},
@@ -387,6 +371,7 @@ const Registry& built_in() {
   static const Registry registry = [] {
     Registry made;
     for (Algorithm& algorithm : table()) made.add(std::move(algorithm));
+    for (Algorithm& algorithm : cold_start_algorithms()) made.add(std::move(algorithm));
     return made;
   }();
   return registry;

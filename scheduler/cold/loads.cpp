@@ -11,10 +11,7 @@
 // least. That is the order of every published loader (Namkoong et al., "SortingHat", section 3.2).
 
 namespace hios::scheduler {
-namespace {
 
-/// Returns the first operator of each set of parameters that a device needs, in the order in which
-/// its stages need them.
 std::vector<OpId> first_uses(const std::vector<Stage>& stages, const ParameterSets& parameters) {
   std::vector<OpId> uses;
   std::vector<bool> used(parameters.sets().size(), false);
@@ -31,8 +28,8 @@ std::vector<OpId> first_uses(const std::vector<Stage>& stages, const ParameterSe
   return uses;
 }
 
-/// Returns the store whose route to the device takes the least time for so many bytes.
-std::optional<StoreId> nearest_store(const Topology& topology, DeviceId device, Bytes bytes) {
+std::optional<StoreId> nearest_store(const Platform& platform, DeviceId device, Bytes bytes) {
+  const Topology& topology = *platform.topology();
   std::optional<StoreId> nearest;
   double least_ms = 0;
   for (std::size_t s = 0; s < topology.stores().size(); ++s) {
@@ -46,7 +43,15 @@ std::optional<StoreId> nearest_store(const Topology& topology, DeviceId device, 
   return nearest;
 }
 
-}  // namespace
+StoreId require_store(const Graph& graph, const Platform& platform, DeviceId device,
+                      const std::vector<OpId>& uses) {
+  Bytes bytes = 0;
+  for (const OpId op : uses) bytes += graph.op(op).parameter_bytes;
+  if (const auto store = nearest_store(platform, device, bytes)) return *store;
+  throw InputError("no route leads from a store to '" + printable(platform.device(device).name) +
+                   "', which needs the parameters of '" + printable(graph.op(uses.front()).name) +
+                   "'; give the platform one, or run on other devices");
+}
 
 Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platform,
                     LoadOrder order) {
@@ -57,17 +62,9 @@ Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platf
     const DeviceId device(d);
     const std::vector<OpId> uses = first_uses(schedule.devices[d], parameters);
     if (uses.empty()) continue;
-    Bytes bytes = 0;
-    for (const OpId op : uses) bytes += graph.op(op).parameter_bytes;
-    const auto store = nearest_store(*platform.topology(), device, bytes);
-    if (!store) {
-      throw InputError(
-          "no route leads from a store to '" + printable(platform.device(device).name) +
-          "', which needs the parameters of '" + printable(graph.op(uses.front()).name) +
-          "'; give the platform one, or run on other devices");
-    }
+    const StoreId store = require_store(graph, platform, device, uses);
     Lane lane;
-    for (const OpId op : uses) lane.push_back({op, *store, device});
+    for (const OpId op : uses) lane.push_back({op, store, device});
     weights.lanes.push_back(std::move(lane));
   }
   schedule.weights = std::move(weights);

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "hios/graph/graph.h"
+#include "hios/graph/parameters.h"
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
 
@@ -11,6 +15,19 @@ enum class LoadOrder {
   kPipelined,  ///< a stage waits for its own parameters
   kLoadFirst,  ///< and for all others
 };
+
+/// Returns the first operator of each set of parameters that a device's stages need, in the order
+/// in which they need them.
+std::vector<OpId> first_uses(const std::vector<Stage>& stages, const ParameterSets& parameters);
+
+/// Returns the store whose route to the device takes the least time for so many bytes, the first of
+/// several; nothing where no route leads from a store to the device. REQUIRES: a topology.
+std::optional<StoreId> nearest_store(const Platform& platform, DeviceId device, Bytes bytes);
+
+/// Returns nearest_store() of all these operators' parameters. Throws InputError where no route
+/// leads from a store to the device. REQUIRES: a topology, and an operator.
+StoreId require_store(const Graph& graph, const Platform& platform, DeviceId device,
+                      const std::vector<OpId>& uses);
 
 /// Returns a schedule for a cold start: the given one, and for each device that needs parameters a
 /// lane that loads them in the order of their first use, each once, from the store whose route
