@@ -195,6 +195,11 @@ ScheduleResult run_best(const Problem& problem, const Options& options, const Co
                   options, known);
 }
 
+ScheduleResult run_best_cold_start(const Problem& problem, const Options& options,
+                                   const Context& context) {
+  return cold::run_best(problem, options, context, built_in().all());
+}
+
 milp::MilpOptions milp_options(const Options& options) {
   milp::MilpOptions limits;
   limits.symmetry = milp::symmetry_named(options.string("symmetry"));
@@ -306,6 +311,7 @@ std::array<Algorithm, 19> table() {
        .streams = true,
        .improves = true,
        .run_throughput = pipeline::run_best,
+       .run_cold_start = run_best_cold_start,
        .contention = std::string(kKeepsContention)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",

@@ -1,10 +1,15 @@
 #include "scheduler/cold/algorithms.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "hios/base/error.h"
+#include "scheduler/cold/cold_start.h"
 #include "scheduler/cold/deepplan/deepplan.h"
 #include "scheduler/cold/pipelined.h"
+#include "scheduler/cold/search/search.h"
+#include "scheduler/list/requirements.h"
 
 namespace hios::scheduler {
 namespace {
@@ -40,4 +45,47 @@ std::vector<Algorithm> cold_start_algorithms() {
                         {split}, deepplan_schedule)};
 }
 
+namespace cold {
+namespace {
+
+std::vector<Schedule> starts_of(const Problem& problem, const Context& context,
+                                std::span<const Algorithm> all) {
+  Context half = context;
+  half.deadline = context.deadline.half();
+  half.progress = {};
+  std::vector<Schedule> starts;
+  std::optional<InputError> refusal;
+  for (const Algorithm& algorithm : all) {
+    if (algorithm.improves || algorithm.exact) continue;
+    if (algorithm.objective == Objective::kThroughput) continue;
+    try {
+      const Options defaults(algorithm.options);
+      starts.push_back(
+          schedule_cold_start(algorithm, problem, defaults, half, {0, "none"}).schedule);
+    } catch (const InputError& error) {
+      if (!refusal) refusal = error;
+    }
+  }
+  if (starts.empty()) throw *refusal;
+  return starts;
+}
+
+}  // namespace
+
+ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context,
+                        std::span<const Algorithm> all) {
+  require_placeable(problem.graph(), problem.costs(), "best");
+  SearchOptions limits;
+  limits.iterations = options.integer("iterations");
+  limits.islands = static_cast<std::size_t>(options.integer("islands"));
+  limits.threads = static_cast<std::size_t>(options.integer("threads"));
+  const double bound_ms = context.bound ? context.bound->ms : 0;
+  SearchResult found =
+      search(problem.costs(), starts_of(problem, context, all), limits, bound_ms, context);
+  const Outcome unproven = found.timed_out ? Outcome::kTimeLimit : Outcome::kFeasible;
+  return complete(std::move(found.schedule), found.optimal ? Outcome::kOptimal : unproven, problem,
+                  options, context);
+}
+
+}  // namespace cold
 }  // namespace hios::scheduler

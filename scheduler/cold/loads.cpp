@@ -1,14 +1,20 @@
 #include "scheduler/cold/loads.h"
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
 #include "hios/graph/parameters.h"
+#include "hios/schedule/assignment.h"
 
 // One lane a device: its loads share their route anyway, and in order of use the first stage waits
-// least. That is the order of every published loader (Namkoong et al., "SortingHat", section 3.2).
+// least. Devices whose loads share a bus halve each other's rates; one lane for all of them brings
+// first what is needed first. That is the order of every published loader (Namkoong et al.,
+// "SortingHat", section 3.2).
 
 namespace hios::scheduler {
 
@@ -68,6 +74,56 @@ Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platf
     weights.lanes.push_back(std::move(lane));
   }
   schedule.weights = std::move(weights);
+  return schedule;
+}
+
+namespace {
+
+/// Returns, by device, the first of the devices whose loads share a bus with its own, directly or
+/// through others.
+std::vector<std::size_t> sharing_devices(const Platform& platform,
+                                         const std::vector<std::vector<BusId>>& buses) {
+  std::vector<std::size_t> first(platform.size());
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  const auto share = [&](std::size_t a, std::size_t b) {
+    return std::ranges::any_of(
+        buses[a], [&](BusId bus) { return std::ranges::find(buses[b], bus) != buses[b].end(); });
+  };
+  for (std::size_t d = 1; d < first.size(); ++d) {
+    for (std::size_t other = 0; other < d; ++other) {
+      if (first[other] == first[d] || !share(d, other)) continue;
+      const auto [least, most] = std::minmax(first[d], first[other]);
+      std::ranges::replace(first, most, least);
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+Schedule with_shared_lanes(Schedule schedule, const Graph& graph, const CostModel& costs) {
+  const Topology& topology = *costs.platform().topology();
+  const Timeline resident = simulate(graph, schedule, costs);
+  schedule = with_loads(std::move(schedule), graph, costs.platform());
+  const Assignment assignment(graph.size(), schedule);
+  std::vector<std::vector<BusId>> buses(costs.platform().size());
+  for (const Lane& lane : schedule.weights->lanes) {
+    const DeviceId to = lane.front().to;
+    buses[to.index()] = topology.route(*topology.find(lane.front().from, to)).over;
+  }
+  const std::vector<std::size_t> first = sharing_devices(costs.platform(), buses);
+  std::vector<Lane> together(costs.platform().size());
+  for (const Lane& lane : schedule.weights->lanes) {
+    Lane& shared = together[first[lane.front().to.index()]];
+    shared.insert(shared.end(), lane.begin(), lane.end());
+  }
+  const auto start_ms = [&](const Load& load) {
+    const AssignedTo& assigned = assignment[load.of];
+    return resident.stages[assigned.device.index()][assigned.stage].start_ms;
+  };
+  for (Lane& lane : together) std::ranges::stable_sort(lane, {}, start_ms);
+  std::erase_if(together, [](const Lane& lane) { return lane.empty(); });
+  schedule.weights->lanes = std::move(together);
   return schedule;
 }
 

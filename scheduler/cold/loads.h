@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/graph/parameters.h"
 #include "hios/platform/platform.h"
@@ -36,5 +37,11 @@ StoreId require_store(const Graph& graph, const Platform& platform, DeviceId dev
 /// loads.
 Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platform,
                     LoadOrder order = LoadOrder::kPipelined);
+
+/// Returns with_loads(), but devices whose loads share a bus have one lane together. It loads in
+/// the order in which stages would start if all parameters were there, so that no load takes
+/// bandwidth from one that is needed before it. Throws as with_loads(). REQUIRES: the same, and no
+/// weights.
+Schedule with_shared_lanes(Schedule schedule, const Graph& graph, const CostModel& costs);
 
 }  // namespace hios::scheduler
