@@ -45,8 +45,8 @@ std::vector<DeviceId> used_devices(const Graph& graph, const AllowedDevices& all
 }
 
 /// Returns the flow shop's bound of the operators that each device alone can run.
-double confined_ms(const Graph& graph, const CostModel& costs, const AllowedDevices& allowed,
-                   BoundGraphs& graphs, std::span<const Resident> resident) {
+double confined_shop_ms(const Graph& graph, const CostModel& costs, const AllowedDevices& allowed,
+                        BoundGraphs& graphs, std::span<const Resident> resident) {
   std::vector<std::vector<OpId>> confined(costs.platform().size());
   for (const OpId op : graph.topological()) {
     const auto& devices = allowed.devices(op);
@@ -73,8 +73,8 @@ std::vector<LowerBound> cold_start_bounds(const Graph& graph, const CostModel& c
   const BoundGraph whole = graphs.whole();
   const std::vector<DeviceId> into = used_devices(graph, allowed);
   const MovedSets moved(graph, costs, resident, into);
-  const double flow_shop =
-      std::max(flow_shop_ms(whole, moved), confined_ms(graph, costs, allowed, graphs, resident));
+  const double flow_shop = std::max(flow_shop_ms(whole, moved),
+                                    confined_shop_ms(graph, costs, allowed, graphs, resident));
   return {{loads_ms(graph, whole, moved), "loads"},
           {arrivals_ms(graph, whole, moved), "arrivals"},
           {flow_shop, "flow_shop"}};

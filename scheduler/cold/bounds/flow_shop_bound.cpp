@@ -23,7 +23,7 @@ namespace hios::scheduler {
 namespace {
 
 /// A set as a job of two machines.
-struct Job {
+struct ShopJob {
   double load_ms = 0;
   double work_ms = 0;  ///< of its operators, at the sum of the devices' speeds
 };
@@ -32,17 +32,17 @@ struct Job {
 enum class InPlaceJob { kLoad, kWork, kLonger };
 
 /// Returns true for a job that comes before another one in Johnson's order.
-bool is_before(const Job& a, const Job& b) {
+bool is_before(const ShopJob& a, const ShopJob& b) {
   const bool a_grows = a.load_ms < a.work_ms, b_grows = b.load_ms < b.work_ms;
   if (a_grows != b_grows) return a_grows;
   return a_grows ? a.load_ms < b.load_ms : a.work_ms > b.work_ms;
 }
 
 /// Returns the end of the second machine in Johnson's order. REQUIRES: each job has a load.
-double johnson_ms(std::vector<Job> jobs) {
+double johnson_ms(std::vector<ShopJob> jobs) {
   std::ranges::stable_sort(jobs, is_before);
   double loaded_ms = 0, end_ms = 0;
-  for (const Job& job : jobs) {
+  for (const ShopJob& job : jobs) {
     loaded_ms += job.load_ms;
     end_ms = std::max(end_ms, loaded_ms) + job.work_ms;
   }
@@ -50,11 +50,11 @@ double johnson_ms(std::vector<Job> jobs) {
 }
 
 /// Returns the job of a set with all the work of its operators.
-Job counted(Job job, bool in_place, InPlaceJob as) {
+ShopJob counted(ShopJob job, bool in_place, InPlaceJob as) {
   if (!in_place) return job;
   const bool load =
       as == InPlaceJob::kLoad || (as == InPlaceJob::kLonger && job.load_ms > job.work_ms);
-  return load ? Job{job.load_ms, 0} : Job{0, job.work_ms};
+  return load ? ShopJob{job.load_ms, 0} : ShopJob{0, job.work_ms};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ double flow_shop_ms(const BoundGraph& part, const MovedSets& moved) {
   double speed = 0, all_work_ms = 0;
   for (const double each : part.speeds) speed += each;
   if (!(speed > 0) || !(moved.bytes_per_ms() > 0)) return 0;
-  std::vector<Job> by_set(moved.sets().sets().size());
+  std::vector<ShopJob> by_set(moved.sets().sets().size());
   for (std::size_t number = 0; number < part.size(); ++number) {
     const double work_ms = part.window_ms[number] / speed;
     all_work_ms += work_ms;
@@ -74,9 +74,9 @@ double flow_shop_ms(const BoundGraph& part, const MovedSets& moved) {
   }
   double longest_ms = all_work_ms;
   for (const InPlaceJob as : {InPlaceJob::kLoad, InPlaceJob::kWork, InPlaceJob::kLonger}) {
-    std::vector<Job> jobs;
+    std::vector<ShopJob> jobs;
     for (std::size_t s = 0; s < by_set.size(); ++s) {
-      const Job job = counted(by_set[s], moved.in_place(s), as);
+      const ShopJob job = counted(by_set[s], moved.in_place(s), as);
       if (job.load_ms > 0) jobs.push_back(job);
     }
     if (jobs.empty()) continue;

@@ -25,12 +25,12 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kBytesPerMs = 1e6;  ///< of a GB a second
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+constexpr double kBytesPerMsOfGb = 1e6;  ///< of a GB a second
+constexpr double kUnlimitedRate = std::numeric_limits<double>::infinity();
 
-class Network {
+class FlowNetwork {
  public:
-  explicit Network(std::size_t nodes) : arcs_of_(nodes) {}
+  explicit FlowNetwork(std::size_t nodes) : arcs_of_(nodes) {}
 
   void add(std::size_t from, std::size_t to, double capacity) {
     arcs_of_[from].push_back(arcs_.size());
@@ -41,9 +41,9 @@ class Network {
 
   double least_cut(std::size_t source, std::size_t sink) {
     while (const auto path = shortest_path(source, sink)) {
-      double least = kUnlimited;
+      double least = kUnlimitedRate;
       for (const std::size_t arc : *path) least = std::min(least, arcs_[arc].left);
-      if (least == kUnlimited) return kUnlimited;
+      if (least == kUnlimitedRate) return kUnlimitedRate;
       for (const std::size_t arc : *path) {
         arcs_[arc].left -= least;
         arcs_[arc ^ 1].left += least;
@@ -97,24 +97,24 @@ double cut_bytes_per_ms(const Platform& platform, std::span<const DeviceId> into
   const std::size_t devices = platform.size(), source = devices, sink = devices + 1;
   const auto bus_begin = [&](BusId bus) { return devices + 2 + 2 * bus.index(); };
   const auto bus_end = [&](BusId bus) { return bus_begin(bus) + 1; };
-  Network network(devices + 2 + 2 * topology.buses().size());
+  FlowNetwork network(devices + 2 + 2 * topology.buses().size());
   for (std::size_t b = 0; b < topology.buses().size(); ++b) {
     network.add(bus_begin(BusId(b)), bus_end(BusId(b)),
-                topology.bus(BusId(b)).gb_per_s * kBytesPerMs);
+                topology.bus(BusId(b)).gb_per_s * kBytesPerMsOfGb);
   }
   const double most_flows = static_cast<double>(sets) + 1;
   for (const Route& route : topology.routes()) {
     const auto* device = std::get_if<DeviceId>(&route.from);
     std::size_t at = device ? device->index() : source;
-    double capacity = most_flows * route.gb_per_s * kBytesPerMs;
+    double capacity = most_flows * route.gb_per_s * kBytesPerMsOfGb;
     for (const BusId bus : route.over) {
       network.add(at, bus_begin(bus), capacity);
       at = bus_end(bus);
-      capacity = kUnlimited;
+      capacity = kUnlimitedRate;
     }
     network.add(at, route.to.index(), capacity);
   }
-  for (const DeviceId device : into) network.add(device.index(), sink, kUnlimited);
+  for (const DeviceId device : into) network.add(device.index(), sink, kUnlimitedRate);
   return network.least_cut(source, sink);
 }
 

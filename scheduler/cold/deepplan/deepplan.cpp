@@ -20,10 +20,8 @@
 // Tests: tests/scheduler/cold/deepplan_test.cpp.
 
 namespace hios::scheduler {
+namespace deepplan {
 namespace {
-
-using deepplan::Plan;
-using deepplan::Split;
 
 /// Simulations for reads in place, times operators: some ms.
 constexpr std::size_t kSimulatedOperators = 20'000;
@@ -58,7 +56,7 @@ class DeepPlanSearch {
 
  private:
   std::optional<Simulated> simulated(const Plan& plan) const {
-    auto schedule = deepplan::schedule_of(plan, order_, parameters_, graph_, platform_);
+    auto schedule = schedule_of(plan, order_, parameters_, graph_, platform_);
     if (!schedule) return std::nullopt;
     Timeline timeline = simulate(graph_, *schedule, costs_);
     return Simulated{plan, std::move(*schedule), std::move(timeline)};
@@ -71,7 +69,7 @@ class DeepPlanSearch {
       plans.push_back(*simulated({.device = device}));
       for (std::size_t d = 0; d < platform_.size() && split != Split::kNone; ++d) {
         const DeviceId second(d);
-        if (deadline_.expired() || !deepplan::can_pass_on(platform_, device, second)) continue;
+        if (deadline_.expired() || !can_pass_on(platform_, device, second)) continue;
         auto plan = simulated({.device = device, .second = second, .split = split});
         if (plan) plans.push_back(std::move(*plan));
       }
@@ -84,7 +82,7 @@ class DeepPlanSearch {
     const std::size_t sets = parameters_.sets().size();
     std::vector<bool> refused(sets, false);
     while (simulations_left_ > 0 && !deadline_.expired()) {
-      const std::vector<std::size_t> proposed = deepplan::choose_in_place(
+      const std::vector<std::size_t> proposed = choose_in_place(
           best.plan, order_, best.schedule, best.timeline, parameters_, costs_, refused);
       if (proposed.empty()) return;
       if (!take_some(proposed, best)) refused[proposed.front()] = true;
@@ -117,11 +115,12 @@ class DeepPlanSearch {
 };
 
 }  // namespace
+}  // namespace deepplan
 
 ScheduleResult deepplan_schedule(const Problem& problem, const Options& options,
                                  const Context& context) {
-  const Split split = deepplan::split_named(options.string("split"));
-  Schedule schedule = DeepPlanSearch(problem, context).search(split);
+  const deepplan::Split split = deepplan::split_named(options.string("split"));
+  Schedule schedule = deepplan::DeepPlanSearch(problem, context).search(split);
   const Outcome outcome = context.deadline.expired() ? Outcome::kTimeLimit : Outcome::kFeasible;
   return complete(std::move(schedule), outcome, problem, options, context);
 }

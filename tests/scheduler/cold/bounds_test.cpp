@@ -19,15 +19,15 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr Bytes kMegabyte = 1'000'000;
-constexpr double kRoundingMs = 1e-6;
+constexpr Bytes kMillion = 1'000'000;
+constexpr double kRoundingOfBounds = 1e-6;
 
-struct Named {
+struct OperatorCost {
   double ms;
   Bytes bytes;
 };
 
-Graph graph_of(const std::vector<Named>& costs, bool chain) {
+Graph bounded_graph(const std::vector<OperatorCost>& costs, bool chain) {
   std::vector<Operator> operators(costs.size());
   std::vector<Edge> edges;
   for (std::size_t v = 0; v < costs.size(); ++v) {
@@ -40,7 +40,7 @@ Graph graph_of(const std::vector<Named>& costs, bool chain) {
   return Graph("graph", std::move(operators), std::move(edges));
 }
 
-std::vector<Device> devices(std::size_t count) {
+std::vector<Device> gpus(std::size_t count) {
   std::vector<Device> devices(count);
   for (std::size_t d = 0; d < count; ++d) {
     devices[d].name = "gpu" + std::to_string(d);
@@ -50,8 +50,8 @@ std::vector<Device> devices(std::size_t count) {
 }
 
 /// One device with a bus of 1 GB/s from memory.
-Platform one_device() {
-  return Platform(devices(1), {{"dram", "", StoreKind::kMemory}}, {{"pcie", 1}},
+Platform one_bus() {
+  return Platform(gpus(1), {{"dram", "", StoreKind::kMemory}}, {{"pcie", 1}},
                   {{StoreId(0), DeviceId(0), {BusId(0)}, 0.5, 100}});
 }
 
@@ -64,7 +64,7 @@ double bound_named(const std::string& name, const Graph& graph, const Platform& 
   return -1;
 }
 
-double pipelined_ms(const Graph& graph, const Platform& platform) {
+double pipelined_latency(const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   Context context;
   context.bound = LowerBound{0, "none"};
@@ -74,40 +74,40 @@ double pipelined_ms(const Graph& graph, const Platform& platform) {
 // 2 and 4 MB in two loads of 0.5 ms latency, which hide behind each other in no lane but in the
 // bound: 6.5 ms of loads, then v1.
 TEST(ColdBounds, ArrivalsFollowTheLoadsAlongAChain) {
-  const Graph chain = graph_of({{1, 2 * kMegabyte}, {3, 4 * kMegabyte}, {2, 0}}, true);
-  EXPECT_NEAR(bound_named("arrivals", chain, one_device()), 6.5 + 3 + 2, kRoundingMs);
-  EXPECT_NEAR(pipelined_ms(chain, one_device()), 7 + 3 + 2, kRoundingMs);
+  const Graph chain = bounded_graph({{1, 2 * kMillion}, {3, 4 * kMillion}, {2, 0}}, true);
+  EXPECT_NEAR(bound_named("arrivals", chain, one_bus()), 6.5 + 3 + 2, kRoundingOfBounds);
+  EXPECT_NEAR(pipelined_latency(chain, one_bus()), 7 + 3 + 2, kRoundingOfBounds);
 }
 
 // Johnson's order is v1, v0: loads end at 1.5 and 4.5 ms. No path shows that v0 follows v1.
 TEST(ColdBounds, TheFlowShopOrdersIndependentLoads) {
-  const Graph both = graph_of({{1, 3 * kMegabyte}, {4, kMegabyte}}, false);
-  EXPECT_NEAR(bound_named("flow_shop", both, one_device()), 1.5 + 4 + 1, kRoundingMs);
-  EXPECT_NEAR(bound_named("arrivals", both, one_device()), 1.5 + 4, kRoundingMs);
-  EXPECT_NEAR(bound_named("loads", both, one_device()), 4.5 + 1, kRoundingMs);
+  const Graph both = bounded_graph({{1, 3 * kMillion}, {4, kMillion}}, false);
+  EXPECT_NEAR(bound_named("flow_shop", both, one_bus()), 1.5 + 4 + 1, kRoundingOfBounds);
+  EXPECT_NEAR(bound_named("arrivals", both, one_bus()), 1.5 + 4, kRoundingOfBounds);
+  EXPECT_NEAR(bound_named("loads", both, one_bus()), 4.5 + 1, kRoundingOfBounds);
 }
 
 // v0 and v1 can run on gpu0 alone, whose bus is slow; the other bus brings nothing for them unless
 // gpu1 passes it on.
 TEST(ColdBounds, OperatorsOfOneDeviceWaitForItsBuses) {
-  const Graph both = graph_of({{1, 2 * kMegabyte}, {1, 2 * kMegabyte}}, false);
+  const Graph both = bounded_graph({{1, 2 * kMillion}, {1, 2 * kMillion}}, false);
   std::vector<Operator> operators(both.operators().begin(), both.operators().end());
   for (Operator& op : operators) op.allowed = {"gpu0"};
   operators.push_back(operators.front());
   operators.back().name = "anywhere";
   operators.back().allowed.clear();
   const Graph confined("graph", operators, {});
-  const Platform unlike(devices(2), {{"dram", "", StoreKind::kMemory}}, {{"slow", 1}, {"fast", 9}},
+  const Platform unlike(gpus(2), {{"dram", "", StoreKind::kMemory}}, {{"slow", 1}, {"fast", 9}},
                         {{StoreId(0), DeviceId(0), {BusId(0)}, 0, 100},
                          {StoreId(0), DeviceId(1), {BusId(1)}, 0, 100},
                          {DeviceId(0), DeviceId(1), {BusId(0)}, 0, 100},
                          {DeviceId(1), DeviceId(0), {BusId(0)}, 0, 100}});
-  EXPECT_NEAR(bound_named("flow_shop", confined, unlike), 4 + 1, kRoundingMs);
+  EXPECT_NEAR(bound_named("flow_shop", confined, unlike), 4 + 1, kRoundingOfBounds);
 }
 
 TEST(ColdBounds, TheCutIsTheLeastOverAllBuses) {
   const DeviceId both[] = {DeviceId(0), DeviceId(1)}, first[] = {DeviceId(0)};
-  const Platform chained(devices(2), {{"dram", "", StoreKind::kMemory}},
+  const Platform chained(gpus(2), {{"dram", "", StoreKind::kMemory}},
                          {{"a", 5}, {"b", 3}, {"c", 1}, {"peer", 2}},
                          {{StoreId(0), DeviceId(0), {BusId(0), BusId(1)}, 0, 100},
                           {StoreId(0), DeviceId(1), {BusId(0), BusId(2)}, 0, 100},
@@ -115,7 +115,7 @@ TEST(ColdBounds, TheCutIsTheLeastOverAllBuses) {
                           {DeviceId(0), DeviceId(1), {BusId(3)}, 0, 100}});
   EXPECT_DOUBLE_EQ(cut_bytes_per_ms(chained, both, 9), 4e6);   // b and c
   EXPECT_DOUBLE_EQ(cut_bytes_per_ms(chained, first, 9), 4e6);  // b, and c through gpu1
-  const Platform without_buses(devices(1), {{"dram", "", StoreKind::kMemory}}, {},
+  const Platform without_buses(gpus(1), {{"dram", "", StoreKind::kMemory}}, {},
                                {{StoreId(0), DeviceId(0), {}, 0, 2}});
   // Two loads and a read in place at a time, each at 2 GB/s.
   EXPECT_DOUBLE_EQ(cut_bytes_per_ms(without_buses, first, 2), 6e6);
@@ -123,21 +123,21 @@ TEST(ColdBounds, TheCutIsTheLeastOverAllBuses) {
 
 // A set alone takes 2 ms over a route without buses, whatever the number of lanes.
 TEST(ColdBounds, ARouteWithoutBusesHasItsOwnLimit) {
-  const Platform without_buses(devices(1), {{"dram", "", StoreKind::kMemory}}, {},
+  const Platform without_buses(gpus(1), {{"dram", "", StoreKind::kMemory}}, {},
                                {{StoreId(0), DeviceId(0), {}, 0, 2}});
-  const Graph one = graph_of({{1, 4 * kMegabyte}}, false);
-  EXPECT_NEAR(bound_named("arrivals", one, without_buses), 2 + 1, kRoundingMs);
+  const Graph one = bounded_graph({{1, 4 * kMillion}}, false);
+  EXPECT_NEAR(bound_named("arrivals", one, without_buses), 2 + 1, kRoundingOfBounds);
 }
 
 // In place, v0 takes 3 ms and moves 1 MB: it may run before its bytes are there.
 TEST(ColdBounds, AReadInPlaceMovesItsLeastBytes) {
-  const Graph bare = graph_of({{2, 4 * kMegabyte}, {1, 2 * kMegabyte}}, true);
+  const Graph bare = bounded_graph({{2, 4 * kMillion}, {1, 2 * kMillion}}, true);
   std::vector<Operator> operators(bare.operators().begin(), bare.operators().end());
   operators[0].in_place_ms = 3;
-  operators[0].in_place_bytes = kMegabyte;
+  operators[0].in_place_bytes = kMillion;
   const Graph graph("graph", operators, {bare.edges().begin(), bare.edges().end()});
-  EXPECT_NEAR(bound_named("loads", graph, one_device()), 3.5 + 1, kRoundingMs);
-  EXPECT_NEAR(bound_named("arrivals", graph, one_device()), 3.5 + 1, kRoundingMs);
+  EXPECT_NEAR(bound_named("loads", graph, one_bus()), 3.5 + 1, kRoundingOfBounds);
+  EXPECT_NEAR(bound_named("arrivals", graph, one_bus()), 3.5 + 1, kRoundingOfBounds);
 }
 
 /// Returns the graph, each of whose operators takes no less in place than otherwise; one in two
@@ -157,7 +157,7 @@ Graph with_slower_reads(const Graph& graph, Random& random) {
 }
 
 /// Returns the platform without the routes from its second store.
-Platform of_one_store(const Platform& platform) {
+Platform with_one_store(const Platform& platform) {
   const Topology& topology = *platform.topology();
   std::vector<Route> routes(topology.routes().begin(), topology.routes().end());
   std::erase_if(routes, [](const Route& route) { return route.from == Holder(StoreId(1)); });
@@ -178,7 +178,7 @@ TEST(ColdBounds, AreNeverAboveTheOptimumOfAnySmallDag) {
         const Graph graph = with_slower_reads(
             test::with_parameters(test::dag(n, edges, style, random), whole, random), random);
         Platform platform = test::random_topology(devices, 1, whole, random);
-        if (n == 3) platform = of_one_store(platform);
+        if (n == 3) platform = with_one_store(platform);
         const CostModel costs = CostModel::from_graph(graph, platform);
         const double least_ms = test::cold_optimum_ms(graph, costs);
         for (const LowerBound& bound : cold_start_bounds(graph, costs)) {

@@ -17,12 +17,12 @@
 namespace hios::scheduler {
 namespace {
 
-struct Case {
+struct SearchCase {
   Graph graph;
   Platform platform;
 };
 
-Case random_case(std::uint64_t seed, std::size_t most_operators, int streams) {
+SearchCase search_case(std::uint64_t seed, std::size_t most_operators, int streams) {
   Random random(seed, "search");
   const std::size_t operators = 1 + random.below(most_operators);
   Graph graph = test::with_parameters(
@@ -30,28 +30,28 @@ Case random_case(std::uint64_t seed, std::size_t most_operators, int streams) {
   return {std::move(graph), test::random_topology(1 + random.below(3), streams, false, random)};
 }
 
-Context unbounded(std::uint64_t seed) {
+Context without_bound(std::uint64_t seed) {
   Context context;
   context.seed = seed;
   context.bound = LowerBound{0, "none"};
   return context;
 }
 
-ScheduleResult run(const std::string& name, const Case& made, std::uint64_t seed,
-                   const std::string& option = {}) {
+ScheduleResult run_cold(const std::string& name, const SearchCase& made, std::uint64_t seed,
+                        const std::string& option = {}) {
   const CostModel costs = CostModel::from_graph(made.graph, made.platform);
   const Algorithm& algorithm = built_in().find(name);
   Options options(algorithm.options);
   if (!option.empty()) options.set(option);
   return schedule_cold_start(algorithm, Problem(costs, Objective::kColdStart), options,
-                             unbounded(seed), {0, "none"});
+                             without_bound(seed), {0, "none"});
 }
 
 TEST(ColdSearch, EveryMoveLeavesAValidSchedule) {
   std::size_t made = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case here = random_case(seed, 12, 2);
+    const SearchCase here = search_case(seed, 12, 2);
     const CostModel costs = CostModel::from_graph(here.graph, here.platform);
     const cold::PlanProblem problem(costs);
     Random random(seed, "moves");
@@ -71,7 +71,7 @@ TEST(ColdSearch, EveryMoveLeavesAValidSchedule) {
 }
 
 TEST(ColdSearch, ADeviceWithoutRoomHasNoSchedule) {
-  Case here = random_case(3, 12, 1);
+  SearchCase here = search_case(3, 12, 1);
   std::vector<Device> devices(here.platform.devices().begin(), here.platform.devices().end());
   for (Device& device : devices) device.memory_bytes = 1;
   const Topology& topology = *here.platform.topology();
@@ -88,25 +88,25 @@ TEST(ColdSearch, ADeviceWithoutRoomHasNoSchedule) {
 TEST(ColdSearch, BestIsNeverLongerThanAnyOther) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case here = random_case(seed, 10, 1);
-    const ScheduleResult best = run("best", here, seed, "iterations=50");
+    const SearchCase here = search_case(seed, 10, 1);
+    const ScheduleResult best = run_cold("best", here, seed, "iterations=50");
     EXPECT_TRUE(validate(here.graph, here.platform, best.schedule, Objective::kColdStart).empty());
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.improves || algorithm.exact) continue;
       if (algorithm.objective == Objective::kThroughput) continue;
-      EXPECT_LE(best.latency_ms, run(algorithm.name, here, seed).latency_ms) << algorithm.name;
+      EXPECT_LE(best.latency_ms, run_cold(algorithm.name, here, seed).latency_ms) << algorithm.name;
     }
   }
 }
 
 TEST(ColdSearch, IsTheSameForASeedOnAnyNumberOfThreads) {
-  const Case here = random_case(11, 12, 1);
+  const SearchCase here = search_case(11, 12, 1);
   const CostModel costs = CostModel::from_graph(here.graph, here.platform);
-  const std::vector<Schedule> starts = {run("pipelined", here, 1).schedule,
-                                        run("heft", here, 1).schedule};
+  const std::vector<Schedule> starts = {run_cold("pipelined", here, 1).schedule,
+                                        run_cold("heft", here, 1).schedule};
   const auto found = [&](std::uint64_t seed, std::size_t threads) {
     return cold::search(costs, starts, {.iterations = 300, .islands = 3, .threads = threads}, 0,
-                        unbounded(seed))
+                        without_bound(seed))
         .schedule;
   };
   EXPECT_EQ(found(1, 1), found(1, 3));
@@ -116,11 +116,11 @@ TEST(ColdSearch, IsTheSameForASeedOnAnyNumberOfThreads) {
 TEST(ColdSearch, ImprovesItsStarts) {
   std::size_t shorter = 0;
   for (std::uint64_t seed = 20; seed < 30; ++seed) {
-    const Case here = random_case(seed, 12, 1);
+    const SearchCase here = search_case(seed, 12, 1);
     const CostModel costs = CostModel::from_graph(here.graph, here.platform);
-    const ScheduleResult start = run("pipelined", here, seed);
+    const ScheduleResult start = run_cold("pipelined", here, seed);
     const auto found = cold::search(costs, {start.schedule}, {.iterations = 400, .islands = 2}, 0,
-                                    unbounded(seed));
+                                    without_bound(seed));
     const double ms = simulate(here.graph, found.schedule, costs).latency_ms;
     EXPECT_LE(ms, start.latency_ms) << "seed " << seed;
     shorter += ms < start.latency_ms;
@@ -129,11 +129,11 @@ TEST(ColdSearch, ImprovesItsStarts) {
 }
 
 TEST(ColdSearch, EndsAtTheBound) {
-  const Case here = random_case(5, 12, 1);
+  const SearchCase here = search_case(5, 12, 1);
   const CostModel costs = CostModel::from_graph(here.graph, here.platform);
-  const ScheduleResult start = run("pipelined", here, 5);
-  const auto found =
-      cold::search(costs, {start.schedule}, {.iterations = 1000}, start.latency_ms, unbounded(5));
+  const ScheduleResult start = run_cold("pipelined", here, 5);
+  const auto found = cold::search(costs, {start.schedule}, {.iterations = 1000}, start.latency_ms,
+                                  without_bound(5));
   EXPECT_TRUE(found.optimal);
   EXPECT_EQ(found.schedule, start.schedule);
 }
