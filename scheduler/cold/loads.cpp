@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hios/base/error.h"
@@ -77,41 +79,39 @@ Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platf
   return schedule;
 }
 
-namespace {
-
-/// Returns, by device, the first of the devices whose loads share a bus with its own, directly or
-/// through others.
 std::vector<std::size_t> sharing_devices(const Platform& platform,
-                                         const std::vector<std::vector<BusId>>& buses) {
+                                         const std::vector<std::optional<StoreId>>& stores) {
+  const Topology& topology = *platform.topology();
   std::vector<std::size_t> first(platform.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
+  const auto buses = [&](std::size_t d) {
+    const auto route = stores[d] ? topology.find(*stores[d], DeviceId(d)) : std::nullopt;
+    return route ? std::span<const BusId>(topology.route(*route).over) : std::span<const BusId>();
+  };
   const auto share = [&](std::size_t a, std::size_t b) {
     return std::ranges::any_of(
-        buses[a], [&](BusId bus) { return std::ranges::find(buses[b], bus) != buses[b].end(); });
+        buses(a), [&](BusId bus) { return std::ranges::find(buses(b), bus) != buses(b).end(); });
   };
   for (std::size_t d = 1; d < first.size(); ++d) {
     for (std::size_t other = 0; other < d; ++other) {
       if (first[other] == first[d] || !share(d, other)) continue;
-      const auto [least, most] = std::minmax(first[d], first[other]);
+      const std::size_t least = std::min(first[d], first[other]);
+      const std::size_t most = std::max(first[d], first[other]);
       std::ranges::replace(first, most, least);
     }
   }
   return first;
 }
 
-}  // namespace
-
 Schedule with_shared_lanes(Schedule schedule, const Graph& graph, const CostModel& costs) {
-  const Topology& topology = *costs.platform().topology();
   const Timeline resident = simulate(graph, schedule, costs);
   schedule = with_loads(std::move(schedule), graph, costs.platform());
   const Assignment assignment(graph.size(), schedule);
-  std::vector<std::vector<BusId>> buses(costs.platform().size());
+  std::vector<std::optional<StoreId>> stores(costs.platform().size());
   for (const Lane& lane : schedule.weights->lanes) {
-    const DeviceId to = lane.front().to;
-    buses[to.index()] = topology.route(*topology.find(lane.front().from, to)).over;
+    stores[lane.front().to.index()] = std::get<StoreId>(lane.front().from);
   }
-  const std::vector<std::size_t> first = sharing_devices(costs.platform(), buses);
+  const std::vector<std::size_t> first = sharing_devices(costs.platform(), stores);
   std::vector<Lane> together(costs.platform().size());
   for (const Lane& lane : schedule.weights->lanes) {
     Lane& shared = together[first[lane.front().to.index()]];

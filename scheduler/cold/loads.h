@@ -38,6 +38,11 @@ StoreId require_store(const Graph& graph, const Platform& platform, DeviceId dev
 Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platform,
                     LoadOrder order = LoadOrder::kPipelined);
 
+/// Returns, by device, the first of the devices whose routes from their stores share a bus with its
+/// own, directly or through others. `stores`: by device; one without a store shares none.
+std::vector<std::size_t> sharing_devices(const Platform& platform,
+                                         const std::vector<std::optional<StoreId>>& stores);
+
 /// Returns with_loads(), but devices whose loads share a bus have one lane together. It loads in
 /// the order in which stages would start if all parameters were there, so that no load takes
 /// bandwidth from one that is needed before it. Throws as with_loads(). REQUIRES: the same, and no

@@ -106,8 +106,17 @@ Split split_named(std::string_view name) {
 }
 
 bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second) {
-  return second != device && platform.topology()->find(second, device) &&
-         nearest_store(platform, second, 0);
+  const Topology& topology = *platform.topology();
+  const auto direct = nearest_store(platform, device, 0),
+             around = nearest_store(platform, second, 0);
+  if (second == device || !direct || !around || !topology.find(second, device)) return false;
+  const RouteId own = *topology.find(*direct, device), other = *topology.find(*around, second);
+  const double fastest = std::max(topology.alone_gb_per_s(own), topology.alone_gb_per_s(other));
+  const auto& over = topology.route(other).over;
+  return std::ranges::none_of(topology.route(own).over, [&](BusId bus) {
+    const bool shared = std::ranges::find(over, bus) != over.end();
+    return shared && topology.bus(bus).gb_per_s <= fastest;
+  });
 }
 
 std::optional<Schedule> schedule_of(const Plan& plan, const std::vector<OpId>& order,

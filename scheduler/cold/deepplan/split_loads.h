@@ -30,7 +30,8 @@ struct Plan {
 };
 
 /// Returns true if the second device can pass parameters on: a route leads to it from a store, and
-/// from it to the device.
+/// from it to the device; and no bus that it shares with the device's own route from a store is as
+/// slow as one of the two routes alone, since then nothing is gained.
 bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second);
 
 /// Returns the schedule of a plan: lanes in the order of use, from the nearest store to the device,

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "hios/evaluate/simulate.h"
 #include "scheduler/cold/loads.h"
@@ -23,6 +24,7 @@ PlanProblem::PlanProblem(const CostModel& costs)
   for (std::size_t d = 0; d < devices(); ++d) {
     stores_.push_back(nearest_store(platform(), DeviceId(d), bytes));
   }
+  sharing_ = sharing_devices(platform(), stores_);
   for (std::size_t to = 0; to < devices(); ++to) {
     relays_.emplace_back();
     for (std::size_t from = 0; from < devices(); ++from) {
@@ -145,7 +147,8 @@ class PlanWriter {
   }
 
   void add(OpId of, std::size_t set, const Holder& from, DeviceId to) {
-    RouteLanes& route = lanes_[{from, to}];
+    const bool together = plan_.shared_lanes && std::holds_alternative<StoreId>(from);
+    RouteLanes& route = lanes_[{from, together ? problem_.sharing(to) : to}];
     route.lanes.resize(plan_.lanes_of_route);
     route.lanes[route.next++ % plan_.lanes_of_route].push_back({of, from, to});
     used_bytes_[to.index()] += problem_.sets().sets()[set].size_bytes;
@@ -190,6 +193,7 @@ ColdPlan plan_of(const PlanProblem& problem, const Schedule& schedule) {
   }
   for (const Lane& lane : schedule.weights->lanes) {
     for (const Load& load : lane) {
+      plan.shared_lanes = plan.shared_lanes || load.to != lane.front().to;
       const auto* from = std::get_if<DeviceId>(&load.from);
       const auto set = problem.sets().of(load.of);
       if (from && set) plan.relay[load.to.index() * sets + *set] = *from;

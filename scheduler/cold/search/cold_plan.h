@@ -24,6 +24,8 @@ class PlanProblem {
   std::size_t devices() const { return platform().size(); }
   /// Returns the store from which a device loads and reads; nothing where no route leads there.
   std::optional<StoreId> store(DeviceId device) const { return stores_[device.index()]; }
+  /// Returns the first of the devices that share a bus with this one (sharing_devices()).
+  DeviceId sharing(DeviceId device) const { return DeviceId(sharing_[device.index()]); }
   /// Returns true if the operator can read its parameters in place there.
   bool can_read_in_place(OpId op, DeviceId device) const;
   /// Returns the devices that can pass parameters on to a device.
@@ -38,6 +40,7 @@ class PlanProblem {
   const CostModel* costs_;
   ParameterSets sets_;
   std::vector<std::optional<StoreId>> stores_;  // by device
+  std::vector<std::size_t> sharing_;            // by device
   std::vector<std::vector<DeviceId>> relays_;   // by device
   std::vector<std::vector<OpId>> units_;
   std::vector<std::size_t> unit_of_;  // by operator
@@ -61,7 +64,9 @@ struct ColdPlan {
   std::vector<std::optional<DeviceId>> relay;
   /// By device and set: so many stages later than in the order of use; loads go in this order.
   std::vector<std::int32_t> shift;
-  /// Lanes of each route, which loads take in turns.
+  /// Devices whose routes from stores share a bus have their lanes together.
+  bool shared_lanes = false;
+  /// Lanes of each route, or of routes together, which loads take in turns.
   std::size_t lanes_of_route = 1;
 };
 

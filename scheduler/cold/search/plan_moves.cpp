@@ -27,16 +27,18 @@ class Mover {
     const bool devices = problem_.devices() > 1;
     switch (random_.below(16)) {
       case 0:
+        return devices && move_to_device(random_position(), 1, random_device());
       case 1:
+        return devices && follow_neighbour();
       case 2:
-        return devices && move_to_device(1);
+        return devices && move_to_device_and_position();
       case 3:
       case 4:
       case 5:
-        return devices && move_to_device(segment_length());
+        return devices && move_to_device(random_position(), segment_length(), random_device());
       case 6:
       case 7:
-        return move_within_window();
+        return move_within_window(random_position());
       case 8:
       case 9:
         return loads && shift_load();
@@ -84,10 +86,9 @@ class Mover {
   }
 
   /// Moves a segment of stages, with those that must share a device with its operators.
-  bool move_to_device(std::size_t length) {
-    const std::size_t begin = random_position();
+  bool move_to_device(std::size_t begin, std::size_t length, DeviceId to) {
     const std::size_t end = std::min(plan_.stages.size(), begin + length);
-    const DeviceId from = plan_.stages[begin].device, to = random_device();
+    const DeviceId from = plan_.stages[begin].device;
     if (to == from) return false;
     std::vector<std::size_t> position;
     bool moved = false;
@@ -121,8 +122,27 @@ class Mover {
     }
   }
 
-  bool move_within_window() {
+  /// Moves a stage to the device of one that it waits for, or that waits for it.
+  bool follow_neighbour() {
     const std::size_t at = random_position();
+    const Graph& graph = problem_.graph();
+    const OpId op = plan_.stages[at].stage.groups.front().front();
+    const auto before = graph.in_edges(op), after = graph.out_edges(op);
+    if (before.empty() && after.empty()) return false;
+    const std::size_t edge = random_.below(before.size() + after.size());
+    const OpId neighbour = edge < before.size() ? graph.edge(before[edge]).from
+                                                : graph.edge(after[edge - before.size()]).to;
+    return move_to_device(at, 1, plan_.stages[positions()[neighbour.index()]].device);
+  }
+
+  bool move_to_device_and_position() {
+    const std::size_t at = random_position();
+    if (!move_to_device(at, 1, random_device())) return false;
+    move_within_window(at);
+    return true;
+  }
+
+  bool move_within_window(std::size_t at) {
     const Window window = window_of(problem_.graph(), plan_.stages, positions(), at);
     if (window.first == window.last) return false;
     const std::size_t to = window.first + random_.below(window.last - window.first + 1);
@@ -202,7 +222,11 @@ class Mover {
   }
 
   bool change_lanes() {
-    plan_.lanes_of_route = plan_.lanes_of_route == 1 ? 2 : 1;
+    if (random_.below(2) == 0) {
+      plan_.shared_lanes = !plan_.shared_lanes;
+    } else {
+      plan_.lanes_of_route = plan_.lanes_of_route == 1 ? 2 : 1;
+    }
     return true;
   }
 

@@ -14,9 +14,9 @@
 #include "scheduler/structures/run_all.h"
 
 // Islands anneal by themselves, each from another one of the best starts, in cycles of equally many
-// moves for all. A cycle cools from a percent of the latency to nearly nothing, and is longer than
-// the one before. Between cycles every second island continues with the best of all; the others do
-// so once theirs is far above it, so that not all search the same valley.
+// moves for all. A cycle cools from a percent of the latency to nearly nothing, and is longer
+// than the one before. Between cycles every second island continues with the best of all; the
+// others do so once theirs is far above it, so that not all search the same valley.
 //
 // A move copies the plan and simulates its schedule, which takes nearly all of the time.
 //
