@@ -23,9 +23,7 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/best.h"
-#include "scheduler/cold/pipelined.h"
-#include "scheduler/cold/sortinghat/efficient_mip.h"
-#include "scheduler/cold/sortinghat/sortinghat.h"
+#include "scheduler/cold/algorithms.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
@@ -197,6 +195,11 @@ ScheduleResult run_best(const Problem& problem, const Options& options, const Co
                   options, known);
 }
 
+ScheduleResult run_best_cold_start(const Problem& problem, const Options& options,
+                                   const Context& context) {
+  return cold::run_best(problem, options, context, built_in().all());
+}
+
 milp::MilpOptions milp_options(const Options& options) {
   milp::MilpOptions limits;
   limits.symmetry = milp::symmetry_named(options.string("symmetry"));
@@ -223,7 +226,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
                         problem, options, known);
 }
 
-std::array<Algorithm, 23> table() {
+std::array<Algorithm, 19> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -308,6 +311,7 @@ std::array<Algorithm, 23> table() {
        .streams = true,
        .improves = true,
        .run_throughput = pipeline::run_best,
+       .run_cold_start = run_best_cold_start,
        .contention = std::string(kKeepsContention)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",
@@ -323,39 +327,6 @@ std::array<Algorithm, 23> table() {
        .streams = true,
        .exact = true,
        .contention = std::string(kTakesShorterWithContention)},
-      {.name = "load-then-run",
-       .description = "a cold start of one device: all parameters, then the operators in order",
-       .options = {},
-       .run = load_then_run,
-       .many_devices = false,
-       .objective = Objective::kColdStart,
-       .constraints = std::string(kWantsOneDevice),
-       .contention = std::string(kMeetsNoContention)},
-      {.name = "pipelined",
-       .description = "a cold start of one device: parameters in the order of use, while it runs",
-       .options = {},
-       .run = pipelined,
-       .many_devices = false,
-       .objective = Objective::kColdStart,
-       .constraints = std::string(kWantsOneDevice),
-       .contention = std::string(kMeetsNoContention)},
-      {.name = "efficient-mip",
-       .description = "sortinghat's submodels, each alone and with all parameters (EfficientMIP)",
-       .options = {specs.solver, specs.nodes, specs.submodel_seconds, specs.subgraphs, specs.ndom,
-                   specs.most_operators},
-       .run = schedule_efficient_mip,
-       .exact = true,
-       .objective = Objective::kColdStart},
-      {.name = "sortinghat",
-       .description =
-           "a cold start over devices and buses: submodels by linear programs (SortingHat)",
-       .options = {specs.solver, specs.nodes, specs.submodel_seconds, specs.subgraphs, specs.ndom,
-                   specs.most_operators, specs.lanes, specs.own_bus, specs.mean_speeds,
-                   specs.contention},
-       .run = schedule_sortinghat,
-       .exact = true,
-       .objective = Objective::kColdStart,
-       .contention = std::string(kKeepsContention)},
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",
        .options = {specs.order, specs.population, specs.generations},
@@ -406,6 +377,7 @@ const Registry& built_in() {
   static const Registry registry = [] {
     Registry made;
     for (Algorithm& algorithm : table()) made.add(std::move(algorithm));
+    for (Algorithm& algorithm : cold_start_algorithms()) made.add(std::move(algorithm));
     return made;
   }();
   return registry;

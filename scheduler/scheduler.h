@@ -101,6 +101,9 @@ struct Algorithm {
   /// (optional) The function for throughput where `run` is for latency. The context's bound is then
   /// of the period.
   ScheduleFunction run_throughput = {};
+  /// (optional) The function for cold starts where `run` is for latency; without one, the schedule
+  /// for latency is completed with loads. The context's bound is then of the cold start.
+  ScheduleFunction run_cold_start = {};
   std::string constraints = std::string(kKeepsConstraints);
   std::string contention = std::string(kIgnoresContention);
 };

@@ -87,6 +87,38 @@ TEST(Loads, ADeviceWithoutARouteIsRefusedByName) {
       {"no route leads from a store to 'gpu0', which needs the parameters of 'a'"});
 }
 
+// gpu1 runs b when a, 1 ms of gpu0, has ended; loads of 1 MB take 1 ms alone. Side by side they
+// would end at 2 ms both; a's comes first, and both operators have ended 1 ms after b's load.
+TEST(Loads, DevicesThatShareABusLoadInTheOrderOfStarts) {
+  const Graph graph("two", {reader("a", 1, kMegabyte), reader("b", 1, kMegabyte)},
+                    {{OpId(0), OpId(1), 0, 0.0, {}}});
+  const Platform shared(two_devices(), {{"dram", "", StoreKind::kMemory}}, {{"pcie", 1}},
+                        {{StoreId(0), DeviceId(0), {BusId(0)}, 0, 100},
+                         {StoreId(0), DeviceId(1), {BusId(0)}, 0, 100},
+                         {DeviceId(0), DeviceId(1), {}, 0, 100},
+                         {DeviceId(1), DeviceId(0), {}, 0, 100}});
+  const CostModel costs = CostModel::from_graph(graph, shared);
+  Schedule schedule;
+  schedule.devices = {one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)})};
+  const Schedule own = with_loads(schedule, graph, shared);
+  const Schedule together = with_shared_lanes(schedule, graph, costs);
+  EXPECT_EQ(together.weights->lanes, (std::vector<Lane>{{{OpId(0), StoreId(0), DeviceId(0)},
+                                                         {OpId(1), StoreId(0), DeviceId(1)}}}));
+  EXPECT_NEAR(simulate(graph, own, costs).latency_ms, 4, 1e-6);
+  EXPECT_NEAR(simulate(graph, together, costs).latency_ms, 3, 1e-6);
+  EXPECT_TRUE(validate(graph, shared, together, Objective::kColdStart).empty());
+}
+
+TEST(Loads, DevicesWithBusesOfTheirOwnKeepTheirLanes) {
+  Schedule schedule;
+  schedule.devices = {one_operator_stages({OpId(0), OpId(1)}), one_operator_stages({OpId(2)})};
+  const Graph graph = chain();
+  const Platform own = platform();
+  const CostModel costs = CostModel::from_graph(graph, own);
+  EXPECT_EQ(with_shared_lanes(schedule, graph, costs).weights,
+            with_loads(schedule, graph, own).weights);
+}
+
 ScheduleResult run(const std::string& name, const Graph& graph, const Platform& platform) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   const Algorithm& algorithm = built_in().find(name);
@@ -116,13 +148,15 @@ TEST(ColdStarts, TheBoundOfLoadsCountsEachSetOnceAndTheLeastRest) {
   const Graph graph = chain();
   const Platform here = platform();
   const CostModel costs = CostModel::from_graph(graph, here);
-  const LowerBound bound = with_loads_bound(graph, costs, {1, "work"});
-  EXPECT_EQ(bound.name, "loads");
+  const LowerBound loads = cold_start_bounds(graph, costs).front();
+  EXPECT_EQ(loads.name, "loads");
   // The cuts are {nvme, pcie0, pcie1} and {pcie0, pcie1}: 2 GB/s; c is the last to start.
-  EXPECT_NEAR(bound.ms, 3 + 3, 1e-6);
+  EXPECT_NEAR(loads.ms, 3 + 3, 1e-6);
   const std::vector<Resident> resident = {{OpId(1), DeviceId(0)}};
-  EXPECT_NEAR(with_loads_bound(graph, costs, {0, "none"}, resident).ms, 1 + 3, 1e-6);
-  EXPECT_EQ(with_loads_bound(graph, costs, {7, "work"}).name, "work");
+  EXPECT_NEAR(cold_start_bounds(graph, costs, resident).front().ms, 1 + 3, 1e-6);
+  // b's 4 MB take 4 ms over any route, and then b and c run.
+  EXPECT_NEAR(with_loads_bound(graph, costs, {1, "work"}).ms, 4 + 1 + 3, 1e-6);
+  EXPECT_EQ(with_loads_bound(graph, costs, {9, "work"}).name, "work");
 }
 
 TEST(ColdStarts, AnOperatorFasterInPlaceIsRefused) {
