@@ -89,6 +89,11 @@ struct Remedy {
            "stages run with all parameters loaded";
   }
 
+  std::string operator()(need::PackedWeights) const {
+    return "; make it on one rank, with the model, schedule and profile of the run, by hios-run "
+           "--write-weights FILE --packed, and give the run --weights FILE";
+  }
+
   std::string operator()(need::OtherBackend) const { return "; choose another with --backend"; }
 
   std::string operator()(need::SameGpu) const {

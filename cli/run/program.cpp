@@ -12,11 +12,12 @@
 #include "cli/provenance.h"
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
-#include "cli/run/write_model.h"
 #include "cli/run/inferences_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/run/why_run.h"
+#include "cli/run/write_model.h"
+#include "cli/run/write_packed.h"
 #include "engine/host/available_memory.h"
 #include "engine/job/ranks/host_memory.h"
 #include "engine/job/run_job.h"
@@ -110,7 +111,10 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     return 0;
   }
   const auto memory = job::share_of_memory(transport, read_available_memory());
-  if (writes_model(flags)) return write_model(flags, transport, memory);
+  if (writes_model(flags)) {
+    const int status = write_model(flags, transport, memory);
+    return writes_packed(flags) ? write_packed_weights(flags, watch, memory) : status;
+  }
   if (flags.given("list-devices")) return list_devices(flags, transport);
   const Provenance provenance = gather_provenance(transport);
   const RunCommand command =

@@ -9,6 +9,7 @@
 #include "cli/process/version.h"
 #include "cli/run/inferences_flags.h"
 #include "cli/run/inputs/missing_files.h"
+#include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/model/weights/weights_file.h"
@@ -73,6 +74,10 @@ po::options_description run_flags() {
       "write-weights", output_file("FILE"),
       "write the weights of the model (its own, or of --seed) as a safetensors file; "
       "run nothing");
+  group.add_options()("packed",
+                      "with --write-weights: also write FILE.packed, the weights as this backend "
+                      "computes with them, which a cold start from a disk reads (--weights FILE); "
+                      "with --schedule, for that schedule");
   group.add_options()("export-onnx", output_file("FILE"),
                       "write the model with its weights (of --seed) as an ONNX file; run nothing");
   return group;
@@ -124,6 +129,9 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   options.inferences = read_inferences(flags);
   if (options.inferences) count_inferences(flags, options.protocol);
   options.seed = seed;
+  if (const auto file = flags.optional_text("weights")) {
+    options.packed_weights = packed_file_of(*file);
+  }
   options.verify = read_verify(flags);
   if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);
   if (flags.given("rtol")) options.rtol = flags.number("rtol", 0, 1e30);

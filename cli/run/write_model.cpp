@@ -1,8 +1,12 @@
 #include "cli/run/write_model.h"
 
+#include <set>
+#include <string_view>
+
 #include "cli/flags/model_flags.h"
 #include "cli/process/output.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/files/file_io.h"
 #include "hios/model/weights/weights_file.h"
@@ -48,11 +52,17 @@ const ModelFile& wanted_file(const Flags& flags) {
   throw InputError("--export-onnx and --write-weights each write one file: give one of them");
 }
 
-/// Throws InputError where a flag of runs is given, since nothing runs.
+/// Throws InputError where a flag of runs is given, since nothing runs. Packed weights depend on
+/// how operators are fused and computed.
 void refuse_flags_of_runs(const Flags& flags, const ModelFile& wanted) {
-  const std::vector<std::string> others = flags.written_except(
-      {wanted.flag, "model", "batch", "height", "width", "dim", "seed", "force", "max-input",
-       "quiet", "verbose", "flight-record", "oversubscribe"});
+  std::set<std::string_view> known{
+      wanted.flag, "model",     "batch", "height",  "width",         "dim",          "seed",
+      "force",     "max-input", "quiet", "verbose", "flight-record", "oversubscribe"};
+  if (writes_packed(flags)) {
+    known.insert(
+        {"packed", "schedule", "profile", "fusion", "merge", "backend", "threads", "timeout"});
+  }
+  const std::vector<std::string> others = flags.written_except(known);
   if (others.empty()) return;
   throw InputError("--" + std::string(wanted.flag) +
                    " writes the model and runs nothing: leave out --" + others.front());
@@ -70,6 +80,10 @@ void require_writable_memory(const Model& model, const std::string& file,
 
 }  // namespace
 
+bool writes_packed(const Flags& flags) {
+  return flags.given("packed") && flags.given("write-weights");
+}
+
 bool writes_model(const Flags& flags) {
   return flags.given(kFiles[0].flag) || flags.given(kFiles[1].flag);
 }
@@ -81,6 +95,10 @@ int write_model(const Flags& flags, mpi::Transport& transport, std::optional<Byt
   const Model model = mpi::agreed(transport, [&] {
     wanted = &wanted_file(flags);
     refuse_flags_of_runs(flags, *wanted);
+    if (writes_packed(flags) && transport.size() != 1) {
+      throw InputError("--packed packs on one rank, and the job has " +
+                       std::to_string(transport.size()) + ": start one");
+    }
     common = read_common(flags, !first);
     common.limits.memory = memory;
     Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
@@ -88,6 +106,7 @@ int write_model(const Flags& flags, mpi::Transport& transport, std::optional<Byt
     if (first) {
       const std::string file = flags.text(wanted->flag);
       check_writable(file, common.existing);
+      if (writes_packed(flags)) check_writable(packed_file_of(file), common.existing);
       require_writable_memory(read, file, memory, transport.local_size());
     }
     return read;

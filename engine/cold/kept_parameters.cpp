@@ -8,49 +8,110 @@
 namespace hios {
 namespace {
 
-/// Returns the copies of a load, each stretch of memory once, without the bytes they come from.
-std::vector<ParameterCopy> copies_of(const PlannedLoad& load,
-                                     const KeptParameters::MemoryOf& memory_of) {
+/// Returns true for a load that is read from the file.
+bool from_file(const PlannedLoad& load, const LoadOptions& options) {
+  return options.packed && load.store &&
+         std::ranges::find(options.disks, *load.store) != options.disks.end();
+}
+
+/// Returns the copies of what is kept, without the bytes they come from.
+std::vector<ParameterCopy> copies_to(const std::vector<std::span<std::byte>>& memory) {
   std::vector<ParameterCopy> copies;
-  for (const OpId op : load.readers) {
-    for (const std::span<std::byte> part : memory_of(op)) {
-      if (std::ranges::find(copies, part.data(), &ParameterCopy::to) != copies.end()) continue;
-      copies.push_back({nullptr, part.data(), part.size()});
-    }
-  }
+  for (const std::span<std::byte> part : memory)
+    copies.push_back({nullptr, part.data(), part.size()});
   return copies;
 }
 
+void overwrite(std::span<std::byte> part) { std::memset(part.data(), 0xff, part.size()); }
+
 }  // namespace
 
+std::vector<std::span<std::byte>> memory_of_all(std::span<const OpId> readers,
+                                                const KeptParameters::MemoryOf& memory_of) {
+  std::vector<std::span<std::byte>> memory;
+  for (const OpId op : readers) {
+    for (const std::span<std::byte> part : memory_of(op)) {
+      const auto known = [&](const auto& each) { return each.data() == part.data(); };
+      if (std::ranges::none_of(memory, known)) memory.push_back(part);
+    }
+  }
+  return memory;
+}
+
 KeptParameters::KeptParameters(Backend& backend, std::span<const std::vector<PlannedLoad>> lanes,
-                               const MemoryOf& memory_of, const std::string& who) {
+                               const MemoryOf& memory_of,
+                               const std::function<std::string(OpId)>& name_of,
+                               const LoadOptions& options, const std::string& who) {
   for (const std::vector<PlannedLoad>& loads : lanes) {
     Loader::LaneOfCopies& lane = lanes_.emplace_back();
-    Bytes lane_bytes = 0;
     for (const PlannedLoad& load : loads) {
-      for (const ParameterCopy& copy : lane.emplace_back(copies_of(load, memory_of))) {
-        lane_bytes += aligned_size(copy.size_bytes);
+      const auto memory = memory_of_all(load.readers, memory_of);
+      lane.emplace_back();
+      if (load.from) {
+        unread_.insert(unread_.end(), memory.begin(), memory.end());
+      } else {
+        lane.back() = copies_to(memory);
+      }
+      if (!from_file(load, options)) continue;
+      for (ParameterCopy& copy : lane.back()) {
+        const std::string name = name_of(load.readers.front());
+        copy.offset = options.packed->find({copy.to, copy.size_bytes}, name).offset;
       }
     }
-    kept_.push_back(backend.allocate(lane_bytes, "the kept parameters of " + who));
-    std::byte* next = kept_.back()->data();
-    for (auto& copies : lane) {
-      for (ParameterCopy& copy : copies) {
-        std::memcpy(next, copy.to, copy.size_bytes);
-        copy.from = next;
-        next += aligned_size(copy.size_bytes);
-      }
+    keep(backend, lane, who);
+  }
+}
+
+void KeptParameters::keep(Backend& backend, std::span<std::vector<ParameterCopy>> loads,
+                          const std::string& who) {
+  Bytes sum = 0;
+  for (const auto& copies : loads) {
+    for (const ParameterCopy& copy : copies) {
+      if (!copy.offset) sum += aligned_size(copy.size_bytes);
+    }
+  }
+  if (sum == 0) return;
+  kept_.push_back(backend.allocate(sum, "the kept parameters of " + who));
+  std::byte* next = kept_.back()->data();
+  for (auto& copies : loads) {
+    for (ParameterCopy& copy : copies) {
+      if (copy.offset) continue;  // in the file
+      std::memcpy(next, copy.to, copy.size_bytes);
+      copy.from = next;
+      next += aligned_size(copy.size_bytes);
     }
   }
 }
 
+void KeptParameters::add_unread(std::span<const OpId> in_place, const MemoryOf& memory_of) {
+  for (const OpId op : in_place) {
+    for (const std::span<std::byte> part : memory_of(op)) unread_.push_back(part);
+  }
+}
+
+void KeptParameters::add_evictions(Backend& backend, std::span<const PlannedEviction> evictions,
+                                   const MemoryOf& memory_of, const std::string& who) {
+  for (const PlannedEviction& eviction : evictions) {
+    evicted_.push_back(memory_of_all(eviction.readers, memory_of));
+    if (eviction.resident) residents_.push_back(copies_to(evicted_.back()));
+  }
+  keep(backend, residents_, who);
+}
+
 void KeptParameters::forget() {
+  for (const std::span<std::byte> part : unread_) overwrite(part);
   for (const Loader::LaneOfCopies& lane : lanes_) {
     for (const auto& copies : lane) {
-      for (const ParameterCopy& copy : copies) std::memset(copy.to, 0xff, copy.size_bytes);
+      for (const ParameterCopy& copy : copies) overwrite({copy.to, copy.size_bytes});
     }
   }
+  for (const auto& copies : residents_) {
+    for (const ParameterCopy& copy : copies) std::memcpy(copy.to, copy.from, copy.size_bytes);
+  }
+}
+
+void KeptParameters::evict(std::size_t eviction) {
+  for (const std::span<std::byte> part : evicted_[eviction]) overwrite(part);
 }
 
 }  // namespace hios

@@ -1,6 +1,7 @@
 // The main thread publishes an iteration by one store, and each lane a load by one store; whoever
 // sees a load's end sees its bytes. A lane copies in chunks, between which it counts its bytes, so
-// that the line of a watchdog says how far it is. Tests: tests/engine/cold/loader_test.cpp.
+// that the line of a watchdog says how far it is. A lane that fails stops, and the main thread
+// rethrows what it met. Tests: tests/engine/cold/loader_test.cpp.
 #include "engine/cold/loader.h"
 
 #include <sched.h>
@@ -33,10 +34,14 @@ void allow_cores(const std::vector<int>& cores) {
 
 }  // namespace
 
-Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
-  for (LaneOfCopies& loads : lanes) {
+Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
+               std::vector<std::vector<std::size_t>> closed, const DirectFile* file) {
+  closed.resize(lanes.size());
+  for (std::size_t l = 0; l < lanes.size(); ++l) {
     OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
-    lane.loads = std::move(loads);
+    lane.loads = std::move(lanes[l]);
+    lane.closed = std::move(closed[l]);
+    lane.closed.push_back(lane.loads.size());
     lane.clocks.resize(lane.loads.size());
     for (const auto& load : lane.loads) {
       for (const ParameterCopy& copy : load) lane.size_bytes += copy.size_bytes;
@@ -44,6 +49,7 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
     lane.ended = lane.loads.size();  // as after an iteration
     lane.copied = lane.size_bytes;
   }
+  if (file) open_readers(*file);
   try {
     for (const auto& lane : lanes_) {
       lane->thread = std::thread([this, cores, &lane = *lane] {
@@ -58,9 +64,30 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores) {
 }
 
 Loader::~Loader() {
-  finish();
+  for (const auto& lane : lanes_) {  // after an error nobody else opens them
+    lane->open_until.store(lane->loads.size(), std::memory_order_release);
+    lane->open_until.notify_all();
+  }
+  for (const auto& lane : lanes_) {
+    while (lane->ended.load() < lane->loads.size() && !lane->failed.load()) yield();
+  }
   stop();
 }
+
+void Loader::open_readers(const DirectFile& file) {
+  for (const auto& lane : lanes_) {
+    std::vector<Stretch> stretches;
+    for (const auto& load : lane->loads) {
+      for (const ParameterCopy& copy : load) {
+        if (copy.offset) stretches.push_back({*copy.offset, copy.size_bytes});
+      }
+    }
+    if (stretches.empty()) continue;
+    lane->reader = std::make_unique<ReadAhead>(file, stretches, ReadAhead::Options());
+  }
+}
+
+void Loader::fail(const OneLane& lane) { std::rethrow_exception(lane.failure); }
 
 void Loader::stop() {
   stopped_ = true;
@@ -76,18 +103,32 @@ void Loader::serve(OneLane& lane) {
     iteration_.wait(seen, std::memory_order_acquire);
     seen = iteration_.load(std::memory_order_acquire);
     if (stopped_) return;
-    load_all(lane);
+    try {
+      load_all(lane);
+    } catch (...) {
+      lane.failure = std::current_exception();
+      lane.failed.store(true, std::memory_order_release);
+      return;
+    }
   }
 }
 
 void Loader::load_all(OneLane& lane) {
   Bytes copied = 0;
+  if (lane.reader) lane.reader->begin();
   for (std::size_t i = 0; i < lane.loads.size(); ++i) {
+    for (std::size_t open; (open = lane.open_until.load(std::memory_order_acquire)) <= i;) {
+      lane.open_until.wait(open, std::memory_order_acquire);
+    }
     lane.clocks[i].start_ms = now_ms();
     for (const ParameterCopy& copy : lane.loads[i]) {
       for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
         const Bytes size = std::min(kChunk, copy.size_bytes - at);
-        std::memcpy(copy.to + at, copy.from + at, size);
+        if (copy.offset) {
+          lane.reader->copy(copy.to + at, *copy.offset + at, size);
+        } else {
+          std::memcpy(copy.to + at, copy.from + at, size);
+        }
         copied += size;
         lane.copied.store(copied, std::memory_order_relaxed);
       }
@@ -101,9 +142,23 @@ void Loader::begin() {
   for (const auto& lane : lanes_) {
     lane->ended.store(0, std::memory_order_relaxed);
     lane->copied.store(0, std::memory_order_relaxed);
+    lane->next_closed = 0;
+    lane->open_until.store(lane->closed.front(), std::memory_order_relaxed);
   }
   iteration_.fetch_add(1, std::memory_order_release);
   iteration_.notify_all();
+}
+
+void Loader::open_next(std::size_t l) {
+  OneLane& lane = *lanes_[l];
+  lane.open_until.store(lane.closed[++lane.next_closed], std::memory_order_release);
+  lane.open_until.notify_one();
+}
+
+bool Loader::ended() const {
+  return std::ranges::all_of(lanes_, [](const auto& lane) {
+    return lane->ended.load(std::memory_order_acquire) == lane->loads.size();
+  });
 }
 
 void Loader::yield() { sched_yield(); }

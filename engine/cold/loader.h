@@ -3,12 +3,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/cold/read_ahead.h"
+#include "hios/base/files/direct_file.h"
 #include "hios/base/ids.h"
 
 namespace hios {
@@ -18,6 +22,7 @@ struct ParameterCopy {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
   Bytes size_bytes = 0;
+  std::optional<Bytes> offset = {};  ///< in the file, instead of `from`
 };
 
 /// The start and the end of a load, in ms on this host's clock (TimeMeter::began_ms).
@@ -27,32 +32,48 @@ struct LoadClock {
 };
 
 /// Loads parameters while a rank computes: a thread for each lane, which copies its loads in order,
-/// makes no MPI call, and sleeps between iterations. The main thread calls begin() and finish()
-/// around each iteration, and asks in between; these allocate and lock nothing. progress_text() is
-/// for any thread.
+/// makes no MPI call, and sleeps between iterations. A closed load, and all after it, begins when
+/// the main thread opens it. What a lane loads from a file is read ahead (ReadAhead), past the end
+/// of the load under way, too. The main thread calls begin() and finish() around each iteration,
+/// and asks and opens in between; these allocate and lock nothing, unless a lane has failed.
+/// progress_text() is for any thread.
 class Loader {
  public:
   /// A lane: its loads, each of which is any number of copies.
   using LaneOfCopies = std::vector<std::vector<ParameterCopy>>;
 
   /// `lanes`: not empty, nor one of them. `cores`: those that the threads may use, as the operating
-  /// system numbers them; empty: all that the caller may use. The bytes outlive the loader. Throws
-  /// RunError where the system starts no thread.
-  Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores);
-  /// Waits for the loads under way.
+  /// system numbers them; empty: all that the caller may use. `closed`: by lane, ascending, the
+  /// loads that are closed at the beginning of an iteration; empty: none is. `file`: null where all
+  /// bytes are in memory. The bytes and the file outlive the loader. Throws RunError where the
+  /// system starts no thread or memory is short.
+  Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
+         std::vector<std::vector<std::size_t>> closed = {}, const DirectFile* file = nullptr);
+  /// Opens all loads, and waits for those under way.
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   /// Starts all lanes. REQUIRES: finish() since the last begin().
   void begin();
+  /// Opens the first load of the lane that is closed. REQUIRES: there is one.
+  void open_next(std::size_t lane);
   /// Returns true if the load, and so all before it in its lane, has ended in this iteration.
+  /// Throws RunError where the lane cannot read its file.
   bool ended(std::size_t lane, std::size_t load) const {
-    return lanes_[lane]->ended.load(std::memory_order_acquire) > load;
+    if (lanes_[lane]->ended.load(std::memory_order_acquire) > load) return true;
+    if (lanes_[lane]->failed.load(std::memory_order_acquire)) fail(*lanes_[lane]);
+    return false;
   }
   /// Gives other threads of this core a chance to run: the loader's own may be one of them.
   static void yield();
-  /// Waits for the end of all lanes.
+  /// Returns the number of a lane's loads that have ended in this iteration; for any thread.
+  std::size_t loaded(std::size_t lane) const {
+    return lanes_[lane]->ended.load(std::memory_order_acquire);
+  }
+  /// Returns true if all lanes have ended in this iteration. Throws likewise.
+  bool ended() const;
+  /// Waits for the end of all lanes. Throws likewise. REQUIRES: no load is closed.
   void finish();
 
   std::size_t lanes() const { return lanes_.size(); }
@@ -64,13 +85,21 @@ class Loader {
  private:
   struct OneLane {
     LaneOfCopies loads;
+    std::vector<std::size_t> closed;    // at the beginning; the number of loads comes last
+    std::size_t next_closed = 0;        // index into `closed`, for the main thread
+    std::unique_ptr<ReadAhead> reader;  // null: all bytes are in memory
     Bytes size_bytes = 0;
     std::vector<LoadClock> clocks;
-    std::atomic<std::size_t> ended{0};  // loads of this iteration
-    std::atomic<Bytes> copied{0};       // bytes of this iteration
+    std::atomic<std::size_t> open_until{0};  // the first load that is closed
+    std::atomic<std::size_t> ended{0};       // loads of this iteration
+    std::atomic<Bytes> copied{0};            // bytes of this iteration
+    std::exception_ptr failure;              // set before `failed`
+    std::atomic<bool> failed{false};
     std::thread thread;
   };
 
+  [[noreturn]] static void fail(const OneLane& lane);
+  void open_readers(const DirectFile& file);
   void stop();
   void serve(OneLane& lane);
   void load_all(OneLane& lane);

@@ -85,6 +85,7 @@ std::optional<Verified> RunJob::State::verify(TensorSource& source, TensorSource
                      .judge = judge,
                      .schedule = inputs.schedule,
                      .plan = plan,
+                     .loads = loads(),
                      .output = output},
                     {.what = options.verify,
                      .tolerance = setup.tolerance,

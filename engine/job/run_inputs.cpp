@@ -1,7 +1,10 @@
 #include "engine/job/run_inputs.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "engine/cold/planned_loads.h"
 #include "hios/base/digest.h"
@@ -69,25 +72,30 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   return inputs;
 }
 
-RunInputs inputs_in_order(Model model, const Device& device,
-                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
-                          const FusionRules& fusion) {
-  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes(), fusion),
-                   .schedule = {}};
-  const Graph& graph = inputs.network.coarse.graph;
-  ScheduleFile& schedule = inputs.schedule;
+ScheduleFile schedule_in_order(const Network& network, const Device& device, Merge merge) {
+  const Graph& graph = network.coarse.graph;
+  ScheduleFile schedule;
   schedule.graph_name = graph.name();
   schedule.graph_digest = graph.digest();
-  schedule.batch = inputs.network.model.batch();
-  schedule.height = inputs.network.model.height();
-  schedule.width = inputs.network.model.width();
-  schedule.merge = fusion.merge;
+  schedule.batch = network.model.batch();
+  schedule.height = network.model.height();
+  schedule.width = network.model.width();
+  schedule.merge = merge;
   schedule.algorithm = "sequential";
   schedule.devices = {device};
   std::vector<OpId> order;
   for (std::size_t i = 0; i < graph.size(); ++i) order.emplace_back(i);
   schedule.schedule.devices = {one_operator_stages(order)};
   schedule.has_prediction = false;
+  return schedule;
+}
+
+RunInputs inputs_in_order(Model model, const Device& device,
+                          const std::optional<std::string>& profile_file, const ReadLimits& limits,
+                          const FusionRules& fusion) {
+  RunInputs inputs{.network = Network(std::move(model), Platform({device}).element_bytes(), fusion),
+                   .schedule = {}};
+  inputs.schedule = schedule_in_order(inputs.network, device, fusion.merge);
   inputs.profile = read_profile(profile_file, limits);
   return inputs;
 }
@@ -129,6 +137,27 @@ Platform with_every_route(const Platform& platform, std::vector<Store> stores) {
   return Platform({devices.begin(), devices.end()}, std::move(stores), {}, std::move(routes));
 }
 
+/// Returns the graph of a cold start by its schedule alone, in which every operator that reads its
+/// parameters in place has a time for that, since how fast it does so is not asked.
+Graph with_times_in_place(const Graph& graph, const Weights& weights) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (const ReadInPlace& read : weights.in_place) operators[read.of.index()].in_place_ms = 0;
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  if (const Batching* const batching = graph.batching()) {
+    return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost(),
+                 std::make_shared<const Batching>(*batching));
+  }
+  return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost(),
+               graph.inputs());
+}
+
+std::vector<Finding> findings_of(const Graph& graph, const Platform& platform,
+                                 const ScheduleFile& file) {
+  if (!file.schedule.weights) return validate(graph, platform, file.schedule);
+  return validate(with_times_in_place(graph, *file.schedule.weights),
+                  with_every_route(platform, file.stores), file.schedule);
+}
+
 void require_plannable(const ScheduleFile& file, const std::string& name) {
   if (!file.schedule.weights) return;
   const std::string reason = unplanned_weights(file);
@@ -145,10 +174,7 @@ void check_schedule(const RunInputs& inputs, const Platform& platform, std::size
                          devices + " devices and the job " + std::to_string(ranks) + " ranks",
                      need::Ranks{platform.size() * copies});
   }
-  const ScheduleFile& file = inputs.schedule;
-  const auto findings = validate(
-      inputs.network.coarse.graph,
-      file.schedule.weights ? with_every_route(platform, file.stores) : platform, file.schedule);
+  const auto findings = findings_of(inputs.network.coarse.graph, platform, inputs.schedule);
   if (findings.empty()) return;
   const std::string line = finding_line(inputs.schedule_name, findings.front());
   if (findings.size() == 1) throw InputError(line);

@@ -48,6 +48,9 @@ RunInputs inputs_in_order(Model model, const Device& device,
                           const std::optional<std::string>& profile_file = {},
                           const ReadLimits& limits = {}, const FusionRules& fusion = {});
 
+/// Returns a schedule by which one device runs all operators of a network in order.
+ScheduleFile schedule_in_order(const Network& network, const Device& device, Merge merge);
+
 /// Reads an input from a .npy or .bin file (read_array). Throws InputError where its extents are
 /// not those of the model's input, or its elements are not numbers.
 std::vector<float> read_input(const std::string& file, const Model& model,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/operation.h"
+#include "engine/cold/packed_parameters.h"
 #include "engine/host/available_memory.h"
 #include "engine/job/input_source.h"
 #include "engine/job/ranks/algorithm_agreement.h"
@@ -15,6 +16,7 @@
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/base/need.h"
 #include "hios/profile/elsewhere.h"
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
@@ -24,6 +26,9 @@
 namespace hios::job {
 
 namespace {
+
+/// More than any backend has for an operator: weights and bias in a few layouts.
+constexpr std::size_t kMostParts = 16;
 
 /// Returns the arithmetic with the largest tolerance: a network that passes through several has the
 /// errors of that one.
@@ -46,7 +51,7 @@ std::string digest_of(const std::vector<float>& values) {
 
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
-  if (!plan.lanes.empty() && !backend.shows_parameters()) {
+  if (plan.has_parameters() && !backend.shows_parameters()) {
     throw InputError("the " + std::string(backend.name()) +
                          " backend runs no cold starts: it has all parameters before a run",
                      need::OtherBackend{});
@@ -112,9 +117,44 @@ void RunJob::State::require_host_memory() {
                                   {.draws_input = inputs.input.empty(),
                                    .verifies_all = all,
                                    .by_reference = any,
-                                   .on_one_rank = any && ranks_are_alike()});
+                                   .on_one_rank = any && ranks_are_alike(),
+                                   .disks = disks()});
   agree_on_host_memory(transport(), inputs.network.model.name(), need, read_available_memory(),
                        inferences.has_value());
+}
+
+std::vector<StoreId> RunJob::State::disks() const {
+  std::vector<StoreId> disks;
+  const auto& stores = inputs.schedule.stores;
+  for (std::size_t s = 0; s < stores.size(); ++s) {
+    if (stores[s].kind == StoreKind::kDisk) disks.emplace_back(s);
+  }
+  return disks;
+}
+
+void RunJob::State::open_packed() {
+  const std::vector<StoreId> all = disks();
+  const bool reads = std::ranges::any_of(plan.lanes, [&](const auto& lane) {
+    return std::ranges::any_of(lane, [&](const PlannedLoad& load) {
+      return load.store && std::ranges::count(all, *load.store) > 0;
+    });
+  });
+  if (!reads) return;
+  if (options.packed_weights.empty()) {
+    throw InputError(inputs.schedule_name +
+                         ": $.weights: it loads from a disk, and no file of "
+                         "weights was given",
+                     need::PackedWeights{});
+  }
+  ReadLimits limits;
+  limits.max_bytes = limits.max_weights_bytes;
+  packed =
+      std::make_unique<PackedParameters>(options.packed_weights, mine.backend->describe(),
+                                         kMostParts * inputs.network.coarse.graph.size(), limits);
+}
+
+LoadOptions RunJob::State::loads() const {
+  return {.cores = mine.cores, .packed = packed.get(), .disks = disks()};
 }
 
 void RunJob::State::prepare() {
@@ -123,6 +163,7 @@ void RunJob::State::prepare() {
   mpi::agreed(transport(), [&] {
     plan_rank_of_copy();
     check_supported(coarse, model, *mine.backend, plan);
+    if (!options.plan_only) open_packed();
     all_copies = of_copies(platform, copies());
     setup.measured_ranks = extrapolated_from(inputs, all_copies);
     profile = setup.measured_ranks
@@ -191,6 +232,14 @@ const CostModel* RunJob::costs() const { return state_->costs ? &*state_->costs 
 std::vector<std::string> RunJob::steps() {
   return mpi::gather(state_->transport(),
                      steps_text(state_->plan, state_->inputs.network.coarse.graph));
+}
+
+void RunJob::write_packed_parameters(const std::filesystem::path& file, Existing existing) {
+  State& job = *state_;
+  InputSource source(job.options.seed, job.inputs.input);
+  Executor executor(job.context(source), job.plan);
+  write_packed(file, job.mine.backend->describe(), executor.parameters(), existing);
+  executor.close();
 }
 
 RunResults RunJob::run() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ struct RunOptions {
   /// Many inferences in flight, which `protocol` then counts; empty: one at a time.
   std::optional<InferencesOptions> inferences = {};
   std::uint64_t seed = 0;  ///< for weights and input
+  /// The file of packed parameters that the schedule's disks hold; empty: none was given.
+  std::filesystem::path packed_weights = {};
   Verify verify = Verify::kNo;
   std::optional<double> atol = {};  ///< in the values' own unit; empty: by the roughest arithmetic
   std::optional<double> rtol = {};  ///< a share of the expected value; empty: the same
@@ -139,6 +142,10 @@ class RunJob {
   const CostModel* costs() const;
   /// Returns the steps of each rank, a line a step, by rank, on every rank.
   std::vector<std::string> steps();
+
+  /// Writes the parameters of all operators, in the layouts in which this job computes with them
+  /// (engine/cold/packed_parameters.h). REQUIRES: one rank. Throws as write_packed() does.
+  void write_packed_parameters(const std::filesystem::path& file, Existing existing);
 
   /// Runs, measures and verifies. Called once. Throws InputError, the same on all ranks and before
   /// anything runs, where a rank holds more than its device's memory_bytes.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cold/packed_parameters.h"
 #include "engine/host/disturbance.h"
 #include "engine/job/ranks/tensor_transport.h"
 #include "engine/job/run_job.h"
@@ -41,6 +42,8 @@ struct RunJob::State {
   bool ranks_are_alike() const;
   /// Throws InputError where the job would hold more memory than its hosts have.
   void require_host_memory();
+  /// Opens the packed parameters where the schedule loads from a disk.
+  void open_packed();
   void prepare();
   void describe();
   std::vector<std::string> recording_refused();
@@ -48,6 +51,9 @@ struct RunJob::State {
   // run_one_at_a_time.cpp
   void run_one_at_a_time(TensorSource& source, RunResults& results);
   void record(Executor& executor, const std::function<void()>& before, RunResults& results);
+  /// Returns the schedule's stores that are disks.
+  std::vector<StoreId> disks() const;
+  LoadOptions loads() const;
   bool cold() const { return inputs.schedule.schedule.weights.has_value(); }
 
   // run_many.cpp
@@ -81,6 +87,7 @@ struct RunJob::State {
   std::vector<MemoryEstimate> planned;  ///< by rank
   std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks
   std::optional<CostModel> costs;
+  std::unique_ptr<PackedParameters> packed;  ///< null: the plan loads from no disk
   std::unique_ptr<TensorTransport> tensors;
   RunSetup setup;
   HostDisturbance disturbance;

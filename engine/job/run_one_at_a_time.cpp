@@ -58,9 +58,11 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
   Executor executor(context(source), plan,
                     {.blocking = options.blocking,
                      .time_operators = options.time_operators,
-                     .loader_cores = mine.cores});
+                     .loads = loads(),
+                     .overwrites_evicted = options.verify != Verify::kNo});
   check_held(results);
-  ColdRounds rounds(transport(), executor, options.protocol.stop);
+  ColdRounds rounds(transport(), executor, options.protocol.stop,
+                    packed ? &packed->file() : nullptr);
   Protocol protocol = options.protocol;
   if (cold()) protocol.before = [&] { rounds.before_inference(); };
   {
@@ -71,7 +73,8 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     results.disturbed = std::move(samples.disturbed);
     results.stopped = samples.stopped;
     if (cold()) {
-      results.cold_walls = rounds.walls(results.iterations_ms.size());
+      results.cold_walls =
+          rounds.walls(results.iterations_ms.size(), options.packed_weights.string());
       protocol.before = [&] { rounds.forget(); };
     }
     if (!results.stopped) record(executor, protocol.before, results);
@@ -84,7 +87,15 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
   // loaded.
   InputSource other(options.seed, inputs.input);
   TensorSource& judge = cold() ? static_cast<TensorSource&>(other) : source;
-  finish(results, output, [&] { return verify(source, judge, output); });
+  finish(results, output, [&] {
+    if (cold() && options.verify == Verify::kOperators) {
+      // The further run keeps the parameters that it finds, those that were evicted included.
+      executor.forget_parameters();
+      transport().barrier();
+      executor.load_alone();
+    }
+    return verify(source, judge, output);
+  });
   executor.close();
 }
 

@@ -280,12 +280,13 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
       .judge = run.judge,
       .schedule = run.schedule,
       .plan = run.plan,
+      .loads = run.loads,
       .output = run.output};
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
     const RankPlan whole_plan =
         plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(), {.keep_all = true});
-    Executor whole(run.rank, whole_plan);
+    Executor whole(run.rank, whole_plan, {.loads = run.loads, .overwrites_evicted = true});
     whole.forget_parameters();
     transport.barrier();
     whole.run_once();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cold/kept_parameters.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
 #include "hios/schedule/schedule.h"
@@ -103,6 +104,7 @@ struct EndedRun {
   TensorSource& judge;
   const ScheduleFile& schedule;
   const RankPlan& plan;
+  LoadOptions loads = {};  ///< of a plan with loads
   /// Returns a graph output that this rank computed for the source's input; empty: it computed
   /// none.
   std::function<std::vector<float>(OpId op)> output;

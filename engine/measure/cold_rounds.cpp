@@ -38,10 +38,22 @@ void ColdRounds::before_inference() {
   forget();
 }
 
-std::optional<ColdWalls> ColdRounds::walls(std::size_t rounds) const {
+void ColdRounds::forget() {
+  executor_.forget_parameters();
+  if (!file_) return;
+  file_->drop_cached();
+  cached_bytes_ = std::max(cached_bytes_, file_->cached_bytes());
+}
+
+std::optional<ColdWalls> ColdRounds::walls(std::size_t rounds, const std::string& file_name) const {
   const std::size_t count = std::min(rounds, load_ms_.size());
+  std::array<double, 3> disk{file_ ? 1.0 : 0.0, file_ && !file_->direct() ? 1.0 : 0.0,
+                             static_cast<double>(cached_bytes_)};
+  transport_.all_reduce_max(disk);
   if (count == 0) return {};
-  return ColdWalls{last_of(resident_ms_, count), last_of(load_ms_, count)};
+  ColdWalls walls{last_of(resident_ms_, count), last_of(load_ms_, count)};
+  if (disk[0] > 0) walls.disk = {file_name, disk[1] == 0, static_cast<Bytes>(disk[2])};
+  return walls;
 }
 
 }  // namespace hios

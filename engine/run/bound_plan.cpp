@@ -3,10 +3,12 @@
 // weights of a name.
 #include "engine/run/bound_plan.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "engine/backend/arena.h"
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/host/clock.h"
@@ -17,10 +19,11 @@
 namespace hios {
 
 BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes& notes)
-    : rank_(rank), plan_(plan), notes_(notes) {
+    : rank_(rank), plan_(plan), notes_(notes), store_(rank.source) {
   check_elements();
   allocate();
   bind();
+  bind_held();
 }
 
 void BoundPlan::check_elements() const {
@@ -77,20 +80,51 @@ void BoundPlan::bind() {
   }
 }
 
-BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
-                                   const CoreShare& share) {
+std::unique_ptr<BoundOperator> BoundPlan::bound_to(OpId op, std::size_t buffer,
+                                                   const CoreShare& share, TensorSource& source) {
   std::vector<const std::byte*> inputs;
   for (const TensorId id : rank_.coarse.layers(op).inputs) {
     inputs.push_back(tensor_of_input(op, id, buffer));
   }
-  auto bound = bind_operator(rank_.coarse, rank_.model, op, rank_.backend, inputs,
-                             tensor(op, buffer), share, rank_.source);
+  return bind_operator(rank_.coarse, rank_.model, op, rank_.backend, inputs, tensor(op, buffer),
+                       share, source);
+}
+
+BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
+                                   const CoreShare& share) {
+  const bool in_place = std::ranges::find(plan_.in_place, op) != plan_.in_place.end();
+  if (in_place) never_run_.push_back(bound_to(op, buffer, share, rank_.source));
+  auto bound = bound_to(op, buffer, share, in_place ? store_ : rank_.source);
   if (!rank_.backend.accelerator()) {
     if (notes_.clocks) bound = notes_.clocks->timed(std::move(bound), op);
     bound = notes_.progress.noted(std::move(bound), op, stage);
   }
   operators_.push_back(std::move(bound));
   return operators_.back().get();
+}
+
+// Inputs may overlap each other.
+void BoundPlan::bind_held() {
+  const CoarseGraph& coarse = rank_.coarse;
+  const auto output = [&](OpId op) {
+    return aligned_size(coarse.size_bytes(rank_.model.tensor(coarse.layers(op).output).shape));
+  };
+  Bytes outputs = 0, inputs = 0;
+  for (const HeldOperator& held : plan_.held) {
+    outputs = std::max(outputs, output(held.op));
+    for (const Shape& shape : coarse.layers(held.op).input_shapes) {
+      inputs = std::max(inputs, aligned_size(coarse.size_bytes(shape)));
+    }
+  }
+  if (plan_.held.empty()) return;
+  no_tensors_ = rank_.backend.allocate(outputs + inputs, "operators that are passed on");
+  for (const auto& [op, group, groups] : plan_.held) {
+    const std::vector<const std::byte*> read(coarse.layers(op).inputs.size(),
+                                             no_tensors_->data() + outputs);
+    never_run_.push_back(
+        bind_operator(coarse, rank_.model, op, rank_.backend, read, no_tensors_->data(),
+                      core_shares(groups, rank_.backend.threads())[group], rank_.source));
+  }
 }
 
 // Where the graph divides inputs, the inputs of one operator are contiguous.

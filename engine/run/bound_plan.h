@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/cold/store_source.h"
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
@@ -58,6 +59,9 @@ class BoundPlan {
   void check_elements() const;
   void allocate();
   void bind();
+  std::unique_ptr<BoundOperator> bound_to(OpId op, std::size_t buffer, const CoreShare& share,
+                                          TensorSource& source);
+  void bind_held();
   BoundOperator* bind_one(OpId op, std::size_t stage, std::size_t buffer, const CoreShare& share);
   const std::byte* tensor_of_input(OpId op, TensorId tensor, std::size_t buffer) const;
   std::vector<mpi::Message> messages(std::span<const PlannedMessage> planned,
@@ -66,9 +70,15 @@ class BoundPlan {
   const RankContext rank_;
   const RankPlan& plan_;
   Notes notes_;
+  StoreSource store_;
   // In the order in which they are made; operators go before the memory that they use.
   std::unique_ptr<Buffer> input_, arena_;
   std::vector<std::unique_ptr<BoundOperator>> operators_;
+  // Operators that never run, but keep parameters in their layouts on this device: those of other
+  // ranks that are passed on, in tensors that nothing writes; and those of operators that read in
+  // place, which stay overwritten, so that an operator that read them there would show.
+  std::unique_ptr<Buffer> no_tensors_;
+  std::vector<std::unique_ptr<BoundOperator>> never_run_;
   std::vector<std::vector<BoundStage>> stages_;  // by buffer index
 };
 

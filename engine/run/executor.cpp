@@ -5,8 +5,12 @@
 // allocation in run_once).
 #include "engine/run/executor.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "engine/cold/loader.h"
 #include "engine/host/clock.h"
@@ -23,7 +27,8 @@ struct Executor::State {
         loop(rank, rank_plan,
              {.blocking = options.blocking,
               .clocks = options.time_operators ? &operator_clocks : nullptr,
-              .loader_cores = options.loader_cores}),
+              .loads = options.loads,
+              .overwrites_evicted = options.overwrites_evicted}),
         clocks{std::vector<StageTimes>(rank_plan.stages.size()),
                std::vector<MessageClock>(rank_plan.sends.size()),
                std::vector<MessageClock>(rank_plan.receives.size())} {}
@@ -47,6 +52,17 @@ struct Executor::State {
 
   /// Returns the loader of this iteration; null where it loads nothing.
   Loader* loader() { return cold ? loop.loader() : nullptr; }
+  LoadCourier* courier() { return cold ? loop.courier() : nullptr; }
+  void begin_loads();
+  void finish_loads();
+  /// Lets messages and loads of all ranks progress until a condition holds.
+  template <class Ended>
+  void serve_until(Ended&& ended) {
+    while (!ended()) {
+      poll();
+      Loader::yield();
+    }
+  }
   void note_ready_loads(const Loader& loads);
   void add_loads(const Loader& loads, std::vector<LoadTimes>& times) const;
   std::vector<LoadWait> load_waits() const;
@@ -66,6 +82,7 @@ struct Executor::State {
 void Executor::State::await_receive(std::size_t receive) {
   if (watch) watch->receive_awaited(receive, loop.meter().last_ms());
   if (device() && recording) device()->mark_wait(receive);
+  if (courier()) serve_until([&] { return channel()->received(receive); });
   channel()->await_receive(receive);
   const double now_ms = loop.meter().charge(&TimeShares::waiting_ms);
   if (device() && recording) device()->mark_receive(receive);
@@ -73,6 +90,7 @@ void Executor::State::await_receive(std::size_t receive) {
 }
 
 void Executor::State::await_send(std::size_t send) {
+  if (courier()) serve_until([&] { return channel()->sent(send); });
   channel()->await_send(send);
   const double now_ms = loop.meter().charge(&TimeShares::waiting_ms);
   if (watch) watch->look(now_ms);
@@ -85,27 +103,42 @@ void Executor::State::start_send(std::size_t send) {
 }
 
 void Executor::State::poll() {
+  if (LoadCourier* const loads = courier()) loads->poll();
   if (!channel()) return;
   channel()->poll();
   if (watch) watch->look(loop.meter().now_ms());
+}
+
+void Executor::State::begin_loads() {
+  if (Loader* const loads = loader()) loads->begin();
+  if (LoadCourier* const exchange = courier()) exchange->begin();
+}
+
+// Other ranks get all that they still need of this one.
+void Executor::State::finish_loads() {
+  if (LoadCourier* const exchange = courier()) {
+    serve_until([&] { return exchange->finished() && (!loader() || loader()->ended()); });
+  }
+  if (Loader* const loads = loader()) loads->finish();
 }
 
 double Executor::State::run_iteration() {
   StepProgress& progress = loop.progress();
   TimeMeter& meter = loop.meter();
   meter.begin();
-  if (Loader* const loads = loader()) loads->begin();
+  begin_loads();
   if (channel()) channel()->start_receives();
   if (watch) watch->begin();
   loop.run_steps(0, *this);
   progress.enter_end_of_messages();
   meter.charge(&TimeShares::own_ms);
+  if (channel() && courier()) serve_until([&] { return channel()->finished(); });
   if (channel()) channel()->finish();
   const double finished_ms = meter.charge(&TimeShares::waiting_ms);
   if (watch) watch->end(finished_ms);
-  if (Loader* const loads = loader()) {
+  if (loader() || courier()) {
     progress.enter_loads();
-    loads->finish();
+    finish_loads();
   }
   progress.enter_end_on_device();
   if (device()) {
@@ -136,6 +169,23 @@ double Executor::run_once() {
   }
 }
 
+std::vector<ParameterPart> Executor::parameters() const {
+  const Graph& graph = state_->loop.rank().graph();
+  std::vector<ParameterPart> parts;
+  for (const Slot& slot : state_->plan.slots) {
+    const Operator& op = graph.op(slot.op);
+    if (slot.received || op.parameter_bytes == 0) continue;
+    std::size_t number = 0;
+    for (const std::span<std::byte> memory : state_->loop.bound().parameter_memory(slot.op)) {
+      const std::string name = op.name + "." + std::to_string(number++);
+      const bool known = std::ranges::any_of(
+          parts, [&](const ParameterPart& part) { return part.bytes.data() == memory.data(); });
+      if (!known) parts.push_back({name, memory});
+    }
+  }
+  return parts;
+}
+
 void Executor::start(Start start) {
   state_->cold = start == Start::kCold;
   state_->loop.await_loads(state_->cold);
@@ -146,14 +196,16 @@ void Executor::forget_parameters() {
 }
 
 double Executor::load_alone() {
-  Loader* const loader = state_->loop.loader();
-  if (!loader) return 0;
-  StepProgress& progress = state_->loop.progress();
+  State& state = *state_;
+  if (!state.loop.loader() && !state.loop.courier()) return 0;
+  const bool cold = std::exchange(state.cold, true);
+  StepProgress& progress = state.loop.progress();
   const Stopwatch stopwatch;
   progress.enter_loads();
-  loader->begin();
-  loader->finish();
+  state.begin_loads();
+  state.finish_loads();
   progress.leave();
+  state.cold = cold;
   return stopwatch.ms();
 }
 
@@ -194,6 +246,14 @@ RankTimeline Executor::timeline() const {
   if (const Loader* const loads = state_->loader()) {
     state_->add_loads(*loads, timeline.loads);
     timeline.load_waits = state_->load_waits();
+  }
+  if (const LoadCourier* const exchange = state_->courier()) {
+    for (std::size_t i = 0; i < plan.exchange.sends.size(); ++i) {
+      const ParameterSend& send = plan.exchange.sends[i];
+      const double start_ms = exchange->start_ms(i) - state_->loop.meter().began_ms();
+      timeline.sent_loads.push_back(
+          {send.lane, send.index, start_ms, start_ms, start_ms, send.size_bytes});
+    }
   }
   return timeline;
 }

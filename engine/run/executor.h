@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cold/kept_parameters.h"
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
@@ -18,8 +19,10 @@ struct ExecutorOptions {
   bool blocking = false;
   /// Times each operator, too, while stages are recorded.
   bool time_operators = false;
-  /// The cores that loads of parameters may use; empty: all that the process may use.
-  std::vector<int> loader_cores = {};
+  LoadOptions loads = {};  ///< of a plan with loads
+  /// Overwrites evicted parameters, so that a result that used them afterwards is another. Costs
+  /// the time of writing them.
+  bool overwrites_evicted = false;
 };
 
 /// The parameters at the beginning of an inference, for a plan with loads.
@@ -50,12 +53,18 @@ class Executor {
   /// must not be used after that.
   double run_once();
 
+  /// Returns the parameters of the plan's operators in memory, "conv_1.0", "conv_1.1" …, those that
+  /// operators share once; they live as long as this. Throws InputError where the backend does not
+  /// show them.
+  std::vector<ParameterPart> parameters() const;
+
   /// Sets how the next inferences start; first kCold. REQUIRES: where resident, all was loaded
   /// since the last forget_parameters().
   void start(Start start);
   /// Overwrites all parameters that the plan loads, as before a cold start.
   void forget_parameters();
-  /// Loads all, and runs nothing. Returns its time in ms on this rank.
+  /// Loads all, and runs nothing. Returns its time in ms on this rank. Collective where ranks
+  /// exchange loads.
   double load_alone();
 
   /// Switches recording on: run_once then notes when stages and messages happen, for clocks().

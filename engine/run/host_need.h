@@ -35,9 +35,10 @@ struct HostSteps {
   bool draws_input = true;    ///< the input is made from a seed, which takes three times its values
   bool keeps_outputs = true;  ///< the graph's outputs are copied at the end
   // Verification computes every operator again, and keeps all outputs at the same time.
-  bool verifies_all = false;  ///< in a further run that keeps all tensors
-  bool by_reference = false;  ///< on one rank by the reference backend
-  bool on_one_rank = false;   ///< on one rank by the backend itself
+  bool verifies_all = false;        ///< in a further run that keeps all tensors
+  bool by_reference = false;        ///< on one rank by the reference backend
+  bool on_one_rank = false;         ///< on one rank by the backend itself
+  std::vector<StoreId> disks = {};  ///< the stores whose parameters are not kept in memory
 };
 
 /// Returns the need of a plan: tensors in all buffers, inputs, outputs and weights, or what its

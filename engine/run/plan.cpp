@@ -63,6 +63,10 @@ class Planner {
     plan_messages();
     loads_ = plan_loads(graph_, schedule_, plan_.rank);
     plan_.lanes = std::move(loads_.lanes);
+    plan_.in_place = std::move(loads_.in_place);
+    plan_.held = std::move(loads_.held);
+    plan_.evictions = std::move(loads_.evictions);
+    plan_.exchange = std::move(loads_.exchange);
     if (!plan_.sends.empty() || !plan_.receives.empty()) plan_.buffers = options_.in_flight;
     plan_slots();
     plan_steps();
@@ -299,9 +303,13 @@ class Planner {
           plan_.steps.push_back(AwaitLoad{lane, load, s});
         }
       }
+      if (s == 0 && !plan_.exchange.told_by.empty()) plan_.steps.push_back(AwaitOtherLoads{s});
       plan_.steps.push_back(Compute{s});
       for (; send < plan_.sends.size() && plan_.sends[send].stage == s; ++send) {
         plan_.steps.push_back(StartSend{send});
+      }
+      for (std::size_t i = 0; i < plan_.evictions.size(); ++i) {
+        if (plan_.evictions[i].stage == s) plan_.steps.push_back(Evict{i});
       }
     }
   }

@@ -69,7 +69,16 @@ struct AwaitLoad {
   std::size_t load;  ///< index there
   std::size_t stage;
 };
-using Step = std::variant<AwaitReceive, AwaitSend, AwaitLoad, Compute, StartSend>;
+/// Waits for the loads of all other ranks.
+struct AwaitOtherLoads {
+  std::size_t stage;
+};
+/// Removes parameters that no later step reads.
+struct Evict {
+  std::size_t eviction;  ///< index into RankPlan::evictions
+};
+using Step =
+    std::variant<AwaitReceive, AwaitSend, AwaitLoad, AwaitOtherLoads, Compute, StartSend, Evict>;
 
 struct PlanOptions {
   /// Every tensor keeps its slot to the end, so that all can be compared afterwards.
@@ -88,14 +97,21 @@ struct RankPlan {
   std::vector<Step> steps;
   std::vector<PlannedMessage> sends, receives;
   std::vector<std::vector<PlannedLoad>> lanes;  ///< for a cold start: what is loaded here
+  std::vector<OpId> in_place;                   ///< for a cold start: read where they are kept
+  std::vector<HeldOperator> held;               ///< for a cold start: see PlannedLoads
+  std::vector<PlannedEviction> evictions;       ///< for a cold start: see PlannedLoads
+  LoadExchange exchange;                        ///< for a cold start: see PlannedLoads
   std::vector<Slot> slots;                      ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;                        ///< the peak: the size of the arena
   Bytes all_tensors_bytes = 0;                  ///< the sum, as if no bytes were reused
   std::size_t in_flight = 1;                    ///< PlanOptions::in_flight
-  std::size_t buffers = 1;           ///< the same, but 1 where nothing travels to or from here
-  std::size_t inputs = 0;            ///< PlanOptions::inputs
-  int tags = 0;                      ///< added to a message's tag from one buffer index to the next
-  std::vector<OpId> outputs;         ///< the graph's outputs that this rank computes
+  std::size_t buffers = 1;       ///< the same, but 1 where nothing travels to or from here
+  std::size_t inputs = 0;        ///< PlanOptions::inputs
+  int tags = 0;                  ///< added to a message's tag from one buffer index to the next
+  std::vector<OpId> outputs;     ///< the graph's outputs that this rank computes
+  bool has_parameters() const {  ///< loads, reads in place or holds some for a cold start
+    return !lanes.empty() || !in_place.empty() || !held.empty() || !evictions.empty();
+  }
   const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
 };

@@ -37,8 +37,17 @@ Timeline join(const std::vector<RankTimeline>& by_rank) {
     }
   }
   sort_transfers(timeline.transfers);
+  std::map<std::pair<std::size_t, std::size_t>, double> sent;
   for (const RankTimeline& rank : by_rank) {
-    timeline.loads.insert(timeline.loads.end(), rank.loads.begin(), rank.loads.end());
+    for (const LoadTimes& load : rank.sent_loads) sent[{load.lane, load.index}] = load.start_ms;
+  }
+  for (const RankTimeline& rank : by_rank) {
+    for (LoadTimes load : rank.loads) {
+      const auto found = sent.find({load.lane, load.index});
+      if (found != sent.end()) load.start_ms = std::min(found->second, load.end_ms);
+      load.ready_ms = std::min(load.ready_ms, load.start_ms);
+      timeline.loads.push_back(load);
+    }
   }
   std::ranges::sort(timeline.loads, {},
                     [](const LoadTimes& load) { return std::pair(load.lane, load.index); });

@@ -83,15 +83,17 @@ struct RankTimeline {
   /// Start and end of both as this rank saw them (see MessageClock).
   std::vector<TransferTimes> sends, receives;
   std::vector<LoadTimes> loads = {};
-  std::vector<LoadWait> load_waits = {};  ///< of its stages, for loads alone
+  std::vector<LoadTimes> sent_loads = {};  ///< to other ranks: their starts
+  std::vector<LoadWait> load_waits = {};   ///< of its stages, for loads alone
   static auto fields(auto& self) {
-    return std::tie(self.stages, self.sends, self.receives, self.loads, self.load_waits);
+    return std::tie(self.stages, self.sends, self.receives, self.loads, self.sent_loads,
+                    self.load_waits);
   }
 };
 
 /// Joins the timelines of all ranks: a transfer starts when its sender started it, and ends when
-/// its receiver saw the tensor. `by_rank`: of one iteration. REQUIRES: for each receive the send
-/// that matches it.
+/// its receiver saw the tensor; so does a load from another rank. `by_rank`: of one iteration.
+/// REQUIRES: for each receive the send that matches it.
 Timeline join(const std::vector<RankTimeline>& by_rank);
 
 }  // namespace hios

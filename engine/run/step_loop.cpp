@@ -14,6 +14,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
@@ -25,7 +26,7 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
     : rank_(rank),
       plan_(plan),
       options_(options),
-      has_messages_(!plan.sends.empty() || !plan.receives.empty()),
+      has_messages_(!plan.sends.empty() || !plan.receives.empty() || plan.exchange.any),
       progress_(plan, rank.graph(), rank.transport.recorder()),
       bound_(rank, plan, {progress_, options.clocks}),
       buffers_(plan.buffers) {
@@ -35,22 +36,41 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
                                  rank.transport.host(), options.blocking);
     }
   }
-  if (!plan.lanes.empty()) open_loader();
+  if (plan.has_parameters() || plan.exchange.any) open_loader();
   open_channels();
 }
 
 void StepLoop::open_loader() {
+  const std::string who = "rank " + std::to_string(plan_.rank.index());
+  const auto memory_of = [this](OpId op) { return bound_.parameter_memory(op); };
   kept_ = std::make_unique<KeptParameters>(
-      rank_.backend, plan_.lanes, [this](OpId op) { return bound_.parameter_memory(op); },
-      "rank " + std::to_string(plan_.rank.index()));
-  loader_ = std::make_unique<Loader>(kept_->lanes(), options_.loader_cores);
+      rank_.backend, plan_.lanes, memory_of, [this](OpId op) { return rank_.graph().op(op).name; },
+      options_.loads, who);
+  // Batches of one operator share its memory, which others of them may read.
+  if (!rank_.graph().batching()) kept_->add_unread(plan_.in_place, memory_of);
+  kept_->add_evictions(rank_.backend, plan_.evictions, memory_of, who);
+  if (!plan_.lanes.empty()) {
+    std::vector<std::vector<std::size_t>> closed;
+    for (const auto& lane : plan_.lanes) {
+      closed.emplace_back();
+      for (std::size_t i = 0; i < lane.size(); ++i) {
+        if (lane[i].from || lane[i].baton) closed.back().push_back(i);
+      }
+    }
+    loader_ =
+        std::make_unique<Loader>(kept_->lanes(), options_.loads.cores, std::move(closed),
+                                 options_.loads.packed ? &options_.loads.packed->file() : nullptr);
+  }
+  if (!plan_.exchange.any) return;
+  courier_ = std::make_unique<LoadCourier>(rank_.transport, rank_.graph(), plan_.exchange,
+                                           plan_.lanes, plan_.tags, loader_.get(), memory_of);
 }
 
 // Opens as many channels on all ranks, because transports may open them on all ranks together.
 // Channels without messages are not kept.
 void StepLoop::open_channels() {
   for (std::size_t i = 0; i < plan_.in_flight; ++i) {
-    if (!has_messages_) {
+    if (plan_.sends.empty() && plan_.receives.empty()) {
       rank_.transport.open_channel({}, {});
       continue;
     }
@@ -64,8 +84,10 @@ void StepLoop::close() {
   for (BufferSet& set : buffers_) {
     if (set.channel) set.channel->disconnect();
   }
+  if (courier_) courier_->disconnect();
   rank_.transport.barrier();
   for (BufferSet& set : buffers_) set.channel.reset();
+  courier_.reset();
 }
 
 void StepLoop::rethrow() const {
@@ -98,12 +120,14 @@ std::string StepLoop::current_step() const {
   return "inference " + std::to_string(progress_.iteration()) + ", " + text;
 }
 
-/// Returns how far each lane is: "; lane 0: 3 of 9 loads, …".
+/// Returns how far each lane is: "; lane 0: 3 of 9 loads, …, next conv_4 from rank 1 (4096 bytes)".
 std::string StepLoop::loads_text() const {
   std::string text;
   for (std::size_t l = 0; loader_ && l < plan_.lanes.size(); ++l) {
-    text +=
-        "; lane " + std::to_string(plan_.lanes[l].front().lane) + ": " + loader_->progress_text(l);
+    const std::vector<PlannedLoad>& lane = plan_.lanes[l];
+    text += "; lane " + std::to_string(lane.front().lane) + ": " + loader_->progress_text(l);
+    const std::size_t next = loader_->loaded(l);
+    if (next < lane.size()) text += ", next " + describe(lane[next], rank_.graph());
   }
   return text;
 }
@@ -113,7 +137,7 @@ std::string StepLoop::position_text(std::size_t position) const {
   const Graph& graph = rank_.graph();
   if (position == StepProgress::kBetween) return kBetweenIterations;
   if (position == progress_.end_of_messages()) return kEndOfMessages;
-  if (position == progress_.loads()) return kLoads + loads_text();
+  if (position == progress_.loads()) return kLoadsAlone + loads_text();
   const auto& device = buffers_.front().device;
   if (position == progress_.end_on_device()) {
     const std::string text = kEndOnDevice;

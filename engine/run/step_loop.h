@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/cold/kept_parameters.h"
+#include "engine/cold/load_courier.h"
 #include "engine/cold/loader.h"
 #include "engine/run/bound_plan.h"
 #include "engine/run/device_stages.h"
@@ -54,8 +55,9 @@ class StepLoop {
     /// Several inferences may be in flight: sends are synchronous, and current_step() names the
     /// inference.
     bool many = false;
-    OperatorClocks* clocks = nullptr;    ///< times operators; null: nobody does
-    std::vector<int> loader_cores = {};  ///< see Loader
+    OperatorClocks* clocks = nullptr;  ///< times operators; null: nobody does
+    LoadOptions loads = {};
+    bool overwrites_evicted = false;  ///< see ExecutorOptions
   };
 
   /// The context's references, the plan and the clocks outlive the loop. Collective where the
@@ -70,6 +72,8 @@ class StepLoop {
   /// A plan's loads; null where it has none.
   Loader* loader() const { return loader_.get(); }
   KeptParameters* kept() { return kept_.get(); }
+  /// Null where no rank exchanges loads.
+  LoadCourier* courier() const { return courier_.get(); }
   /// Says whether steps wait for loads: false where all parameters are there.
   void await_loads(bool wait) { awaits_loads_ = wait; }
 
@@ -102,8 +106,10 @@ class StepLoop {
   std::size_t queue_segment(Runner& runner);
   template <StepRunner Runner>
   void compute(std::size_t stage, Runner& runner);
+  template <StepRunner Runner, class Ended>
+  void await_loads(Runner& runner, Ended&& ended);
   template <StepRunner Runner>
-  void await_load(const AwaitLoad& step, Runner& runner);
+  void evict(std::size_t eviction, Runner& runner);
   void begin_wait();
   void open_loader();
   void open_channels();
@@ -114,12 +120,13 @@ class StepLoop {
   const RankContext rank_;
   const RankPlan& plan_;
   const Options options_;
-  const bool has_messages_;
+  const bool has_messages_;  // tensors, or loads that are exchanged
   // In the order in which they are made; requests go before the memory that they use.
   StepProgress progress_;  // bound operators refer to it
   BoundPlan bound_;
   std::unique_ptr<KeptParameters> kept_;
   std::unique_ptr<Loader> loader_;
+  std::unique_ptr<LoadCourier> courier_;
   bool awaits_loads_ = true;
   std::vector<BufferSet> buffers_;  // by buffer index
   std::size_t buffer_ = 0;          // the index of the iteration under way
@@ -149,7 +156,13 @@ std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
     begin_wait();
     runner.await_send(sent->send);
   } else if (const auto* load = std::get_if<AwaitLoad>(&step)) {
-    if (awaits_loads_) await_load(*load, runner);
+    if (awaits_loads_) {
+      await_loads(runner, [&] { return loader_->ended(load->lane, load->load); });
+    }
+  } else if (std::holds_alternative<AwaitOtherLoads>(step)) {
+    if (awaits_loads_) await_loads(runner, [&] { return courier_->others_ended(); });
+  } else if (const auto* eviction = std::get_if<Evict>(&step)) {
+    if (awaits_loads_) evict(eviction->eviction, runner);
   } else if (const auto* send = std::get_if<StartSend>(&step)) {
     runner.start_send(send->send);
   } else if (buffers_[buffer_].device) {
@@ -191,14 +204,27 @@ std::size_t StepLoop::queue_segment(Runner& runner) {
 }
 
 // Messages progress while the loader's threads, which may need this core, load.
-template <StepRunner Runner>
-void StepLoop::await_load(const AwaitLoad& step, Runner& runner) {
+template <StepRunner Runner, class Ended>
+void StepLoop::await_loads(Runner& runner, Ended&& ended) {
   begin_wait();
-  while (!loader_->ended(step.lane, step.load)) {
+  while (!ended()) {
     if (has_messages_) runner.poll();
     Loader::yield();
   }
   meter_.charge(&TimeShares::waiting_ms);
+}
+
+// The receivers have the parameters already, since a stage has waited for that, so the sends end as
+// soon as this rank looks.
+template <StepRunner Runner>
+void StepLoop::evict(std::size_t eviction, Runner& runner) {
+  for (const std::size_t send : plan_.evictions[eviction].sends) {
+    while (!courier_->sent(send)) {
+      runner.poll();
+      Loader::yield();
+    }
+  }
+  if (options_.overwrites_evicted) kept_->evict(eviction);
 }
 
 inline void StepLoop::begin_wait() {

@@ -11,6 +11,8 @@ namespace {
 flight::EventKind event_of(const Step& step) {
   if (std::holds_alternative<AwaitReceive>(step)) return flight::EventKind::kAwaitReceive;
   if (std::holds_alternative<AwaitSend>(step)) return flight::EventKind::kAwaitSend;
+  if (std::holds_alternative<Evict>(step)) return flight::EventKind::kAwaitSend;
+  if (std::holds_alternative<AwaitOtherLoads>(step)) return flight::EventKind::kAwaitLoad;
   if (std::holds_alternative<AwaitLoad>(step)) return flight::EventKind::kAwaitLoad;
   if (std::holds_alternative<StartSend>(step)) return flight::EventKind::kSend;
   return flight::EventKind::kStage;
@@ -28,6 +30,13 @@ flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& 
     subject.op = graph.op(load.readers.front()).name;
     subject.stage = wait->stage;
     subject.bytes = load.size_bytes;
+  } else if (const auto* const all = std::get_if<AwaitOtherLoads>(&step)) {
+    subject.stage = all->stage;
+  } else if (const auto* const evict = std::get_if<Evict>(&step)) {
+    const PlannedEviction& eviction = plan.evictions[evict->eviction];
+    subject.op = graph.op(eviction.readers.front()).name;
+    subject.stage = eviction.stage;
+    subject.bytes = eviction.size_bytes;
   } else {
     subject.stage = stage_of(step);
   }
@@ -63,7 +72,7 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
   std::vector<flight::Subject> subjects;
   for (const Step& step : plan.steps) subjects.push_back(subject_of(step, plan, graph));
   subjects.push_back({kEndOfMessages});
-  subjects.push_back({kLoads});
+  subjects.push_back({kLoadsAlone});
   subjects.push_back({kEndOnDevice});
   subjects_ = flight::Recorder::Subjects(recorder_, subjects);
 }

@@ -44,6 +44,13 @@ const PlannedMessage* message_of(const Step& step, const RankPlan& plan) {
   return nullptr;
 }
 
+std::string describe(const PlannedLoad& load, const Graph& graph) {
+  std::string text = graph.op(load.readers.front()).name;
+  if (load.from) text += " from rank " + std::to_string(load.from->index());
+  if (load.baton) text += " after a load of rank " + std::to_string(load.baton->index());
+  return text + " (" + std::to_string(load.size_bytes) + " bytes)";
+}
+
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph) {
   const auto with = [&](const PlannedMessage& message, const char* preposition) {
     return graph.op(message.op).name + preposition + "rank " +
@@ -63,10 +70,18 @@ std::string describe(const Step& step, const RankPlan& plan, const Graph& graph)
           },
           [&](const AwaitLoad& s) {
             const PlannedLoad& load = plan.lanes[s.lane][s.load];
-            return "waiting for the parameters of " + graph.op(load.readers.front()).name +
-                   ", load " + std::to_string(load.index) + " of lane " +
-                   std::to_string(load.lane) + " (" + std::to_string(load.size_bytes) +
-                   " bytes), which stage " + std::to_string(s.stage) + " needs";
+            return "waiting for load " + std::to_string(load.index) + " of lane " +
+                   std::to_string(load.lane) + ", the parameters of " + describe(load, graph) +
+                   ", which stage " + std::to_string(s.stage) + " needs";
+          },
+          [&](const AwaitOtherLoads& s) {
+            return "waiting for the loads of all ranks, which stage " + std::to_string(s.stage) +
+                   " needs";
+          },
+          [&](const Evict& s) {
+            const PlannedEviction& eviction = plan.evictions[s.eviction];
+            return "evicting the parameters of " + graph.op(eviction.readers.front()).name + " (" +
+                   std::to_string(eviction.size_bytes) + " bytes)";
           },
           [&](const StartSend& s) { return "sending " + with(plan.sends[s.send], " to "); },
           [&](const Compute& s) {

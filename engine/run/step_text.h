@@ -13,12 +13,16 @@ inline constexpr const char* kBetweenIterations =
     "between two iterations, where ranks wait for each other";
 
 inline constexpr const char* kEndOfMessages = "waiting for the end of its sends";
-inline constexpr const char* kLoads = "loading parameters";
+inline constexpr const char* kLoadsAlone = "loading parameters";
 inline constexpr const char* kEndOnDevice = "waiting for the device";
 
 /// Returns "stage 4: conv_7, conv_8 | conv_9" (two groups), or "waiting for conv_3 from rank 1
 /// (4096 bytes), which stage 5 needs: conv_10".
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph);
+
+/// Returns "conv_3 from rank 1 (4096 bytes)": the parameters that a load brings, and the rank that
+/// they or the lane come from.
+std::string describe(const PlannedLoad& load, const Graph& graph);
 
 /// Returns the message that a step sends or awaits; null for a stage.
 const PlannedMessage* message_of(const Step& step, const RankPlan& plan);

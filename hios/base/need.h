@@ -100,6 +100,12 @@ struct ColdStartEngine {
   bool operator==(const ColdStartEngine&) const = default;
 };
 
+/// Packed weights of this run's model, backend and schedule.
+struct PackedWeights {
+  static auto fields(auto&) { return std::tie(); }
+  bool operator==(const PackedWeights&) const = default;
+};
+
 /// A build with a backend that this one lacks.
 struct BackendInBuild {
   std::string backend;
@@ -269,7 +275,7 @@ using AnyNeed =
     std::variant<std::monostate, need::LargerInput, need::Replacement, need::OpenDimensions,
                  need::OnnxReader, need::OnnxWriter, need::SameMerge, need::AllFindings,
                  need::Measurement, need::DeviceIdentity, need::OtherBackend, need::ColdStartEngine,
-                 need::BackendInBuild, need::GpuArchitectureInBuild, need::Gpu,
+                 need::PackedWeights, need::BackendInBuild, need::GpuArchitectureInBuild, need::Gpu,
                  need::DevicesPerNode, need::SameGpu, need::IdentifiedDevices, need::AlikeHosts,
                  need::DeviceMemory, need::HostMemory, need::DeviceKind, need::ScheduledPrecision,
                  need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,

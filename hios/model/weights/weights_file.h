@@ -11,10 +11,8 @@
 #include "hios/model/model.h"
 #include "hios/model/weights/model_weights.h"
 
-/// Files of weights in the safetensors format: the length of a header (8 bytes, little-endian), the
-/// header as JSON, which gives each tensor's name, type, shape and bytes, and the values. Names and
-/// shapes are those that the model has as an ONNX file: a layer's "conv1_weight" of (out,
-/// in/groups, kernel h, kernel w) and "conv1_bias".
+/// Files of weights in the safetensors format. Names and shapes are those that the model has as an
+/// ONNX file: a layer's "conv1_weight" of (out, in/groups, kernel h, kernel w) and "conv1_bias".
 namespace hios {
 
 /// The tensors of a layer's parameters in a file.

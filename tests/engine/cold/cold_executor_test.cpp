@@ -3,16 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "engine/backend/operation.h"
 #include "engine/backends.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/run/executor.h"
 #include "hios/base/error.h"
+#include "hios/evaluate/validate.h"
 #include "hios/graph/network.h"
 #include "hios/graph/parameters.h"
 #include "hios/model/networks/networks.h"
 #include "support/expect_error.h"
+#include "support/graphs/cold_cases.h"
 #include "support/networks/random_network.h"
+#include "support/oracles/plan_checker.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios {
@@ -89,6 +94,203 @@ TEST(ColdExecutor, GivesTheBitsOfParametersThatWereThere) {
       EXPECT_EQ(executor.timeline().loads.size(), loads);
     });
   }
+}
+
+/// Moves every second operator with parameters out of the lanes: it reads them in place.
+void read_half_in_place(const Graph& graph, Schedule& schedule) {
+  Weights& weights = *schedule.weights;
+  for (Lane& lane : weights.lanes) {
+    Lane loaded;
+    for (const Load& load : lane) {
+      if (load.of.index() % 2 == 0) {
+        weights.in_place.push_back({load.of, StoreId(0)});
+      } else {
+        loaded.push_back(load);
+      }
+    }
+    lane = loaded;
+  }
+  for (auto& stages : schedule.devices) {
+    std::vector<OpId> order;
+    for (const Stage& stage : stages) {
+      for (const Group& group : stage.groups) order.insert(order.end(), group.begin(), group.end());
+    }
+    stages = one_operator_stages(order);
+  }
+  ASSERT_GT(graph.size(), weights.in_place.size());
+}
+
+TEST(ColdExecutor, ReadsInPlaceGiveTheSameBits) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  const std::vector<float> expected = resident_output(net, last);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t ranks = 1 + seed % 3;
+    Schedule schedule = cold_schedule(net.coarse.graph, ranks, seed);
+    read_half_in_place(net.coarse.graph, schedule);
+    test::run_ranks(ranks, [&](mpi::Transport& transport) {
+      const auto backend = test::cpu_backend(1);
+      SeededSource source(7);
+      const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+      Executor executor({net.coarse, net.model, *backend, transport, source}, plan);
+      for (int iteration = 0; iteration < 2; ++iteration) {
+        executor.forget_parameters();
+        // The memory of a resident copy is there, and stays overwritten.
+        for (const OpId op : plan.in_place) {
+          const auto memory =
+              backend->parameter_memory(operation_of(net.coarse, net.model, op), source);
+          ASSERT_FALSE(memory.empty());
+          for (const auto& part : memory) {
+            EXPECT_EQ(std::ranges::count(part, std::byte{0xff}), std::ssize(part));
+          }
+        }
+        transport.barrier();
+        executor.run_once();
+        if (std::ranges::count(plan.outputs, last) > 0) {
+          EXPECT_EQ(executor.output(last), expected);
+        }
+      }
+    });
+  }
+}
+
+/// Random weights of all kinds: lanes over several devices, loads from devices, reads in place,
+/// evictions, residents.
+Schedule schedule_of_all_kinds(const Graph& graph, std::size_t devices, std::uint64_t seed) {
+  Random random(seed);
+  Schedule schedule = test::random_schedule(graph, devices, 2, seed);
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (Operator& op : operators) op.in_place_ms = 1;
+  const Graph timed(graph.name(), std::move(operators),
+                    {graph.edges().begin(), graph.edges().end()});
+  const Platform platform = test::random_topology(devices, 2, false, random);
+  schedule.weights = test::random_weights(timed, platform, schedule, 1 + random.below(4), random);
+  const auto findings = validate(timed, platform, schedule);
+  EXPECT_TRUE(findings.empty()) << findings.front().text;
+  return schedule;
+}
+
+TEST(ColdExecutor, RanksThatExchangeLoadsGiveTheSameBits) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  const std::vector<float> expected = resident_output(net, last);
+  std::atomic<std::size_t> sends = 0, batons = 0, evictions = 0, told = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t ranks = 2 + seed % 3;
+    const Schedule schedule = schedule_of_all_kinds(net.coarse.graph, ranks, seed);
+    test::ThreadOptions delays;
+    delays.seed = seed;
+    delays.max_delay_ms = 0.2;
+    test::run_ranks(
+        ranks,
+        [&](mpi::Transport& transport) {
+          const auto backend = test::cpu_backend(1);
+          SeededSource source(7);
+          const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+          EXPECT_EQ(test::findings_in(net.coarse, plan), std::vector<std::string>());
+          sends += plan.exchange.sends.size();
+          batons += plan.exchange.batons_sent.size();
+          told += plan.exchange.told_by.size();
+          evictions += plan.evictions.size();
+          Executor executor({net.coarse, net.model, *backend, transport, source}, plan,
+                            {.overwrites_evicted = true});
+          executor.record_stages(true);
+          for (int iteration = 0; iteration < 3; ++iteration) {
+            executor.forget_parameters();
+            transport.barrier();
+            if (iteration == 1) {
+              executor.load_alone();
+              executor.start(Start::kResident);
+              transport.barrier();
+            }
+            executor.run_once();
+            executor.start(Start::kCold);
+            if (std::ranges::count(plan.outputs, last) > 0) {
+              EXPECT_EQ(executor.output(last), expected);
+            }
+          }
+          std::size_t loads = 0;
+          for (const auto& lane : plan.lanes) loads += lane.size();
+          EXPECT_EQ(executor.timeline().loads.size(), loads);
+          EXPECT_EQ(executor.timeline().sent_loads.size(), plan.exchange.sends.size());
+          transport.barrier();
+        },
+        delays);
+  }
+  EXPECT_GT(sends, 10u);
+  EXPECT_GT(batons, 10u);
+  EXPECT_GT(evictions, 10u);
+  EXPECT_GT(told, 0u);
+}
+
+/// A network's operators in order on one rank.
+Schedule in_order(const Graph& graph) {
+  const auto order = graph.topological();
+  return {{one_operator_stages({order.begin(), order.end()})}};
+}
+
+// An eviction shows: parameters that a wrong plan still read are gone; and those that were there
+// from the beginning are there again in the next iteration.
+TEST(ColdExecutor, EvictedParametersAreGoneUntilTheNextIteration) {
+  const Small net;
+  const Graph& graph = net.coarse.graph;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  Schedule schedule = in_order(graph);
+  OpId first = last;
+  schedule.weights.emplace();
+  for (const OpId op : graph.topological()) {
+    if (graph.op(op).parameter_bytes == 0) continue;
+    schedule.weights->resident.push_back({op, DeviceId(0)});
+    if (first == last) first = op;
+  }
+  schedule.weights->evictions = {{first, DeviceId(0), last}};
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = test::cpu_backend(1);
+    SeededSource source(7);
+    const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+    Executor executor({net.coarse, net.model, *backend, transport, source}, plan,
+                      {.overwrites_evicted = true});
+    executor.run_once();
+    const std::vector<float> expected = executor.output(last);
+    executor.run_once();
+    EXPECT_NE(executor.output(last), expected);
+    executor.forget_parameters();
+    executor.run_once();
+    EXPECT_EQ(executor.output(last), expected);
+    executor.forget_parameters();
+    executor.start(Start::kResident);
+    for (int i = 0; i < 2; ++i) executor.run_once();
+    EXPECT_EQ(executor.output(last), expected);
+  });
+}
+
+// Values of another seed at the sender stand for another layout there.
+TEST(ColdExecutor, RanksThatLayParametersOutInDifferentWaysAreRefused) {
+  const Small net;
+  const Graph& graph = net.coarse.graph;
+  Schedule schedule = in_order(graph);
+  schedule.devices.emplace_back();
+  schedule.weights.emplace().lanes = {{}};
+  for (const OpId op : graph.topological()) {
+    if (graph.op(op).parameter_bytes == 0) continue;
+    schedule.weights->resident.push_back({op, DeviceId(1)});
+    schedule.weights->lanes[0].push_back({op, DeviceId(1), DeviceId(0)});
+  }
+  std::atomic<int> refused = 0;
+  test::run_ranks(2, [&](mpi::Transport& transport) {
+    const auto backend = test::cpu_backend(1);
+    SeededSource source(transport.rank() == Rank(1) ? 8 : 7);
+    const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank());
+    test::expect_error(
+        [&] {
+          Executor({net.coarse, net.model, *backend, transport, source}, plan);
+        },
+        {"rank 1 lays out the parameters of ", " otherwise than rank 0"});
+    ++refused;
+  });
+  EXPECT_EQ(refused, 2);
 }
 
 // The other half of the proof: what a cold run did not load is not there.

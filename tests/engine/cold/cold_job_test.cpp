@@ -10,6 +10,7 @@ namespace hios::job {
 namespace {
 
 /// A random schedule whose ranks load all their parameters, but for the first, which are resident.
+/// Each rank loads through the next one, and evicts what it has used.
 RunInputs cold_inputs(std::size_t ranks, std::uint64_t seed) {
   RunInputs inputs = inputs_for(Network(small_model()), Names(ranks, "cpu"), seed);
   const Graph& graph = inputs.network.coarse.graph;
@@ -25,9 +26,14 @@ RunInputs cold_inputs(std::size_t ranks, std::uint64_t seed) {
           if (graph.op(op).parameter_bytes == 0) continue;
           if (first) {
             weights.resident.push_back({op, DeviceId(d)});
-          } else {
+          } else if (ranks == 1) {
             lane.push_back({op, StoreId(0), DeviceId(d)});
+          } else {
+            const DeviceId next((d + 1) % ranks);
+            lane.push_back({op, StoreId(0), next});
+            lane.push_back({op, next, DeviceId(d)});
           }
+          weights.evictions.push_back({op, DeviceId(d), op});
           first = false;
         }
       }

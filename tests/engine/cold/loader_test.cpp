@@ -88,6 +88,33 @@ TEST_F(LoaderTest, BeforeTheFirstIterationAllCountsAsLoaded) {
   EXPECT_FALSE(loaded(lanes_[0][0]));  // and nothing was
 }
 
+// Both in a first iteration and in later ones.
+TEST_F(LoaderTest, AClosedLoadAndThoseAfterItBeginOnceItIsOpened) {
+  add_lane({{100}, {200}, {300}, {400}});
+  Loader loader(lanes_, {}, {{1, 3}});
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    forget();
+    loader.begin();
+    while (!loader.ended(0, 0)) Loader::yield();
+    EXPECT_EQ(loader.loaded(0), 1u);
+    EXPECT_FALSE(loaded(lanes_[0][1]));
+    loader.open_next(0);
+    while (!loader.ended(0, 2)) Loader::yield();
+    EXPECT_FALSE(loader.ended());
+    EXPECT_FALSE(loaded(lanes_[0][3]));
+    loader.open_next(0);
+    while (!loader.ended()) Loader::yield();
+    EXPECT_TRUE(loaded(lanes_[0][3]));
+    loader.finish();
+  }
+}
+
+TEST_F(LoaderTest, EndsWhileALoadIsClosed) {
+  add_lane({{100}, {200}});
+  Loader loader(lanes_, {}, {{0}});
+  loader.begin();
+}
+
 TEST_F(LoaderTest, EndsWhileItLoads) {
   add_lane({{3'000'000}, {3'000'000}});
   {

@@ -112,6 +112,40 @@ TEST(PlannedLoads, OneLoadServesAllReadersFromTheFirstStageOn) {
   EXPECT_TRUE(planned.waits[2].empty());
 }
 
+TEST_F(PlannedLoadsTest, AnOperatorThatReadsInPlaceWaitsForNothing) {
+  schedule_.weights->in_place = {{loaded_[0], StoreId(0)}};
+  schedule_.weights->lanes = {{load(loaded_[1])}};
+  const PlannedLoads planned = plan_loads(graph(), schedule_, Rank(0));
+  EXPECT_EQ(planned.in_place, std::vector{loaded_[0]});
+  const auto found = waits();
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(schedule_.devices[0][found[0].stage].groups[0][0], loaded_[1]);
+}
+
+TEST_F(PlannedLoadsTest, AnEvictionFollowsItsStage) {
+  schedule_.weights->lanes = {{load(loaded_[0])}};
+  schedule_.weights->resident = {{loaded_[1], DeviceId(0)}};
+  schedule_.weights->evictions = {{loaded_[1], DeviceId(0), loaded_[2]},
+                                  {loaded_[0], DeviceId(0), loaded_[0]}};
+  const RankPlan plan = plan_rank(coarse_, schedule_, Rank(0));
+  EXPECT_EQ(test::findings_in(coarse_, plan), std::vector<std::string>());
+  std::vector<std::string> steps;
+  for (const Step& step : plan.steps) {
+    if (const auto* evict = std::get_if<Evict>(&step)) {
+      steps.push_back(graph().op(plan.evictions[evict->eviction].readers.front()).name);
+    } else if (std::holds_alternative<Compute>(step)) {
+      const OpId op = plan.stages[stage_of(step)].groups[0][0];
+      if (graph().op(op).parameter_bytes > 0) steps.push_back("run " + graph().op(op).name);
+    }
+  }
+  const auto name = [&](std::size_t i) { return graph().op(loaded_[i]).name; };
+  ASSERT_GE(steps.size(), 5u);
+  EXPECT_EQ(std::vector(steps.begin(), steps.begin() + 5),
+            (std::vector{"run " + name(0), name(0), "run " + name(1), "run " + name(2), name(1)}));
+  EXPECT_FALSE(plan.evictions[0].resident);
+  EXPECT_TRUE(plan.evictions[1].resident);
+}
+
 TEST_F(PlannedLoadsTest, WithoutWeightsThereAreNone) {
   schedule_.weights.reset();
   EXPECT_TRUE(plan_loads(graph(), schedule_, Rank(0)).lanes.empty());
@@ -129,19 +163,14 @@ TEST_F(PlannedLoadsTest, AnUnplannedEntryIsNamedByItsPath) {
   weights.lanes = {{load(loaded_[0])}, {load(loaded_[1])}};
   EXPECT_EQ(unplanned_weights(file), "");
   weights.lanes[1][0].from = StoreId(1);
-  starts("lanes[1][0]: no engine reads parameters from a disk");
-  weights.lanes[1][0].from = DeviceId(1);
-  starts("lanes[1][0]: no engine loads parameters from another device");
-  weights.lanes = {{load(loaded_[0]), load(loaded_[1], 1)}};
-  starts("lanes[0][1]: no engine passes a lane");
-  weights.lanes = {{load(loaded_[0])}, {load(loaded_[1], 1)}};
   EXPECT_EQ(unplanned_weights(file), "");
+  weights.lanes[1][0].from = DeviceId(1);
   weights.load_first = true;
-  starts("load_first: ");
   weights.evictions = {{loaded_[0], DeviceId(0), loaded_[1]}};
-  starts("evict[0]: ");
   weights.in_place = {{loaded_[0], StoreId(0)}};
-  starts("in_place: ");
+  EXPECT_EQ(unplanned_weights(file), "");
+  weights.in_place.push_back({loaded_[1], StoreId(1)});
+  starts("in_place: no engine reads parameters in place from a disk");
 }
 
 }  // namespace

@@ -141,7 +141,15 @@ TEST(Allocation, LoadsAddNone) {
     for (const Stage& stage : schedule.devices[d]) {
       const OpId op = stage.groups.front().front();
       if (coarse.graph.op(op).parameter_bytes == 0) continue;
-      schedule.weights->lanes[d].push_back({op, StoreId(0), DeviceId(d)});
+      // All but the first come through the other rank, which then evicts them.
+      Lane& lane = schedule.weights->lanes[d];
+      const DeviceId here(d), other(1 - d);
+      const bool through = !lane.empty();
+      lane.push_back({op, StoreId(0), through ? other : here});
+      if (!through) continue;
+      lane.push_back({op, other, here});
+      schedule.weights->evictions.push_back(
+          {op, other, schedule.devices[other.index()].back().groups.front().front()});
     }
   }
   EXPECT_EQ(allocations_of(model, coarse, schedule, "cpu", 1), resident);

@@ -107,6 +107,12 @@ class Follower {
       loaded_.insert(lane[i].readers.begin(), lane[i].readers.end());
     }
   }
+  void take(const AwaitOtherLoads& step) {
+    report_if(step.stage != 0, "a wait for all loads in the midst of a plan");
+  }
+  void take(const Evict& step) {
+    for (const OpId reader : plan_.evictions[step.eviction].readers) evicted_.insert(reader);
+  }
   void take(const StartSend& step) {
     report_if(sends_[step.send] != Send::kIdle, "sent twice");
     read(plan_.sends[step.send].op, "a send");
@@ -122,6 +128,7 @@ class Follower {
     for (const Group& group : stage.groups) {
       for (const OpId op : group) {
         report_if(is_loaded(op) && !loaded_.contains(op), name(op) + " runs before its parameters");
+        report_if(evicted_.contains(op), name(op) + " runs after its parameters were evicted");
         for (const OpId input : inputs(op)) {
           read(input, name(op));
           report_if(share_bytes(plan_.slot(op), plan_.slot(input)),
@@ -151,6 +158,7 @@ class Follower {
   std::vector<std::string> messages_;
   std::vector<Holds> holds_;  // by slot
   std::set<OpId> loaded_;     // whose parameters were awaited
+  std::set<OpId> evicted_;    // whose parameters are gone
   std::vector<Send> sends_;
 };
 

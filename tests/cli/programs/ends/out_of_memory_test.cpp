@@ -201,8 +201,8 @@ TEST_F(OutOfMemory, EndsAProfileInOneLine) {
 
 #ifdef HIOS_MPIEXEC
 TEST_F(OutOfMemory, OnOneRankEndsTheJob) {
-  refuse(2, run(2), 10, "0");
-  refuse(2, run(2), 10, "1");
+  refuse(2, run(2), 6, "0");
+  refuse(2, run(2), 6, "1");
 }
 #endif
 

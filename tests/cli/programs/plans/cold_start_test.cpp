@@ -62,30 +62,144 @@ TEST_F(ColdStart, RunsOnOneRankAndShowsBothWalls) {
   }
 }
 
-#ifdef HIOS_MPIEXEC
-TEST_F(ColdStart, RunsOnTwoRanksThatLoadTheirOwn) {
+TEST_F(ColdStart, ReadsInPlace) {
   write_schedule("run_one_device.json",
-                 Json::parse(R"({"lanes": [[{"of": "conv_2", "from": "dram", "to": "cpu1"}],
-                                           [{"of": "conv_1", "from": "dram", "to": "cpu0"}]]})"));
-  Json json = read(folder_.file("s.json"));
-  Json second = json["devices"][0];
-  second["name"] = "cpu1";
-  second["stages"].erase(0);
-  json["devices"][0]["stages"].erase(json["devices"][0]["stages"].begin() + 1,
-                                     json["devices"][0]["stages"].end());
-  json["devices"].push_back(second);
-  folder_.write("s.json", json.dump());
-  const auto done = hios_run(2, run_flags() + kFewRuns + Words{"--verify"});
-  EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
-  EXPECT_NE(done.out.find("bit for bit the result of one rank"), std::string::npos) << done.out;
+                 Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu0"}]],
+                                 "in_place": {"conv_2": "dram"}})"));
+  const auto done = hios_run(
+      1, run_flags() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  const Json report = read(folder_.file("report.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["verified"]["bitwise"], true);
+  EXPECT_EQ(report["loads"].size(), 1u);
+}
+
+#ifdef HIOS_MPIEXEC
+/// The first stage on one rank, the others on another.
+class ColdStartOfTwoRanks : public ColdStart {
+ protected:
+  void write_two_ranks(const Json& weights) {
+    write_schedule("run_one_device.json", weights);
+    Json json = read(folder_.file("s.json"));
+    Json second = json["devices"][0];
+    second["name"] = "cpu1";
+    second["stages"].erase(0);
+    json["devices"][0]["stages"].erase(json["devices"][0]["stages"].begin() + 1,
+                                       json["devices"][0]["stages"].end());
+    json["devices"].push_back(second);
+    folder_.write("s.json", json.dump());
+  }
+  Json verified_report() {
+    const auto done = hios_run(
+        2, run_flags() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+    EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+    EXPECT_NE(done.out.find("bit for bit the result of one rank"), std::string::npos) << done.out;
+    const Json report = read(folder_.file("report.json"));
+    expect_meets_schema(report);
+    return report;
+  }
+};
+
+TEST_F(ColdStartOfTwoRanks, LoadTheirOwn) {
+  write_two_ranks(Json::parse(R"({"lanes": [[{"of": "conv_2", "from": "dram", "to": "cpu1"}],
+                                            [{"of": "conv_1", "from": "dram", "to": "cpu0"}]]})"));
+  EXPECT_EQ(verified_report()["loads"].size(), 2u);
+}
+
+TEST_F(ColdStartOfTwoRanks, PassParametersOnAndEvictThem) {
+  write_two_ranks(Json::parse(R"({"lanes": [[{"of": "conv_1", "from": "dram", "to": "cpu1"},
+                                 {"of": "conv_1", "from": "cpu1", "to": "cpu0"},
+                                 {"of": "conv_2", "from": "dram", "to": "cpu1"}]],
+                      "evict": [{"of": "conv_1", "from": "cpu1", "after": "conv_2"}]})"));
+  const Json loads = verified_report()["loads"];
+  ASSERT_EQ(loads.size(), 3u);
+  EXPECT_EQ(loads[1]["from"], 1);
+  EXPECT_EQ(loads[1]["to"], 0);
+  for (const Json& load : loads) {
+    EXPECT_LE(load["measured_start_ms"], load["measured_end_ms"]) << load;
+  }
+  const auto listed = hios_run(2, run_flags() + Words{"--dry-run"});
+  EXPECT_NE(listed.out.find("the parameters of conv_1 from rank 1 ("), std::string::npos)
+      << listed.out;
+  EXPECT_NE(listed.out.find("the parameters of conv_2 after a load of rank 0 ("), std::string::npos)
+      << listed.out;
+  EXPECT_NE(listed.out.find("evicting the parameters of conv_1 ("), std::string::npos)
+      << listed.out;
+}
+
+TEST_F(ColdStartOfTwoRanks, LoadEverythingFirst) {
+  write_two_ranks(Json::parse(R"({"load_first": true,
+                                  "lanes": [[{"of": "conv_2", "from": "dram", "to": "cpu1"}],
+                                            [{"of": "conv_1", "from": "dram", "to": "cpu0"}]]})"));
+  const Json report = verified_report();
+  for (const Json& load : report["loads"]) {
+    for (const Json& stage : report["stages"]) {
+      if (stage["rank"] != load["to"]) continue;  // each rank has its own clock
+      EXPECT_GE(stage["measured_start_ms"], load["measured_end_ms"]) << stage;
+    }
+  }
 }
 #endif  // HIOS_MPIEXEC
+
+/// A cold start whose parameters are in a file.
+class ColdStartFromDisk : public ColdStart {
+ protected:
+  ColdStartFromDisk() {
+    write_loading_schedule();
+    Json json = read(folder_.file("s.json"));
+    json["stores"] =
+        Json::parse(R"([{"name": "dram", "kind": "memory"}, {"name": "ssd", "kind": "disk"}])");
+    json["weights"]["lanes"][0][1]["from"] = "ssd";
+    folder_.write("s.json", json.dump());
+  }
+  Words model() const { return {"--model", (corpus() / "model_ok.json").string()}; }
+  void write_weights(const Words& flags) {
+    const auto done = hios_run(
+        1, model() + flags + Words{"--write-weights", folder_.file("w"), "--packed", "--force"});
+    ASSERT_EQ(done.exit_status, 0) << done.err;
+  }
+  Words with_weights() const { return run_flags() + Words{"--weights", folder_.file("w")}; }
+};
+
+TEST_F(ColdStartFromDisk, ReadsWhatWasPacked) {
+  write_weights({"--seed", "7", "--schedule", folder_.file("s.json")});
+  const auto done = hios_run(
+      1, with_weights() + kFewRuns + Words{"--verify", "--json", folder_.file("report.json")});
+  ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
+  EXPECT_NE(done.out.find("loads are read from "), std::string::npos) << done.out;
+  const Json report = read(folder_.file("report.json"));
+  expect_meets_schema(report);
+  EXPECT_EQ(report["verified"]["bitwise"], true);
+  EXPECT_EQ(report["cold_start"]["disk"]["file"], folder_.file("w.packed"));
+  EXPECT_EQ(report["loads"][1]["from"], "ssd");
+  const auto verified = hios_run(1, with_weights() + kFewRuns + Words{"--verify=operators"});
+  EXPECT_EQ(verified.exit_status, 0) << verified.out << verified.err;
+}
+
+TEST_F(ColdStartFromDisk, WhatDoesNotFitIsRefused) {
+  expect_refused(hios_run(1, run_flags()),
+                 "s.json: $.weights: it loads from a disk, and no file of weights was given; make "
+                 "it on one rank, with the model, schedule and profile of the run, by hios-run "
+                 "--write-weights FILE --packed, and give the run --weights FILE");
+  write_weights({"--seed", "7"});
+  const std::string packed = content_of(folder_.file("w.packed"));
+  write_weights({"--seed", "8"});
+  folder_.write("w.packed", packed);
+  expect_refused(hios_run(1, with_weights()),
+                 "w.packed: has no parameters of conv_2 as this run computes with them");
+  folder_.write("w.packed", packed.substr(0, packed.size() - 4));
+  expect_refused(hios_run(1, with_weights()), "w.packed: its header: ");
+  expect_refused(
+      hios_run(1, model() + Words{"--packed", "--write-weights", folder_.file("x"), "--verify"}),
+      "leave out --verify");
+}
 
 TEST_F(ColdStart, ADryRunListsTheWaitsForLoads) {
   write_loading_schedule();
   const auto listed = hios_run(1, run_flags() + Words{"--dry-run"});
   ASSERT_EQ(listed.exit_status, 0) << listed.err;
-  EXPECT_NE(listed.out.find("waiting for the parameters of conv_2, load 1 of lane 0"),
+  EXPECT_NE(listed.out.find("waiting for load 1 of lane 0, the parameters of conv_2 ("),
             std::string::npos)
       << listed.out;
 }
@@ -119,8 +233,11 @@ TEST_F(ColdStart, NoPredictionNoJudgement) {
 
 TEST_F(ColdStart, AnEntryThatNoEngineRunsIsRefusedWithAWayOut) {
   write_schedule("run_one_device.json", Json::parse(R"({"in_place": {"conv_1": "dram"}})"));
+  Json disk = read(folder_.file("s.json"));
+  disk["stores"][0]["kind"] = "disk";
+  folder_.write("s.json", disk.dump());
   expect_refused(hios_run(1, run_flags()),
-                 "s.json: $.weights.in_place: no engine reads parameters in place yet; "
+                 "s.json: $.weights.in_place: no engine reads parameters in place from a disk yet; "
                  "hios-schedule --check simulates it, and without stores, weights and objective "
                  "its stages run with all parameters loaded");
   EXPECT_EQ(folder_.files(), Words{"s.json"});

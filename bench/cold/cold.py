@@ -1,0 +1,128 @@
+"""bench/cold.sh: cold starts of networks, planned and run: parameters come from memory or from a disk while operators run.
+For each network, store and set of cores, every plan runs once a round, every other round in the reverse order; a run measures
+its two walls too, an inference with all parameters there and the loads alone. Rates of stores are those of the loads alone of a
+first run. Leaves profiles, schedules, reports and summary.json in build/cold; prints a table. Needs an idle machine.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
+
+from built import built  # noqa: E402
+from cold_rows import page, row  # noqa: E402
+from hios.launch.programs import Programs  # noqa: E402
+
+NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
+STORES = ("memory", "disk")
+# By name: ranks, threads of each, and the algorithms beside load-then-run and pipelined, which are of one device.
+PLACES = {"1x1": (1, 1, ()), "1x2": (1, 2, ()), "2x1": (2, 1, ("hios-lp", "best"))}
+ONE_DEVICE = ("load-then-run", "pipelined")
+FIRST_GB_PER_S = {"memory": 5, "disk": 1}  # of the plan that is run to learn the rate
+
+
+def arguments(words=None):
+    parser = argparse.ArgumentParser(prog="bench/cold.sh", description=" ".join(__doc__.split(": ", 1)[1].split()))
+    parser.add_argument("--network", action="append", metavar="NAME", help=f"built-in, repeatable ({', '.join(NETWORKS)})")
+    parser.add_argument("--store", action="append", choices=STORES, help="repeatable (both)")
+    parser.add_argument("--place", action="append", choices=PLACES, help="ranks x cores, repeatable (all that there are cores for)")
+    parser.add_argument("--height", type=int, metavar="N", help="of the networks' inputs (their own)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each plan (5)")
+    parser.add_argument("--iterations", type=int, default=5, metavar="N", help="cold starts of a run (5)")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/cold", help="where all is left (build/cold)")
+    parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
+    return parser.parse_args(words)
+
+
+def platform(devices, threads, store, gb_per_s):
+    """A host's devices, each of which loads from one store over one bus, and sends to the others as fast."""
+    names = [f"cpu{d}" for d in range(devices)]
+    return {"format": "hios-platform", "version": 1,
+            "devices": [{"name": name, "kind": "cpu", "threads": threads} for name in names],
+            "stores": [{"name": "store", "kind": store}],
+            "buses": [{"name": "bus", "gb_per_s": gb_per_s}],
+            "routes": [{"from": source, "to": name, "latency_ms": 0, "gb_per_s": gb_per_s if source == "store" else
+                        FIRST_GB_PER_S["memory"], "over": ["bus"] if source == "store" else []}
+                       for source in ["store", *names] for name in names if source != name]}
+
+
+class Place:
+    """One network, store and set of cores: its profile, weights, platform, schedules and runs."""
+
+    def __init__(self, programs, options, network, store, place):
+        self.programs, self.options, self.network, self.store, self.place = programs, options, network, store, place
+        self.ranks, self.threads, others = PLACES[place]
+        self.algorithms = ONE_DEVICE + others
+        self.model = ["--model", network, *(["--height", options.height] if options.height else [])]
+        self.folder = options.folder / f"{network}-{store}-{place}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.profile, self.weights = self.folder / "profile.json", self.folder / "weights"
+
+    def schedule(self, algorithm, gb_per_s):
+        # A plan of one device runs on one rank.
+        devices = 1 if algorithm in ONE_DEVICE else self.ranks
+        files = self.folder / f"platform-{devices}.json", self.folder / f"{algorithm}.json"
+        files[0].write_text(json.dumps(platform(devices, self.threads, self.store, gb_per_s), indent=1))
+        budget = ["--option", "budget=2"] if algorithm == "best" else []
+        self.programs.run("hios-schedule", *self.model, "--profile", self.profile, "--platform", files[0], "--objective",
+                          "cold-start", "--algorithm", algorithm, *budget, "--output", files[1], "--force", "-q")
+        return files[1], devices
+
+    def run(self, algorithm, schedule, devices, *flags, iterations=None):
+        """The report of one run."""
+        report = self.folder / f"{algorithm}.report.json"
+        weights = ["--weights", self.weights] if self.store == "disk" else []
+        self.programs.run("hios-run", *self.model, "--schedule", schedule, *weights, "--iterations",
+                          iterations or self.options.iterations, "--warmup", 1, "--json", report, "--force", "-q", *flags,
+                          ranks=devices)
+        return json.loads(report.read_text())
+
+    def prepare(self):
+        """Measures the operators, packs the weights, and learns the rate of the store."""
+        for devices in sorted({1, self.ranks}):
+            self.programs.run("hios-profile", *self.model, "--threads", self.threads, "--stages", "none", "--output",
+                              self.profile, "--update", "-q", ranks=devices)
+        first = self.schedule("load-then-run", FIRST_GB_PER_S[self.store])
+        if self.store == "disk":
+            self.programs.run("hios-run", *self.model, "--schedule", first[0], "--write-weights", self.weights, "--packed",
+                              "--force", "-q")
+        report = self.run("load-then-run", *first)
+        loaded = sum(load["size_bytes"] for load in report["loads"])
+        return loaded / report["cold_start"]["load_ms"]["median"] / 1e6
+
+    def rows(self):
+        gb_per_s = self.prepare()
+        plans = {name: self.schedule(name, gb_per_s) for name in self.algorithms}
+        reports = {name: [] for name in plans}
+        for turn in range(self.options.rounds):
+            names = list(plans)
+            for name in reversed(names) if turn % 2 else names:
+                reports[name].append(self.run(name, *plans[name], *([] if turn else ["--verify"])))
+                print(f"{self.network} {self.store} {self.place}: round {turn + 1} of {self.options.rounds}, {name}",
+                      file=sys.stderr, flush=True)
+        return [row({"model": self.network, "store": self.store, "ranks": plans[name][1], "threads": self.threads,
+                     "place": self.place, "algorithm": name, "gb_per_s": gb_per_s}, found)
+                for name, found in reports.items()]
+
+
+def main(words=None):
+    options = arguments(words)
+    programs = Programs((options.programs or built()).resolve())
+    cores = len(os.sched_getaffinity(0))
+    places = options.place or [name for name, (ranks, threads, _) in PLACES.items() if ranks * threads <= cores]
+    summary = {"cores": cores, "rounds": options.rounds, "iterations": options.iterations, "rows": []}
+    for network in options.network or NETWORKS:
+        for store in options.store or STORES:
+            for place in places:
+                summary["rows"] += Place(programs, options, network, store, place).rows()
+                (options.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    print(page(summary))
+    return 0 if all(each["verified"] for each in summary["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The rows and the table of bench/cold."""
+
+import statistics
+
+
+def median(reports, read):
+    return statistics.median(read(report) for report in reports)
+
+
+def row(names, reports):
+    """One plan's runs, the first of which verified: medians over the rounds."""
+    latency = median(reports, lambda report: report["latency_ms"]["median"])
+    predicted = reports[0]["predicted_ms"]
+    verified = reports[0]["verified"]
+    disk = reports[0]["cold_start"].get("disk", {})
+    return {**names, "latency_ms": latency, "rounds_ms": [report["latency_ms"]["median"] for report in reports],
+            "predicted_ms": predicted, "prediction_error": (latency - predicted) / latency,
+            "resident_ms": median(reports, lambda report: report["cold_start"]["resident_ms"]["median"]),
+            "load_ms": median(reports, lambda report: report["cold_start"]["load_ms"]["median"]),
+            "overlap": median(reports, lambda report: report["latency_ms"]["median"] / report["cold_start"]["perfect_overlap_ms"]),
+            "direct": disk.get("direct"), "verified": verified["passed"], "bitwise_equal_to_one_rank": verified["bitwise"]}
+
+
+def page(summary):
+    """A table: each plan beside load-then-run of the same network, store and cores."""
+    lines = [f"{summary['rounds']} rounds of {summary['iterations']} cold starts each; medians of the rounds' medians. "
+             "Of overlap: the time divided by the larger of the walls, in the same run.", "",
+             "| network | store | ranks x cores | plan | cold ms | of rounds | predicted | error | resident ms | loads ms | "
+             "of overlap | over load-then-run | bits of one rank |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    base = {}
+    for each in summary["rows"]:
+        key = each["model"], each["store"], each["place"]
+        base.setdefault(key, each["latency_ms"])  # load-then-run comes first
+        lines.append(
+            f"| {each['model']} | {each['store']} | {each['ranks']}x{each['threads']} | `{each['algorithm']}` "
+            f"| {each['latency_ms']:.2f} | {min(each['rounds_ms']):.2f} to {max(each['rounds_ms']):.2f} "
+            f"| {each['predicted_ms']:.2f} | {100 * each['prediction_error']:+.1f} % | {each['resident_ms']:.2f} "
+            f"| {each['load_ms']:.2f} | {each['overlap']:.2f}x | {base[key] / each['latency_ms']:.2f}x "
+            f"| {'yes' if each['bitwise_equal_to_one_rank'] else 'NO'} |")
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cold/kept_parameters.h"
+#include "engine/cold/load_exchange.h"
+#include "engine/cold/loader.h"
+#include "hios/graph/graph.h"
+#include "mpi/transport.h"
+
+namespace hios {
+
+/// A rank's share in the loads of several ranks: it sends parameters and batons as soon as they may
+/// leave, and opens the loader's lanes when those of others arrive. Used by the main thread, which
+/// calls poll() whenever it waits, and between operators. All calls but the constructor and the
+/// destructor allocate, lock and wait for nothing.
+class LoadCourier {
+ public:
+  /// `loader`: null where this rank loads nothing. `first_tag`: the first that no tensor has. All
+  /// arguments outlive this, except `memory_of`. Collective. Throws InputError, on all ranks, where
+  /// two of them lay parameters out in different ways.
+  LoadCourier(mpi::Transport& transport, const Graph& graph, const LoadExchange& exchange,
+              std::span<const std::vector<PlannedLoad>> lanes, int first_tag, Loader* loader,
+              const KeptParameters::MemoryOf& memory_of);
+
+  /// Starts an iteration, after the loader has.
+  void begin();
+  void poll();
+  /// Returns true if parameters that this rank sends have left.
+  bool sent(std::size_t send) const { return sends_[send].ended; }
+  /// Returns true if the loads of all other ranks have ended, where they tell (told_by).
+  bool others_ended() const { return untold_ == 0; }
+  /// Returns true if this iteration's messages have all ended, and those of others to this rank.
+  bool finished() const;
+  /// Returns the start of a send in the last iteration, on this host's clock, as LoadClock.
+  double start_ms(std::size_t send) const { return sends_[send].start_ms; }
+
+  /// Releases what the channel borrowed: see Channel::disconnect.
+  void disconnect() { channel_->disconnect(); }
+
+ private:
+  /// A message, or several that travel together: consecutive ones of the channel.
+  struct Parcel {
+    std::size_t first = 0, count = 0;
+    std::vector<LocalLoad> after = {};
+    bool held_back = false;  // by a baton that has not come
+    bool started = false;
+    bool ended = false;
+    double start_ms = 0;
+  };
+
+  void agree_on_layouts(mpi::Transport& transport, const Graph& graph,
+                        std::span<const std::vector<PlannedLoad>> lanes,
+                        const KeptParameters::MemoryOf& memory_of) const;
+  void open(mpi::Transport& transport, std::span<const std::vector<PlannedLoad>> lanes,
+            int first_tag, const KeptParameters::MemoryOf& memory_of);
+  void look_at_receives();
+  void look_at_sends();
+  bool may_leave(const Parcel& parcel) const;
+
+  const LoadExchange& exchange_;
+  Loader* const loader_;
+  std::vector<std::byte> no_content_;  // the content of batons and ends
+  // In the order of the channel: parameters, batons, then the ends of all loads.
+  std::vector<Parcel> sends_, receives_;
+  std::size_t sends_left_ = 0, receives_left_ = 0, untold_ = 0;
+  std::unique_ptr<mpi::Channel> channel_;
+};
+
+}  // namespace hios

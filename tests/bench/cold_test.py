@@ -1,0 +1,73 @@
+"""bench/cold: plans of a network are run in turns with the store's measured rate, and compared in a table."""
+
+import json
+import unittest
+from pathlib import Path
+
+from cold import Place, arguments, platform
+from cold_rows import page, row
+from markdown_tables import tables_in
+from support import FakePrograms, FolderTest, flag
+
+
+def report(ms, passed=True, **disk):
+    walls = {"resident_ms": {"median": 8.0}, "load_ms": {"median": 4.0}, "perfect_overlap_ms": 8.0, **disk}
+    return {"latency_ms": {"median": ms}, "predicted_ms": 9.0, "cold_start": walls,
+            "loads": [{"size_bytes": 3_000_000}, {"size_bytes": 1_000_000}],
+            "verified": {"passed": passed, "bitwise": passed}}
+
+
+class RowsTest(unittest.TestCase):
+    NAMES = {"model": "net", "store": "disk", "ranks": 1, "threads": 2, "place": "1x2", "gb_per_s": 1.0}
+
+    def rows(self):
+        disk = {"disk": {"file": "f", "direct": True, "cached_bytes": 0}}
+        return [row({**self.NAMES, "algorithm": name}, [report(ms, **disk), report(ms + 2, **disk)])
+                for name, ms in (("load-then-run", 15), ("pipelined", 9))]
+
+    def test_a_row_has_the_medians_of_the_rounds(self):
+        found = self.rows()[1]
+        self.assertEqual((found["latency_ms"], found["rounds_ms"]), (10, [9, 11]))
+        self.assertAlmostEqual(found["prediction_error"], 0.1)
+        self.assertEqual((found["resident_ms"], found["load_ms"], found["overlap"]), (8, 4, 1.25))
+        self.assertTrue(found["verified"] and found["bitwise_equal_to_one_rank"] and found["direct"])
+
+    def test_the_page_compares_with_load_then_run(self):
+        (found,) = tables_in(page({"rounds": 2, "iterations": 5, "rows": self.rows()}), "page")
+        self.assertEqual([each[-2:] for each in found.rows], [("1.00x", "yes"), ("1.60x", "yes")])
+
+
+class PlaceTest(FolderTest):
+    def answer(self, program, flags, ranks):
+        if program == "hios-run" and flag(flags, "--json"):
+            Path(flag(flags, "--json")).write_text(json.dumps(report(10)))
+
+    def place(self, store, name):
+        options = arguments(["--folder", str(self.folder), "--rounds", "2"])
+        return Place(FakePrograms(answer=self.answer), options, "net", store, name)
+
+    def test_every_plan_runs_once_a_round_and_is_verified_once(self):
+        place = self.place("disk", "2x1")
+        rows = place.rows()
+        self.assertEqual([(each["algorithm"], each["ranks"]) for each in rows],
+                         [("load-then-run", 1), ("pipelined", 1), ("hios-lp", 2), ("best", 2)])
+        runs = [(Path(flag(flags, "--schedule")).stem, "--verify" in flags)
+                for flags in place.programs.asked("hios-run") if flag(flags, "--json")]
+        names = [each["algorithm"] for each in rows]
+        self.assertEqual(runs[1:], [(name, True) for name in names] + [(name, False) for name in reversed(names)])
+        self.assertTrue(any("--packed" in flags for flags in place.programs.asked("hios-run")))
+
+    def test_the_plans_have_the_rate_of_the_first_runs_loads(self):
+        place = self.place("memory", "1x1")
+        self.assertEqual({each["gb_per_s"] for each in place.rows()}, {1.0})  # 4 MB in 4 ms
+        written = json.loads((self.folder / "net-memory-1x1/platform-1.json").read_text())
+        self.assertEqual(written["buses"][0]["gb_per_s"], 1.0)
+        self.assertFalse(any("--packed" in flags for flags in place.programs.asked("hios-run")))
+
+    def test_a_platform_has_a_route_between_all(self):
+        routes = {(each["from"], each["to"]) for each in platform(2, 1, "memory", 3)["routes"]}
+        self.assertEqual(routes, {("store", "cpu0"), ("store", "cpu1"), ("cpu0", "cpu1"), ("cpu1", "cpu0")})
+
+
+if __name__ == "__main__":
+    unittest.main()
