@@ -1,5 +1,5 @@
 // A courier never waits. Each call of poll() lets messages progress, then opens what arrived, then
-// starts what may leave; a rank that waits for anything calls it all the while, so that what
+// starts what may leave; a rank that waits for anything calls it all the time, so that what
 // others wait for leaves as soon as this rank can know of it (planned_loads.cpp: no deadlock).
 //
 // A load to another rank travels as one message for each stretch of memory, from the memory of the
@@ -117,7 +117,7 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
     sends_.push_back(add_short(sends, 0, baton.to, batons + baton.number));
     sends_.back().after = {baton.after};
   }
-  for (const Rank peer : exchange_.tells) {
+  for (const Rank peer : exchange_.reports_to) {
     sends_.push_back(add_short(sends, 0, peer, ends));
     for (std::size_t l = 0; l < lanes.size(); ++l) {
       sends_.back().after.push_back({l, lanes[l].size() - 1});
@@ -130,7 +130,7 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
   for (const BatonReceive& baton : exchange_.batons_received) {
     receives_.push_back(add_short(receives, 1, baton.from, batons + baton.number));
   }
-  for (const Rank peer : exchange_.hears_from) {
+  for (const Rank peer : exchange_.reports_from) {
     receives_.push_back(add_short(receives, 1, peer, ends));
   }
   channel_ = transport.open_channel(sends, receives);
@@ -144,7 +144,7 @@ void LoadCourier::begin() {
   }
   sends_left_ = sends_.size();
   receives_left_ = receives_.size();
-  unheard_ = exchange_.hears_from.size();
+  reports_left_ = exchange_.reports_from.size();
   channel_->start_receives();
 }
 
@@ -179,7 +179,7 @@ void LoadCourier::look_at_receives() {
         if (exchange_.sends[s].baton == baton) sends_[s].held_back = false;
       }
     } else {
-      --unheard_;
+      --reports_left_;
     }
   }
 }

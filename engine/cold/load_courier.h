@@ -31,8 +31,8 @@ class LoadCourier {
   void poll();
   /// Returns true if parameters that this rank sends have left.
   bool sent(std::size_t send) const { return sends_[send].ended; }
-  /// Returns true if the loads of all other ranks have ended, where they tell it (hears_from).
-  bool others_ended() const { return unheard_ == 0; }
+  /// Returns true if the loads of all other ranks have ended, where they report it (reports_from).
+  bool others_ended() const { return reports_left_ == 0; }
   /// Returns true if this iteration's messages have all ended, and those of others to this rank.
   bool finished() const;
   /// Returns the start of a send in the last iteration, on this host's clock, as LoadClock.
@@ -66,7 +66,7 @@ class LoadCourier {
   std::vector<std::byte> no_content_;  // the content of batons and ends
   // In the order of the channel: parameters, batons, then the ends of all loads.
   std::vector<Parcel> sends_, receives_;
-  std::size_t sends_left_ = 0, receives_left_ = 0, unheard_ = 0;
+  std::size_t sends_left_ = 0, receives_left_ = 0, reports_left_ = 0;
   std::unique_ptr<mpi::Channel> channel_;
 };
 

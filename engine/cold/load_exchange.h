@@ -53,9 +53,9 @@ struct LoadExchange {
   std::vector<ParameterReceive> receives;
   std::vector<BatonSend> batons_sent;
   std::vector<BatonReceive> batons_received;
-  /// Where all loads come first: the ranks that this one tells that its loads have ended, and those
-  /// that tell it.
-  std::vector<Rank> tells, hears_from;
+  /// Where all loads come first: the ranks to which this one reports the end of its loads, and
+  /// those that report theirs to it.
+  std::vector<Rank> reports_to, reports_from;
   int numbers = 0;   ///< loads of the schedule, those included that nothing needs
   bool any = false;  ///< some rank has such messages; the same on all ranks
 };

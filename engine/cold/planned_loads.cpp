@@ -179,8 +179,8 @@ class LoadPlanner {
       for (std::size_t to = 0; to < loads_to.size(); ++to) {
         if (!loads_to[from] || from == to || schedule_.devices[to].empty()) continue;
         plan_.exchange.any = true;
-        if (from == here_) plan_.exchange.tells.emplace_back(to);
-        if (to == here_) plan_.exchange.hears_from.emplace_back(from);
+        if (from == here_) plan_.exchange.reports_to.emplace_back(to);
+        if (to == here_) plan_.exchange.reports_from.emplace_back(from);
       }
     }
   }

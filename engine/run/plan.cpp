@@ -303,7 +303,7 @@ class Planner {
           plan_.steps.push_back(AwaitLoad{lane, load, s});
         }
       }
-      if (s == 0 && !plan_.exchange.hears_from.empty()) plan_.steps.push_back(AwaitOtherLoads{s});
+      if (s == 0 && !plan_.exchange.reports_from.empty()) plan_.steps.push_back(AwaitOtherLoads{s});
       plan_.steps.push_back(Compute{s});
       for (; send < plan_.sends.size() && plan_.sends[send].stage == s; ++send) {
         plan_.steps.push_back(StartSend{send});

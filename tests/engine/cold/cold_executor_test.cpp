@@ -175,7 +175,7 @@ TEST(ColdExecutor, RanksThatExchangeLoadsGiveTheSameBits) {
   const Small net;
   const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
   const std::vector<float> expected = resident_output(net, last);
-  std::atomic<std::size_t> sends = 0, batons = 0, evictions = 0, heard = 0;
+  std::atomic<std::size_t> sends = 0, batons = 0, evictions = 0, reports = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::size_t ranks = 2 + seed % 3;
@@ -192,7 +192,7 @@ TEST(ColdExecutor, RanksThatExchangeLoadsGiveTheSameBits) {
           EXPECT_EQ(test::findings_in(net.coarse, plan), std::vector<std::string>());
           sends += plan.exchange.sends.size();
           batons += plan.exchange.batons_sent.size();
-          heard += plan.exchange.hears_from.size();
+          reports += plan.exchange.reports_from.size();
           evictions += plan.evictions.size();
           Executor executor({net.coarse, net.model, *backend, transport, source}, plan,
                             {.overwrites_evicted = true});
@@ -222,7 +222,7 @@ TEST(ColdExecutor, RanksThatExchangeLoadsGiveTheSameBits) {
   EXPECT_GT(sends, 10u);
   EXPECT_GT(batons, 10u);
   EXPECT_GT(evictions, 10u);
-  EXPECT_GT(heard, 0u);
+  EXPECT_GT(reports, 0u);
 }
 
 /// A network's operators in order on one rank.

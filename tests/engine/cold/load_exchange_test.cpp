@@ -36,7 +36,7 @@ TEST(LoadExchange, AnyOrderOfEventsEndsAndFollowsTheSchedule) {
     for (const PlannedLoads& plan : plans) {
       sends += plan.exchange.sends.size();
       batons += plan.exchange.batons_sent.size();
-      ends += plan.exchange.tells.size();
+      ends += plan.exchange.reports_to.size();
       evictions += plan.evictions.size();
       EXPECT_EQ(plan.exchange.any, plans.front().exchange.any);
     }
@@ -117,9 +117,9 @@ TEST_F(TwoRanks, WhereAllLoadsComeFirstRanksTellEachOther) {
   EXPECT_FALSE(plans()[0].exchange.any);
   schedule_.weights->load_first = true;
   const auto planned = plans();
-  EXPECT_EQ(planned[0].exchange.tells, std::vector{Rank(1)});
-  EXPECT_EQ(planned[0].exchange.hears_from, std::vector{Rank(1)});
-  EXPECT_EQ(planned[1].exchange.hears_from, std::vector{Rank(0)});
+  EXPECT_EQ(planned[0].exchange.reports_to, std::vector{Rank(1)});
+  EXPECT_EQ(planned[0].exchange.reports_from, std::vector{Rank(1)});
+  EXPECT_EQ(planned[1].exchange.reports_from, std::vector{Rank(0)});
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class LoadPlayer {
         possible.emplace_back([this, r, message] { start(r, message); });
       }
     }
-    for (const Rank peer : plan.exchange.tells) {
+    for (const Rank peer : plan.exchange.reports_to) {
       const Message message{Kind::kEnd, r, peer.index(), 0};
       std::vector<LocalLoad> all;
       for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
@@ -149,7 +149,7 @@ class LoadPlayer {
     };
     if (kind == Kind::kParameters) return std::ranges::any_of(exchange.receives, fits);
     if (kind == Kind::kBaton) return std::ranges::any_of(exchange.batons_received, fits);
-    return std::ranges::count(exchange.hears_from, Rank(from)) == 1;
+    return std::ranges::count(exchange.reports_from, Rank(from)) == 1;
   }
 
   bool may_load(std::size_t r, std::size_t l) const {
@@ -181,7 +181,7 @@ class LoadPlayer {
     for (const LaneWait& wait : plans_[r].waits[s]) {
       if (!ended(r, {wait.lane, wait.load})) return false;
     }
-    for (const Rank peer : plans_[r].exchange.hears_from) {
+    for (const Rank peer : plans_[r].exchange.reports_from) {
       if (!arrived(r, {Kind::kEnd, peer.index(), r, 0})) return false;
     }
     for (const Group& group : stages[s].groups) {
@@ -226,11 +226,11 @@ class LoadPlayer {
     }
     const LoadExchange& exchange = plans_[r].exchange;
     report_if(ranks_[r].sent.size() <
-                  exchange.sends.size() + exchange.batons_sent.size() + exchange.tells.size(),
+                  exchange.sends.size() + exchange.batons_sent.size() + exchange.reports_to.size(),
               rank + " has not sent all");
     report_if(ranks_[r].arrived.size() < exchange.receives.size() +
                                              exchange.batons_received.size() +
-                                             exchange.hears_from.size(),
+                                             exchange.reports_from.size(),
               rank + " has not received all");
   }
 
