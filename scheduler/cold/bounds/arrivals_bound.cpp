@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -42,7 +43,7 @@ class SetsBefore {
       std::uint64_t left = bits_[op.index() * words_ + w];
       for (; left != 0; left &= left - 1) {
         bytes +=
-            moved_.least_bytes(w * kBitsPerWord + static_cast<std::size_t>(__builtin_ctzll(left)));
+            moved_.least_bytes(w * kBitsPerWord + static_cast<std::size_t>(std::countr_zero(left)));
       }
     }
     return bytes;

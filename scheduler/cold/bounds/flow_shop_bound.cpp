@@ -17,7 +17,7 @@
 // least bytes and no operators. It is the one that takes longer.
 //
 // S. M. Johnson, "Optimal two- and three-stage production schedules with setup times included",
-// Naval Research Logistics Quarterly 1 (1954), rule of section 2.
+// Naval Research Logistics Quarterly 1 (1954).
 
 namespace hios::scheduler {
 namespace {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <vector>
+
 #include "scheduler/bounds/graph/bound_graph.h"
 #include "scheduler/cold/bounds/moved_sets.h"
 
-/// Bounds of cold starts, in ms, each proven in the file of its name.
+/// Bounds of cold starts, in ms, with their proofs in loads_bound.cpp, arrivals_bound.cpp and
+/// flow_shop_bound.cpp.
 namespace hios::scheduler {
 
 /// Returns the bound "loads": all sets have left the stores, and then the least time that is left

@@ -17,8 +17,8 @@ namespace hios::scheduler::deepplan {
 namespace {
 
 constexpr double kLeastGainMs = 1e-9;
-constexpr std::size_t kWindow = 256;       ///< operators before the one that stalls
-constexpr std::size_t kTrialsOfStall = 4;  ///< candidates that are tried against a stall
+constexpr std::size_t kOperatorsTriedAgain = 256;  ///< operators before the one that stalls
+constexpr std::size_t kTrialsOfStall = 4;          ///< candidates that are tried against a stall
 
 class StallWalk {
  public:
@@ -126,7 +126,7 @@ class StallWalk {
   bool meet_stall(std::size_t at) {
     std::vector<Candidate> tried;
     for (auto it = candidates_.begin(); it != candidates_.end() && tried.size() < kTrialsOfStall;) {
-      if (it->at + kWindow < at) {
+      if (it->at + kOperatorsTriedAgain < at) {
         it = candidates_.erase(it);
       } else {
         tried.push_back(*it++);

@@ -10,7 +10,7 @@
 
 // "Parallel transmission": one half of the parameters goes to the device, the other half to a
 // second device at the same time, and from there on by the faster link between the two (DeepPlan,
-// as Namkoong et al., "SortingHat", sections 1 and 2.2 describe it). In halves, the second half
+// as Namkoong et al., "SortingHat", sections 1 and 3.2 describe it). In halves, the second half
 // arrives long before its use, while the device still waits for the first. In turns, both buses
 // bring what is needed next.
 

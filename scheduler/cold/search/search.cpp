@@ -28,13 +28,13 @@
 namespace hios::scheduler::cold {
 namespace {
 
-constexpr double kSumRounding = 1e-10;      // sums of the same times in another order
+constexpr double kRoundingOfSums = 1e-10;   // sums of the same times in another order
 constexpr double kFirstTemperature = 0.01;  // of the latency
 constexpr double kLastTemperature = 1e-5;
-constexpr std::int64_t kFirstCycle = 200;       // moves
-constexpr std::int64_t kGrowth = 2;             // ratio of two cycles' lengths
-constexpr std::int64_t kUnlimitedBudget = 200;  // moves an operator without any other limit
-constexpr double kNotFarAbove = 1.05;           // ratio to the best at which an island goes on
+constexpr std::int64_t kFirstMovesOfIsland = 200;  // moves
+constexpr std::int64_t kCycleGrowth = 2;           // ratio of two cycles' lengths
+constexpr std::int64_t kMovesOfOperator = 200;     // moves an operator without any other limit
+constexpr double kNotFarAbove = 1.05;              // ratio to the best at which an island goes on
 
 class Annealer {
  public:
@@ -97,7 +97,7 @@ class Search {
          const Context& context)
       : problem_(costs),
         options_(options),
-        good_enough_ms_(bound_ms * (1 + kSumRounding)),
+        good_enough_ms_(bound_ms * (1 + kRoundingOfSums)),
         bound_ms_(bound_ms),
         context_(context),
         threads_(options.threads > 0 ? options.threads
@@ -106,7 +106,7 @@ class Search {
     if (costs.reports_unmeasured()) threads_ = 1;  // its callback is no matter for threads
     if (budget_ == 0 && context.deadline.can_expire())
       budget_ = std::numeric_limits<std::int64_t>::max();
-    if (budget_ == 0) budget_ = kUnlimitedBudget * static_cast<std::int64_t>(costs.graph().size());
+    if (budget_ == 0) budget_ = kMovesOfOperator * static_cast<std::int64_t>(costs.graph().size());
   }
 
   SearchResult run(const std::vector<Schedule>& starts) {
@@ -115,7 +115,7 @@ class Search {
     double least_ms = ranked_.front().ms;
     if (least_ms > good_enough_ms_) {
       make_islands(starts);
-      for (std::int64_t length = kFirstCycle; !finished(); length *= kGrowth) {
+      for (std::int64_t length = kFirstMovesOfIsland; !finished(); length *= kCycleGrowth) {
         run_cycle(std::min(length, budget_ - moves_));
       }
       const Annealer* const leading = leader();

@@ -71,8 +71,8 @@ double pipelined_latency(const Graph& graph, const Platform& platform) {
   return pipelined(Problem(costs, Objective::kColdStart), {}, context).latency_ms;
 }
 
-// 2 and 4 MB in two loads of 0.5 ms latency, which hide behind each other in no lane but in the
-// bound: 6.5 ms of loads, then v1.
+// 2 and 4 MB in two loads of 0.5 ms latency, which only two lanes would overlap, but the bound
+// does: 6.5 ms of loads, then v1.
 TEST(ColdBounds, ArrivalsFollowTheLoadsAlongAChain) {
   const Graph chain = bounded_graph({{1, 2 * kMillion}, {3, 4 * kMillion}, {2, 0}}, true);
   EXPECT_NEAR(bound_named("arrivals", chain, one_bus()), 6.5 + 3 + 2, kRoundingOfBounds);
@@ -201,7 +201,7 @@ TEST(ColdBounds, AreNeverAboveRandomColdStarts) {
     Random changes(seed, "reads");
     Graph graph = with_slower_reads(cold.graph, changes);
     Schedule schedule = cold.schedule;
-    // What the schedule reads in place must be able to.
+    // Operators that the schedule reads in place must have a time for it.
     std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
     for (const ReadInPlace& read : schedule.weights->in_place) {
       Operator& op = operators[read.of.index()];
