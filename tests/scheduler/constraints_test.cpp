@@ -55,7 +55,7 @@ ConstrainedProblem constrained(const Graph& free, std::size_t devices, double sl
 
 TEST(Constraints, SchedulesHonourThemOrAreRefused) {
   std::size_t made = 0, refused = 0;
-  for (std::uint64_t seed = 0; seed < test::tries(600u); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(300u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "constrained");
     test::CostStyle style;

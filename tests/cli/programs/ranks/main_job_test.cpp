@@ -80,7 +80,7 @@ class MainJob : public testing::TestWithParam<Network> {
 
 TEST_P(MainJob, OneRankWithTwoStreams) {
   profile_on(1, {"--threads", "2", "--streams", "2", "--stages", "ios", "--time-limit",
-                 kSanitized ? "3" : "10"});
+                 "3"});
   const std::string schedule =
       schedule_for("ios", {"--devices", "1", "--threads", "2", "--streams", "2"});
   const Json report = run_verified(1, schedule);

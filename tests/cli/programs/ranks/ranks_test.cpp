@@ -72,7 +72,9 @@ TEST_P(Ranks, OneTwoThreeAndFourAreEqual) {
   const std::size_t most = 1;
 #endif
   for (std::size_t ranks = 1; ranks <= most; ++ranks) {
-    if (kSanitized && ranks != most) continue;  // others are RankNetworks, of threads
+    // Others are RankNetworks, of threads: those that take long, and all under a sanitizer.
+    const bool large = coarse_.graph.size() > 150;
+    if ((kSanitized && ranks != most) || (large && ranks % 2 == 1)) continue;
     const std::uint64_t seed = 17 + ranks;
     SCOPED_TRACE("ranks " + std::to_string(ranks) + ", seed " + std::to_string(seed));
     expect_bitwise(ranks, random_schedule_file(ranks, seed), {.limit_s = 300});
