@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kFormat = "hios-packed";
 constexpr const char* kVersion = "1";
-// What layouts depend on, of what a backend says of itself.
+// Facts of a backend on which its layouts depend.
 constexpr const char* kFacts[] = {"library", "isa", "kernels"};
 constexpr const char* kDigest = "digest of ";
 
