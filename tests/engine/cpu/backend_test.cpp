@@ -135,7 +135,7 @@ TEST(CpuBackend, TheSameBitsOnEveryStreamAndConcurrently) {
 }
 
 /// Counts how often weights are drawn.
-class CountingSource final : public TensorSource {
+class DrawCounter final : public TensorSource {
  public:
   void weights(const Model& model, const Layer& layer, std::span<float> out) override {
     ++drawn;
@@ -155,7 +155,7 @@ TEST(CpuBackend, WeightsAreDrawnOnceHoweverOftenAnOperatorIsBound) {
   const auto cases = small_operators();
   const OperationCase& separable = cases[1];
   const auto backend = cpu_backend(1);
-  CountingSource source;
+  DrawCounter source;
   const std::vector<CoreShare> shares = hios::core_shares(2, 1);
   auto first = std::make_unique<OperatorOnCores>(*backend, separable, shares[0], source);
   EXPECT_EQ(source.drawn, 2);  // depthwise and pointwise
