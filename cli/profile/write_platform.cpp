@@ -59,6 +59,16 @@ void refuse_flags_of_profiles(const Flags& flags) {
   throw InputError("--write-platform measures no network: leave out --" + others.front());
 }
 
+/// Refuses the flags of measuring: another machine's description is read, and nothing else.
+void refuse_flags_of_measuring(const Flags& flags) {
+  for (const char* flag :
+       {"disk-folder", "transport", "timeout", "devices-per-node", "allow-nondeterministic"}) {
+    if (!flags.written(flag)) continue;
+    throw InputError(std::string("--") + flag +
+                     " is for measuring, and --topology measures nothing: leave one out");
+  }
+}
+
 /// Returns the folder of the file that is read: the flag's, or the output's.
 std::filesystem::path read_disk_folder(const Flags& flags, const std::filesystem::path& output) {
   std::filesystem::path folder = ".";
@@ -84,6 +94,7 @@ PlatformCommand read_command(const Flags& flags, std::size_t ranks, bool first) 
   command.common = read_common(flags, !first);
   command.output = flags.text("write-platform");
   command.topology = flags.optional_text("topology");
+  if (command.topology) refuse_flags_of_measuring(flags);
   job::PlatformOptions& options = command.options;
   options.ranks = read_rank_options(flags, ranks);
   options.route = read_route(flags);
@@ -98,9 +109,6 @@ PlatformCommand read_command(const Flags& flags, std::size_t ranks, bool first) 
                      std::ranges::none_of(options.devices, [](const job::RankDevice& rank) {
                        return rank.backend->kind == kGpuKind;
                      });
-  if (command.topology && flags.given("disk-folder"))
-    throw InputError(
-        "--disk-folder is for measuring, and --topology measures nothing: leave one out");
   options.disk_folder = read_disk_folder(flags, command.output);
   check_writable(command.output, command.common.existing);
   return command;

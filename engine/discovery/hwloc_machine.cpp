@@ -10,20 +10,22 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 #include "hios/base/error.h"
+#include "hios/platform/platform.h"
 
 // hwloc's tree becomes the lists of a Machine. In hwloc a PCIe object, a bridge or a device, has
 // the speed of one link: a port below which a card or a switch stands, that of the link to it; a
 // card or the upper port of a switch, that of the link above. So most links are there twice, as a
 // port and as the only thing below it, and machine_platform.cpp makes them one bus.
 //
-// An XML may say anything: every link of it that hwloc accepts is read, and speeds of 0 are not
-// reported. tests/engine/discovery/recorded_machines_test.cpp
+// An XML may say anything: every link of it that hwloc accepts is read, and speeds that no platform
+// can have, 0 among them, are not reported. tests/engine/discovery/recorded_machines_test.cpp
 
 namespace hios::discovery {
 namespace {
@@ -31,6 +33,7 @@ namespace {
 constexpr unsigned kNvidia = 0x10de;
 constexpr unsigned kDisplayClass = 0x03;
 constexpr double kKibibyte = 1024;
+constexpr int kMostCores = 65536;
 
 using PciAttributes = decltype(hwloc_obj_attr_u::pcidev);
 
@@ -53,6 +56,12 @@ const PciAttributes* pci_of(hwloc_obj_t object) {
   return bridge ? &object->attr->bridge.upstream.pci : nullptr;
 }
 
+/// Returns a speed that a platform can have; nothing for others: 0, infinity, NaN.
+std::optional<double> speed_of(double gb_per_s) {
+  const bool possible = gb_per_s >= kMinGbPerS && gb_per_s <= kMaxGbPerS;
+  return possible ? std::optional(gb_per_s) : std::nullopt;
+}
+
 std::string address_of(const PciAttributes& pci) {
   return pci_address(pci.domain, pci.bus, pci.dev, pci.func);
 }
@@ -73,6 +82,7 @@ class MachineReader {
 
  private:
   void read_nodes();
+  void leave_out_empty_nodes();
   void read_gpus();
   void read_devices();
   void read_nvlinks();
@@ -97,10 +107,9 @@ std::optional<double> MachineReader::memory_gb_per_s(hwloc_obj_t node) const {
   from.location.cpuset = node->cpuset;
   hwloc_uint64_t mib_per_s = 0;
   if (hwloc_memattr_get_value(topology_, HWLOC_MEMATTR_ID_BANDWIDTH, node, &from, 0, &mib_per_s) !=
-          0 ||
-      mib_per_s == 0)
+      0)
     return std::nullopt;
-  return static_cast<double>(mib_per_s) * kKibibyte * kKibibyte / 1e9;
+  return speed_of(static_cast<double>(mib_per_s) * kKibibyte * kKibibyte / 1e9);
 }
 
 void MachineReader::read_nodes() {
@@ -115,8 +124,29 @@ void MachineReader::read_nodes() {
          core = hwloc_bitmap_next(node->cpuset, core))
       found.cores.push_back(core);
     found.gb_per_s = memory_gb_per_s(node);
-    node_indices_.emplace(node->os_index, machine_.nodes.size());
     machine_.nodes.push_back(std::move(found));
+  }
+  leave_out_empty_nodes();
+  for (std::size_t n = 0; n < machine_.nodes.size(); ++n)
+    node_indices_.emplace(machine_.nodes[n].number, n);
+}
+
+/// Leaves out nodes without memory, which are no stores. Their cores go to the first node of their
+/// package, or of all. Where no node says how much it has, all stay.
+void MachineReader::leave_out_empty_nodes() {
+  std::vector<MemoryNode> all = std::move(machine_.nodes);
+  const auto is_empty = [](const MemoryNode& node) { return node.memory_bytes == 0; };
+  machine_.nodes.clear();
+  const bool none_says = std::ranges::all_of(all, is_empty);
+  std::ranges::copy_if(all, std::back_inserter(machine_.nodes),
+                       [&](const MemoryNode& node) { return none_says || !is_empty(node); });
+  for (const MemoryNode& node : all) {
+    if (none_says || !is_empty(node)) continue;
+    auto heir = std::ranges::find(machine_.nodes, node.package, &MemoryNode::package);
+    if (heir == machine_.nodes.end()) heir = machine_.nodes.begin();
+    heir->cores.insert(heir->cores.end(), node.cores.begin(), node.cores.end());
+    std::ranges::sort(heir->cores);
+    heir->cores.erase(std::ranges::unique(heir->cores).begin(), heir->cores.end());
   }
 }
 
@@ -125,8 +155,10 @@ void MachineReader::read_nodes() {
 std::size_t MachineReader::node_above(hwloc_obj_t object) const {
   const hwloc_obj_t above = hwloc_get_non_io_ancestor_obj(topology_, object);
   if (above == nullptr || above->nodeset == nullptr) return 0;
-  const auto found = node_indices_.find(static_cast<unsigned>(hwloc_bitmap_first(above->nodeset)));
-  return found == node_indices_.end() ? 0 : found->second;
+  for (const auto& [number, index] : node_indices_) {
+    if (hwloc_bitmap_isset(above->nodeset, number) != 0) return index;
+  }
+  return 0;
 }
 
 /// Returns the PCIe link of an object, or of the nearest above it that has one. Adds the links on
@@ -138,7 +170,7 @@ std::optional<std::size_t> MachineReader::link_of(hwloc_obj_t object) {
   const PciAttributes& pci = *pci_of(object);
   PciLink link{.address = address_of(pci), .above = link_of(object->parent)};
   link.node = link.above ? machine_.links[*link.above].node : node_above(object);
-  if (pci.linkspeed > 0) link.gb_per_s = pci.linkspeed;
+  link.gb_per_s = speed_of(pci.linkspeed);
   links_.emplace(object, machine_.links.size());
   machine_.links.push_back(std::move(link));
   return machine_.links.size() - 1;
@@ -208,14 +240,14 @@ void MachineReader::read_nvlinks() {
     const auto gpu = gpu_of(matrix->objs[from]);
     for (unsigned to = 0; gpu && to < matrix->nbobjs; ++to) {
       const hwloc_obj_t other = matrix->objs[to];
-      const double gb_per_s =
-          static_cast<double>(matrix->values[from * matrix->nbobjs + to]) / 1000;
-      if (to == from || gb_per_s <= 0) continue;
+      const auto gb_per_s =
+          speed_of(static_cast<double>(matrix->values[from * matrix->nbobjs + to]) / 1000);
+      if (to == from || !gb_per_s) continue;
       const auto peer = gpu_of(other);
-      if (peer && *peer != *gpu) machine_.nvlinks.push_back({*gpu, *peer, gb_per_s});
+      if (peer && *peer != *gpu) machine_.nvlinks.push_back({*gpu, *peer, *gb_per_s});
       const bool is_switch =
           other->subtype != nullptr && std::string_view(other->subtype) == "NVSwitch";
-      if (!peer && is_switch) machine_.nvswitch_ports.push_back({*gpu, gb_per_s});
+      if (!peer && is_switch) machine_.nvswitch_ports.push_back({*gpu, *gb_per_s});
     }
   }
   hwloc_distances_release(topology_, matrix);
@@ -236,6 +268,17 @@ TopologyHandle new_topology() {
                    ": no machine that hwloc can read; give an XML that lstopo or hwloc 2 exported");
 }
 
+/// Throws InputError for a node whose cores cannot be counted: a set of cores may be infinite.
+void require_countable_cores(hwloc_topology_t topology, const std::string& name) {
+  for (hwloc_obj_t node = nullptr;
+       (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+    const int cores = hwloc_bitmap_weight(node->cpuset);
+    if (cores < 0 || cores > kMostCores)
+      throw InputError(name + ": a NUMA node has more than " + std::to_string(kMostCores) +
+                       " cores; export the machine again");
+  }
+}
+
 Machine read_machine(const std::string& xml, const std::string& name) {
   const TopologyHandle topology = new_topology();
   const bool read = hwloc_topology_set_xmlbuffer(topology.get(), xml.c_str(),
@@ -243,6 +286,7 @@ Machine read_machine(const std::string& xml, const std::string& name) {
                     hwloc_topology_load(topology.get()) == 0 &&
                     hwloc_topology_is_thissystem(topology.get()) == 0;
   if (!read) throw_no_machine(name);
+  require_countable_cores(topology.get(), name);
   Machine machine = MachineReader(topology.get()).read();
   if (machine.nodes.empty() || hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU) <= 0)
     throw InputError(name + ": the machine has no memory or no cores; export it again");
@@ -257,7 +301,7 @@ bool reads_in_a_child(const std::string& xml) {
   const pid_t child = fork();
   if (child < 0) throw RunError("no process can be started to read a machine");
   if (child == 0) {
-    for (const int crash : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) signal(crash, SIG_DFL);
+    for (const int end : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) signal(end, SIG_DFL);
     alarm(kMostSeconds);
     close(STDERR_FILENO);
     try {
@@ -269,7 +313,12 @@ bool reads_in_a_child(const std::string& xml) {
     _exit(0);
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  if (ended != child) {  // where SIGCHLD is ignored
+    throw RunError(std::string("cannot wait for the process that reads a machine: ") +
+                   std::strerror(errno));
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -1,18 +1,16 @@
-// NVML is opened at run time: a machine that builds or runs this need not have it, nor its header.
-// So the functions used here are looked up by name, and declared as NVML documents them: all return
-// 0 for success. tests/engine/discovery/nvml_gpus_test.cpp, with a library of its own.
+// Functions of NVML are declared as NVML documents them: all return 0 for success.
+// tests/engine/discovery/nvml_gpus_test.cpp, with a library of its own.
 #include "engine/discovery/nvml_gpus.h"
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "engine/discovery/nvml_library.h"
+
 namespace hios::discovery {
 namespace {
 
-using NvmlDevice = void*;
 constexpr unsigned kMostLinks = 18;  // of a GPU
 constexpr unsigned kToSwitch = 2;    // a kind of remote device
 constexpr unsigned kMostGpus = 1024;
@@ -29,51 +27,13 @@ struct MemoryInfo {
   unsigned long long total, free, used;
 };
 
-/// The library, closed at the end.
-class NvmlLibrary {
- public:
-  explicit NvmlLibrary(const std::string& name)
-      : library_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) return;
-    const auto init = find<int (*)()>("nvmlInit_v2");
-    started_ = init != nullptr && init() == 0;
-  }
-  ~NvmlLibrary() {
-    if (started_) {
-      if (const auto stop = find<int (*)()>("nvmlShutdown")) stop();
-    }
-    if (library_ != nullptr) dlclose(library_);
-  }
-  NvmlLibrary(const NvmlLibrary&) = delete;
-  NvmlLibrary& operator=(const NvmlLibrary&) = delete;
-
-  bool started() const { return started_; }
-
-  /// Returns what `name(arguments…, &value)` gives; nothing where the library lacks it or it fails.
-  template <class Value, class... Arguments>
-  std::optional<Value> ask(const char* name, Arguments... arguments) const {
-    Value value{};
-    const auto function = find<int (*)(Arguments..., Value*)>(name);
-    if (function == nullptr || function(arguments..., &value) != 0) return {};
-    return value;
-  }
-  std::string name_of(NvmlDevice device) const {
-    std::array<char, 128> text{};
-    const auto function = find<int (*)(NvmlDevice, char*, unsigned)>("nvmlDeviceGetName");
-    if (function == nullptr || function(device, text.data(), unsigned{text.size() - 1}) != 0)
-      return {};
-    return text.data();
-  }
-
- private:
-  template <class Function>
-  Function find(const char* name) const {
-    return reinterpret_cast<Function>(dlsym(library_, name));
-  }
-
-  void* library_;
-  bool started_ = false;
-};
+std::string name_of(const NvmlLibrary& nvml, NvmlDevice device) {
+  std::array<char, 128> text{};
+  const auto function = nvml.find<int (*)(NvmlDevice, char*, unsigned)>("nvmlDeviceGetName");
+  if (function == nullptr || function(device, text.data(), unsigned{text.size() - 1}) != 0)
+    return {};
+  return text.data();
+}
 
 std::string address_of(const PciInfo& pci) {
   return pci_address(pci.domain, pci.bus, pci.device, 0);
@@ -104,7 +64,7 @@ std::vector<NvidiaGpu> nvml_gpus(const std::string& library) {
     const auto device = nvml.ask<NvmlDevice>("nvmlDeviceGetHandleByIndex_v2", index);
     const auto pci = device ? nvml.ask<PciInfo>("nvmlDeviceGetPciInfo_v3", *device) : std::nullopt;
     if (!pci) continue;
-    NvidiaGpu gpu{.address = address_of(*pci), .model = nvml.name_of(*device)};
+    NvidiaGpu gpu{.address = address_of(*pci), .model = name_of(nvml, *device)};
     if (const auto memory = nvml.ask<MemoryInfo>("nvmlDeviceGetMemoryInfo", *device))
       gpu.memory_bytes = static_cast<Bytes>(memory->total);
     const auto generation = nvml.ask<unsigned>("nvmlDeviceGetMaxPcieLinkGeneration", *device);

@@ -78,7 +78,8 @@ class Map {
     return hop("pcie-" + pci.address + direction, pci.gb_per_s, kPciGbPerS, "a PCIe link");
   }
   std::size_t cable(const std::string& name, double gb_per_s) {
-    return hop(name, gb_per_s, gb_per_s, "");
+    const double possible = std::min(gb_per_s, kMaxGbPerS);  // a sum of cables may exceed it
+    return hop(name, possible, possible, "");
   }
   void add(Way way) {
     for (const std::size_t hop : way.hops) hops_[hop].ways.insert(ways_.size());

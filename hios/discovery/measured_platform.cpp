@@ -32,10 +32,55 @@ std::string name_of(const Platform& platform, const std::vector<RouteFigure>& fi
   return unique;
 }
 
+/// Returns true for loads. They are measured together, so that it is known what they share;
+/// messages are measured alone.
+bool is_load(const RouteFigure& figure) { return std::holds_alternative<StoreId>(figure.from); }
+
+/// Described buses, as fast as measured loads show them to be, and which of them other routes use.
+class DescribedBuses {
+ public:
+  DescribedBuses(const Topology& topology, const std::map<RouteId, std::size_t>& figure_of,
+                 const std::vector<RouteFigure>& figures, const std::vector<SharedBus>& shared)
+      : buses_(topology.buses().begin(), topology.buses().end()),
+        has_others_(buses_.size(), false) {
+    std::vector<double> alone;
+    for (const RouteFigure& figure : figures) alone.push_back(figure.gb_per_s);
+    const std::vector<double> together = rates_together(alone, shared);
+    std::vector<double> carried(buses_.size(), 0);  // by all measured loads at once
+    for (const auto& [route, f] : figure_of) {
+      if (!is_load(figures[f])) continue;
+      for (const BusId bus : topology.route(route).over) {
+        Bus& its = buses_[bus.index()];
+        carried[bus.index()] += together[f];
+        its.gb_per_s = std::max({its.gb_per_s, alone[f], carried[bus.index()]});
+      }
+    }
+    for (std::size_t r = 0; r < topology.routes().size(); ++r) {
+      const auto found = figure_of.find(RouteId(r));
+      const double least = found == figure_of.end() ? 0 : figures[found->second].gb_per_s;
+      if (found != figure_of.end() && is_load(figures[found->second])) continue;
+      for (const BusId bus : topology.routes()[r].over) {
+        if (buses_[bus.index()].gb_per_s >= least) has_others_[bus.index()] = true;
+      }
+    }
+  }
+
+  const Bus& bus(BusId id) const { return buses_[id.index()]; }
+  /// Returns true if a measured route goes on using the bus: the bus carries as much, and a route
+  /// uses it of which it is not known what it shares with loads.
+  bool stays(BusId id, const RouteFigure& figure) const {
+    return has_others_[id.index()] && bus(id).gb_per_s >= figure.gb_per_s;
+  }
+
+ private:
+  std::vector<Bus> buses_;
+  std::vector<bool> has_others_;
+};
+
 /// Buses under construction, each once.
 class BusList {
  public:
-  explicit BusList(const Topology& reported) : reported_(reported) {}
+  explicit BusList(const DescribedBuses& described) : described_(described) {}
 
   BusId add(Bus bus) {
     buses_.push_back(std::move(bus));
@@ -45,12 +90,12 @@ class BusList {
   BusId kept(BusId old) {
     const auto found = kept_.find(old);
     if (found != kept_.end()) return found->second;
-    return kept_.emplace(old, add(reported_.bus(old))).first->second;
+    return kept_.emplace(old, add(described_.bus(old))).first->second;
   }
   std::vector<Bus> take() { return std::move(buses_); }
 
  private:
-  const Topology& reported_;
+  const DescribedBuses& described_;
   std::vector<Bus> buses_;
   std::map<BusId, BusId> kept_;
 };
@@ -62,15 +107,16 @@ Described with_measurements(const Described& reported, const std::vector<RouteFi
   const Topology& topology = *reported.platform.topology();
   std::set<std::string> names;
   for (const Bus& bus : topology.buses()) names.insert(bus.name);
-  BusList buses(topology);
+  std::map<RouteId, std::size_t> figure_of;
+  for (std::size_t f = 0; f < figures.size(); ++f)
+    figure_of.emplace(topology.find(figures[f].from, figures[f].to).value(), f);
+  const DescribedBuses described(topology, figure_of, figures, shared);
+  BusList buses(described);
   std::vector<std::vector<BusId>> over(figures.size());
   for (const SharedBus& bus : shared) {
     const BusId id = buses.add({name_of(reported.platform, figures, bus, names), bus.gb_per_s});
     for (const std::size_t route : bus.routes) over[route].push_back(id);
   }
-  std::map<RouteId, std::size_t> figure_of;
-  for (std::size_t f = 0; f < figures.size(); ++f)
-    figure_of.emplace(topology.find(figures[f].from, figures[f].to).value(), f);
 
   Described result{Platform(), reported.assumed, reported.assumed_of_devices};
   std::vector<Route> routes(topology.routes().begin(), topology.routes().end());
@@ -81,7 +127,12 @@ Described with_measurements(const Described& reported, const std::vector<RouteFi
       continue;
     }
     const RouteFigure& figure = figures[measured->second];
-    routes[r].over = over[measured->second];
+    std::vector<BusId> now;
+    for (const BusId bus : routes[r].over) {
+      if (described.stays(bus, figure)) now.push_back(buses.kept(bus));
+    }
+    now.insert(now.end(), over[measured->second].begin(), over[measured->second].end());
+    routes[r].over = std::move(now);
     routes[r].latency_ms = figure.latency_ms;
     routes[r].gb_per_s = figure.gb_per_s;
     result.assumed[r].clear();

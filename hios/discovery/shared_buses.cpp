@@ -72,22 +72,6 @@ bool on_bus(const SharedBus& bus, std::size_t route) {
   return std::ranges::binary_search(bus.routes, route);
 }
 
-/// Returns the rates of all routes at once over these buses, max-min fair.
-std::vector<double> rates_together(const RouteRates& rates, const std::vector<SharedBus>& shared) {
-  std::vector<Bus> buses;
-  std::vector<std::vector<BusId>> over(rates.alone.size());
-  for (const SharedBus& bus : shared) {
-    for (const std::size_t route : bus.routes) over[route].push_back(BusId(buses.size()));
-    buses.push_back({"", bus.gb_per_s});
-  }
-  Flows flows(buses);
-  for (std::size_t r = 0; r < over.size(); ++r)
-    flows.start({.over = over[r], .gb_per_s = rates.alone[r], .bytes = 1e12});
-  std::vector<double> together;
-  for (std::size_t r = 0; r < over.size(); ++r) together.push_back(flows.gb_per_s(r));
-  return together;
-}
-
 /// Returns the buses, each as fast as the fastest of its routes alone, or faster; without those all
 /// of whose routes share another that is not faster.
 std::vector<SharedBus> carrying_each(std::vector<SharedBus> buses, const RouteRates& rates) {
@@ -112,6 +96,22 @@ std::vector<SharedBus> carrying_each(std::vector<SharedBus> buses, const RouteRa
 
 }  // namespace
 
+std::vector<double> rates_together(const std::vector<double>& alone,
+                                   const std::vector<SharedBus>& shared) {
+  std::vector<Bus> buses;
+  std::vector<std::vector<BusId>> over(alone.size());
+  for (const SharedBus& bus : shared) {
+    for (const std::size_t route : bus.routes) over[route].push_back(BusId(buses.size()));
+    buses.push_back({"", bus.gb_per_s});
+  }
+  Flows flows(buses);
+  for (std::size_t r = 0; r < over.size(); ++r)
+    flows.start({.over = over[r], .gb_per_s = alone[r], .bytes = 1e12});
+  std::vector<double> together;
+  for (std::size_t r = 0; r < over.size(); ++r) together.push_back(flows.gb_per_s(r));
+  return together;
+}
+
 std::vector<SharedBus> shared_buses(const RouteRates& rates, double noise) {
   const Conflicts conflicts(rates, noise);
   std::vector<SharedBus> buses;
@@ -123,7 +123,7 @@ std::vector<SharedBus> shared_buses(const RouteRates& rates, double noise) {
     if (!explained) buses.push_back(conflicts.bus_of(conflict));
   }
   if (rates.together.empty()) return carrying_each(std::move(buses), rates);
-  const std::vector<double> predicted = rates_together(rates, buses);
+  const std::vector<double> predicted = rates_together(rates.alone, buses);
   SharedBus of_all;
   for (std::size_t r = 0; r < predicted.size(); ++r) {
     if (rates.together[r] >= (1 - noise) * predicted[r]) continue;

@@ -28,4 +28,8 @@ struct SharedBus {
 /// routes. REQUIRES: rates above 0 and as many as routes; 0 < noise < 1.
 std::vector<SharedBus> shared_buses(const RouteRates& rates, double noise = kRateNoise);
 
+/// Returns the rates of all routes at once over these buses, max-min fair. `alone`: their own.
+std::vector<double> rates_together(const std::vector<double>& alone,
+                                   const std::vector<SharedBus>& shared);
+
 }  // namespace hios::discovery

@@ -106,7 +106,7 @@ done
 ! grep -q '/include/\|\.a$' "$work/log" || fail "hios.deb holds files for development"
 quietly "libhios-dev.deb: fields" dpkg-deb -I "$development"
 for field in '^ Depends: .*nlohmann-json3-dev.*libboost-program-options-dev.*libopenmpi-dev.*libdnnl-dev' \
-             '^ Section: libdevel'; do
+             '^ Depends: .*libhwloc-dev' '^ Section: libdevel'; do
   says "$field"
 done
 quietly "libhios-dev.deb: files" dpkg-deb -c "$development"

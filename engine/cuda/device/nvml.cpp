@@ -1,60 +1,21 @@
-// The toolkit need not contain nvml.h, and a machine without a driver has no libnvidia-ml. So the
-// few functions used here are looked up by name, and declared as NVML documents them. All return 0
-// for success and take an opaque device.
+// Functions of NVML are declared as NVML documents them: all return 0 for success and take an
+// opaque device.
 #include "engine/cuda/device/nvml.h"
-
-#include <dlfcn.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "engine/discovery/nvml_library.h"
 #include "hios/base/error.h"
 
 namespace hios::cuda {
 namespace {
 
-using NvmlDevice = void*;
 constexpr int kNvmlClockSm = 1;
 constexpr int kNvmlClockMemory = 2;
 constexpr int kNvmlTemperatureGpu = 0;
-
-class Nvml {
- public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) return;
-    const auto init = find<int (*)()>("nvmlInit_v2");
-    started_ = init != nullptr && init() == 0;
-  }
-  ~Nvml() {
-    if (started_) {
-      if (const auto stop = find<int (*)()>("nvmlShutdown")) stop();
-    }
-    if (library_ != nullptr) dlclose(library_);
-  }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
-
-  bool started() const { return started_; }
-
-  template <class Function>
-  Function find(const char* name) const {
-    return reinterpret_cast<Function>(dlsym(library_, name));
-  }
-  /// Calls `name(arguments…, &value)`; returns nothing if the library lacks it or it fails.
-  template <class Value, class... Arguments>
-  std::optional<Value> ask(const char* name, Arguments... arguments) const {
-    Value value{};
-    const auto function = find<int (*)(Arguments..., Value*)>(name);
-    if (function == nullptr || function(arguments..., &value) != 0) return {};
-    return value;
-  }
-
- private:
-  void* library_;
-  bool started_ = false;
-};
 
 template <class Value>
 void put(Json& json, const char* key, const std::optional<Value>& value) {
@@ -85,7 +46,7 @@ std::vector<std::string> throttle_reasons(unsigned long long bits) {
 }
 
 Json nvml_readings(const std::string& bus_id) {
-  const Nvml nvml;
+  const NvmlLibrary nvml;
   if (!nvml.started()) return {{"unavailable", "libnvidia-ml.so.1 cannot be opened"}};
   const auto device = nvml.ask<NvmlDevice>("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
   if (!device) return {{"unavailable", "NVML does not know this GPU"}};

@@ -113,7 +113,11 @@ FoundPlatform find_platform(Watch& watch, const PlatformOptions& options) {
   mpi::Transport& transport = watch.transport();
   watch.phase("finding what the machine has");
   require_one_host(transport);
-  Machine machine = mpi::agreed(transport, [&] { return machine_here(options, transport.host()); });
+  // One rank looks, so that all have the same machine.
+  Machine machine = mpi::agreed(transport, [&] {
+    return transport.rank() == Rank(0) ? machine_here(options, transport.host()) : Machine{};
+  });
+  machine = mpi::broadcast(transport, machine);
   const DiskToRead disk = open_disk(transport, options.disk_folder);
   std::optional<std::size_t> disk_index;
   if (disk.is_open()) disk_index = disk_of_folder(machine, disk.names);
@@ -138,11 +142,11 @@ FoundPlatform find_platform(Watch& watch, const PlatformOptions& options) {
   if (!disk.refused.empty()) result.warnings.push_back(disk.refused);
   watch.phase("measuring routes", kMostDiskSeconds);
   const RankRoutes routes = measure_rank_routes(measuring, disk);
+  result.warnings.insert(result.warnings.end(), routes.warnings.begin(), routes.warnings.end());
   if (routes.disturbed) {
     result.warnings.emplace_back(
-        "the machine did other work while routes were measured: rates may be too low, and routes "
-        "may seem "
-        "to share a bus; measure again when it is idle");
+        "the machine did other work while loads were measured: rates may be too low, and routes "
+        "may seem to share a bus; measure again when it is idle");
   }
   if (std::ranges::none_of(measuring.devices,
                            [](const auto& device) { return device.has_value(); })) {

@@ -1,14 +1,16 @@
 #include "engine/measure/routes/disk_file.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
@@ -27,12 +29,29 @@ namespace fs = std::filesystem;
 std::vector<std::string> disk_names_of(const fs::path& folder) {
   struct stat facts {};
   if (stat(folder.c_str(), &facts) != 0 || major(facts.st_dev) == 0) return {};
-  const fs::path link = "/sys/dev/block/" + std::to_string(major(facts.st_dev)) + ":" +
-                        std::to_string(minor(facts.st_dev));
+  return block_device_names("/sys/dev/block/" + std::to_string(major(facts.st_dev)) + ":" +
+                            std::to_string(minor(facts.st_dev)));
+}
+
+std::vector<std::string> block_device_names(const fs::path& described) {
+  constexpr std::size_t kMostNames = 16;
+  std::vector<std::string> names;
   std::error_code unknown;
-  const fs::path target = fs::read_symlink(link, unknown);
-  if (unknown || target.filename().empty()) return {};
-  return {target.filename(), target.parent_path().filename()};
+  fs::path device = fs::canonical(described, unknown);
+  while (!unknown && names.size() < kMostNames) {
+    names.push_back(device.filename());
+    if (fs::exists(device / "partition", unknown)) {
+      device = device.parent_path();
+      continue;
+    }
+    // A device made of several others is none of them.
+    std::vector<fs::path> parts;
+    for (const auto& part : fs::directory_iterator(device / "slaves", unknown))
+      parts.push_back(part.path());
+    if (unknown || parts.size() != 1) break;
+    device = fs::canonical(parts.front(), unknown);
+  }
+  return names;
 }
 
 fs::path new_disk_file_name(const fs::path& folder) {
@@ -44,28 +63,18 @@ fs::path new_disk_file_name(const fs::path& folder) {
 
 void create_disk_file(const fs::path& file) {
   const Descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (made.is_open()) return;
-  throw InputError(printable(file.parent_path().string(), 200) + ": takes no file (" +
-                   std::strerror(errno) + "); name a folder of the disk that may be written");
+  const std::array<char, DirectFile::kAlignment> page{};
+  if (made.is_open() && write(made.get(), page.data(), page.size()) == ssize_t{page.size()}) return;
+  const std::string reason = made.is_open() ? "it is full" : std::strerror(errno);
+  if (made.is_open()) remove_disk_file(file);
+  throw InputError(printable(file.parent_path().string(), 200) + ": takes no file (" + reason +
+                   "); name a folder of the disk that may be written");
 }
 
 void remove_disk_file(const fs::path& file) { unlink(file.c_str()); }
 
-Descriptor open_direct(const fs::path& file) {
-  // New systems accept direct reads of tmpfs, too.
-  struct statfs facts {};
-  if (statfs(file.c_str(), &facts) != 0 || facts.f_type == TMPFS_MAGIC ||
-      facts.f_type == RAMFS_MAGIC)
-    return Descriptor(-1);
-  return Descriptor(open(file.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
-}
-
 Descriptor open_to_fill(const fs::path& file) {
   return Descriptor(open(file.c_str(), O_WRONLY | O_CLOEXEC));
-}
-
-Descriptor duplicate(const Descriptor& open_file) {
-  return Descriptor(fcntl(open_file.get(), F_DUPFD_CLOEXEC, 0));
 }
 
 void fill_disk_file(const Descriptor& open_file, const fs::path& file, Bytes size_bytes) {
@@ -84,15 +93,15 @@ void fill_disk_file(const Descriptor& open_file, const fs::path& file, Bytes siz
   if (fsync(open_file.get()) != 0) fail(what);
 }
 
-void read_direct(const Descriptor& open_file, std::byte* to, Bytes size_bytes, Bytes position) {
-  for (Bytes done = 0; done < size_bytes;) {
-    const ssize_t got =
-        pread(open_file.get(), to + done, size_bytes - done, static_cast<off_t>(position + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read the file for measuring the disk");
-    if (got == 0) throw RunError("the file for measuring the disk has become shorter");
-    done += static_cast<Bytes>(got);
-  }
+bool fills_cache(const DirectFile& file) {
+  file.drop_cached();
+  if (file.cached_bytes() > 0) return false;  // other programs, or a system that does not tell
+  const std::unique_ptr<std::byte, decltype(&std::free)> page(
+      static_cast<std::byte*>(std::aligned_alloc(DirectFile::kAlignment, DirectFile::kAlignment)),
+      &std::free);
+  if (!page) return false;
+  file.read(page.get(), 0, DirectFile::kAlignment, DirectFile::kAlignment);
+  return file.cached_bytes() > 0;
 }
 
 }  // namespace hios

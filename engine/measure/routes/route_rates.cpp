@@ -78,7 +78,7 @@ class RouteSets {
       routes.push_back(route);
     }
     transport_.barrier();
-    run(carried);
+    run_watched(carried);
     std::vector<double> rates(count_, 0);
     for (std::size_t i = 0; i < carried.size(); ++i) {
       if (carried[i].error) std::rethrow_exception(carried[i].error);
@@ -86,6 +86,13 @@ class RouteSets {
     }
     transport_.all_reduce_max(rates);
     return rates;
+  }
+
+  /// Returns true if some rank was disturbed so far. Collective.
+  bool were_disturbed() {
+    double any = disturbed({}, counts_, watched_ms_) ? 1 : 0;
+    transport_.all_reduce_max({&any, 1});
+    return any > 0;
   }
 
   /// Returns the time of the smallest move, by route, one route after the other. Collective.
@@ -108,6 +115,16 @@ class RouteSets {
   }
 
  private:
+  void run_watched(std::vector<Carried>& carried) {
+    if (carried.size() != 1 || protocol_.disturbance == nullptr) return run(carried);
+    const DisturbanceCounts before = protocol_.disturbance->read();
+    const Stopwatch watch;
+    run(carried);
+    watched_ms_ += watch.ms();
+    const DisturbanceCounts after = protocol_.disturbance->read();
+    counts_.stolen_ms += after.stolen_ms - before.stolen_ms;
+    counts_.switches += after.switches - before.switches;
+  }
   void run(std::vector<Carried>& carried) {
     if (carried.empty()) return;
     if (protocol_.one_thread) return carry_in_turns(carried, protocol_.window_ms);
@@ -121,18 +138,20 @@ class RouteSets {
   const RouteSources& mine_;
   const std::size_t count_;
   const RouteProtocol& protocol_;
+  DisturbanceCounts counts_;
+  double watched_ms_ = 0;
 };
 
-/// Returns all sets to be measured: each route alone, each pair, and all where these are more than
-/// two.
-std::vector<std::vector<std::size_t>> sets_of(std::size_t count) {
+/// Returns all sets to be measured: each route alone, each pair unless there are too many routes,
+/// and all where these are more than two.
+std::vector<std::vector<std::size_t>> sets_of(std::size_t count, std::size_t most_in_pairs) {
   std::vector<std::vector<std::size_t>> sets;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < count; ++i) {
     sets.push_back({i});
     all.push_back(i);
   }
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count && count <= most_in_pairs; ++i) {
     for (std::size_t j = i + 1; j < count; ++j) sets.push_back({i, j});
   }
   if (count > 2) sets.push_back(std::move(all));
@@ -141,10 +160,15 @@ std::vector<std::vector<std::size_t>> sets_of(std::size_t count) {
 
 }  // namespace
 
+double expected_seconds(std::size_t count, const RouteProtocol& protocol) {
+  const std::size_t sets = sets_of(count, protocol.most_in_pairs).size();
+  return static_cast<double>(sets) * protocol.rounds * protocol.window_ms / 1000;
+}
+
 RouteFigures route_figures(mpi::Transport& transport, const RouteSources& mine, std::size_t count,
                            const RouteProtocol& protocol) {
   RouteSets measured(transport, mine, count, protocol);
-  const auto sets = sets_of(count);
+  const auto sets = sets_of(count, protocol.most_in_pairs);
   const std::size_t all = sets.size() * static_cast<std::size_t>(protocol.rounds);
   std::vector<std::vector<double>> best(sets.size());  // by set and route
   for (std::size_t done = 0; done < all; ++done) {
@@ -166,6 +190,11 @@ RouteFigures route_figures(mpi::Transport& transport, const RouteSources& mine, 
     }
     if (routes.size() > 2) figures.rates.together = best[set];
   }
+  for (std::size_t i = 0; i < count && count > protocol.most_in_pairs; ++i) {
+    figures.rates.pairs[i].assign(count, figures.rates.alone[i]);
+    figures.rates.pairs[i][i] = 0;
+  }
+  figures.disturbed = measured.were_disturbed();
   figures.latency_ms = measured.latencies_ms();
   return figures;
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "engine/host/machine.h"
-#include "engine/measure/routes/disk_file.h"
 #include "hios/base/error.h"
 
 namespace hios {
@@ -19,6 +18,16 @@ namespace {
 
 constexpr Bytes kLeastStretch = Bytes{1} << 26;
 constexpr Bytes kLargestStretch = Bytes{1} << 28;
+
+/// Asks that these pages, which nothing has touched yet, are a node's. Returns false where the
+/// system refuses.
+bool bind_to_node(void* pages, Bytes size_bytes, unsigned node) {
+  constexpr unsigned kBits = 8 * sizeof(unsigned long);
+  std::array<unsigned long, 16> mask{};
+  if (node / kBits >= mask.size()) return false;
+  mask[node / kBits] = 1ul << node % kBits;
+  return syscall(SYS_mbind, pages, size_bytes, MPOL_BIND, mask.data(), mask.size() * kBits, 0) == 0;
+}
 
 /// Pages of the system, of a NUMA node if one is given.
 class Pages {
@@ -28,7 +37,10 @@ class Pages {
     if (data_ == MAP_FAILED) {
       throw RunError("no memory of " + std::to_string(size_ >> 20) + " MB for measuring a route");
     }
-    if (node) prefer(*node);
+    if (node && !bind_to_node(data_, size_, *node)) {
+      munmap(data_, size_);
+      throw RunError("the system refuses memory of the NUMA node " + std::to_string(*node));
+    }
     std::memset(data_, 1, size_);
   }
   ~Pages() { munmap(data_, size_); }
@@ -39,15 +51,6 @@ class Pages {
   Bytes size() const { return size_; }
 
  private:
-  /// Asks for the node's pages; a container may refuse.
-  void prefer(unsigned node) const {
-    constexpr unsigned kBits = 8 * sizeof(unsigned long);
-    std::array<unsigned long, 16> mask{};
-    if (node / kBits >= mask.size()) return;
-    mask[node / kBits] = 1ul << node % kBits;
-    syscall(SYS_mbind, data_, size_, MPOL_BIND, mask.data(), mask.size() * kBits, 0);
-  }
-
   void* data_;
   Bytes size_;
 };
@@ -98,8 +101,9 @@ class MemorySource final : public RouteSource {
 /// A disk, whose bytes arrive in pages of the host, and go on to a device that is not on the host.
 class DiskSource final : public RouteSource {
  public:
-  DiskSource(Backend& backend, Descriptor open_file, Bytes file_bytes, Bytes first_position)
-      : file_(std::move(open_file)),
+  DiskSource(Backend& backend, std::shared_ptr<const DirectFile> file, Bytes file_bytes,
+             Bytes first_position)
+      : file_(std::move(file)),
         file_bytes_(file_bytes),
         at_(first_position),
         arriving_(kLargestMove, {}) {
@@ -108,13 +112,13 @@ class DiskSource final : public RouteSource {
 
   void move(Bytes size_bytes) override {
     if (at_ + size_bytes > file_bytes_) at_ = 0;
-    read_direct(file_, arriving_.data(), size_bytes, at_);
+    file_->read(arriving_.data(), at_, size_bytes, size_bytes);
     if (to_) to_->write(arriving_.data(), size_bytes);
     at_ += size_bytes;
   }
 
  private:
-  Descriptor file_;
+  std::shared_ptr<const DirectFile> file_;
   Bytes file_bytes_;
   Bytes at_;
   Pages arriving_;
@@ -128,14 +132,23 @@ Bytes uncached_bytes() {
   return std::clamp(twice / kLargestMove * kLargestMove, kLeastStretch, kLargestStretch);
 }
 
+bool gives_memory_of(unsigned node) {
+  void* const page = mmap(nullptr, DirectFile::kAlignment, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const bool given = bind_to_node(page, DirectFile::kAlignment, node);
+  munmap(page, DirectFile::kAlignment);
+  return given;
+}
+
 std::unique_ptr<RouteSource> memory_source(Backend& backend, std::optional<unsigned> node,
                                            Bytes size_bytes) {
   return std::make_unique<MemorySource>(backend, node, size_bytes);
 }
 
-std::unique_ptr<RouteSource> disk_source(Backend& backend, Descriptor open_file, Bytes file_bytes,
-                                         Bytes first_position) {
-  return std::make_unique<DiskSource>(backend, std::move(open_file), file_bytes, first_position);
+std::unique_ptr<RouteSource> disk_source(Backend& backend, std::shared_ptr<const DirectFile> file,
+                                         Bytes file_bytes, Bytes first_position) {
+  return std::make_unique<DiskSource>(backend, std::move(file), file_bytes, first_position);
 }
 
 }  // namespace hios

@@ -171,6 +171,53 @@ TEST(RecordedMachines, TextsOnWhichHwlocCrashesAreNoMachine) {
                        "m.xml: no machine that hwloc can read");
 }
 
+/// Returns the text with all of one replaced by another.
+std::string replaced(std::string text, const std::string& old, const std::string& by) {
+  EXPECT_NE(text.find(old), std::string::npos) << old;
+  for (std::size_t at = text.find(old); at != std::string::npos;
+       at = text.find(old, at + by.size()))
+    text.replace(at, old.size(), by);
+  return text;
+}
+
+TEST(RecordedMachines, ASetOfAllCoresIsNoMachine) {
+  const std::string xml = replaced(xml_of("laptop"), "cpuset=\"0x000000ff\"", "cpuset=\"0xf...f\"");
+  test::expect_message(test::message_of([&] { machine_of_xml(xml, "m.xml"); }), "m.xml: ");
+}
+
+TEST(RecordedMachines, NodesWithoutMemoryAreNoStores) {
+  const std::string xml = xml_of("nvswitch-node");
+  const std::size_t at = xml.rfind("local_memory=\"") + std::string_view("local_memory=\"").size();
+  const Machine machine =
+      machine_of_xml(std::string(xml).replace(at, xml.find('"', at) - at, "0"), "m.xml");
+  ASSERT_EQ(machine.nodes.size(), 1u);
+  EXPECT_EQ(machine.nodes[0].cores.size(), 48u) << "of both";
+  for (const PciLink& link : machine.links) EXPECT_EQ(link.node, 0u);
+}
+
+/// Expects that the platform can be written, and read again. A machine that cannot be one is not.
+void expect_readable_platform(const Machine& machine) {
+  const Json written =
+      to_json(platform_of(machine, {{{.name = "cpu0", .kind = "cpu", .host = ""}, 0}}).platform);
+  try {
+    EXPECT_EQ(to_json(platform_from_json(JsonView(written, "written"))), written);
+  } catch (const InputError& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+TEST(RecordedMachines, SpeedsThatNoPlatformHasAreNotReported) {
+  const std::string xml = xml_of("v100-server");
+  const std::string speed = "pci_link_speed=\"15.753846\"";
+  for (const char* odd : {"inf", "1e30", "nan", "-1", "1e-30"}) {
+    SCOPED_TRACE(odd);
+    const Machine machine = machine_of_xml(
+        replaced(xml, speed, "pci_link_speed=\"" + std::string(odd) + "\""), "m.xml");
+    for (const Gpu& gpu : machine.gpus) EXPECT_EQ(machine.links[gpu.link].gb_per_s, std::nullopt);
+    expect_readable_platform(machine);
+  }
+}
+
 TEST(RecordedMachines, ChangedTextsAreReadOrRefused) {
   const std::string xml = xml_of("v100-server");
   Random random(29);
@@ -182,7 +229,7 @@ TEST(RecordedMachines, ChangedTextsAreReadOrRefused) {
     try {
       const Machine machine = machine_of_xml(changed, "m.xml");
       EXPECT_FALSE(machine.nodes.empty());
-      platform_of(machine, {{{.name = "cpu0", .kind = "cpu", .host = ""}, 0}});
+      expect_readable_platform(machine);
     } catch (const InputError& error) {
       EXPECT_NE(std::string(error.what()), "");
     }

@@ -36,17 +36,22 @@ TEST(WritePlatform, AnotherMachinesPlatformIsScheduledFor) {
   }
 }
 
-// The folder is in memory, so that no disk is measured: that would write 256 MB.
+// The folder is in memory, so that no disk is measured: that would write 256 MB. hwloc gives the
+// laptop for this machine, so that there is one node, however many this machine has.
 TEST(WritePlatform, ThisMachinesMemoryIsMeasured) {
   const TestFolder folder;
-  const auto done = hios_profile(1, {"--write-platform", folder.file("p.json"), "--backend",
-                                     "reference", "--disk-folder", "/dev/shm"});
+  const auto done = hios_profile(1,
+                                 {"--write-platform", folder.file("p.json"), "--backend",
+                                  "reference", "--disk-folder", "/dev/shm"},
+                                 {.environment = {{"HWLOC_XMLFILE", kMachines + "laptop.xml"}}});
   ASSERT_EQ(done.exit_status, 0) << done.err;
   EXPECT_NE(done.err.find("no direct reads there"), std::string::npos) << done.err;
   const Json json = read(folder.file("p.json"));
   expect_meets_schema(json);
   ASSERT_FALSE(json["extra"]["measured"].empty());
+  EXPECT_EQ(json["extra"]["measured"].size(), 1u);
   for (const Json& route : json["extra"]["measured"]) {
+    EXPECT_EQ(route["from"], "dram");
     EXPECT_EQ(route["to"], "cpu0");
     EXPECT_GT(route["alone_gb_per_s"], 0);
   }
