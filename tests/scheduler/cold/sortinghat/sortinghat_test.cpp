@@ -205,7 +205,7 @@ TEST_P(SortingHat, IsValidAndNoBetterThanBruteForceOnEverySmallDag) {
       const Platform platform = two_on_a_bus(random.uniform(1, 4), one_bus);
       const CostModel costs = CostModel::from_graph(graph, platform);
       Context context;
-      context.bound = with_loads_bound(graph, costs, lower_bound(graph, costs));
+      context.bound = cold_start_bound(graph, costs);
       const ScheduleResult result = run("sortinghat", costs, {"q=2"}, context);
       const double slack_ms = kRoundingOfTimes * (1 + result.latency_ms);
       const auto findings = validate(graph, platform, result.schedule, Objective::kColdStart);
