@@ -3,8 +3,20 @@
 #include <utility>
 
 #include "hios/evaluate/simulate.h"
+#include "scheduler/bounds/unlimited_costs.h"
 
 namespace hios::scheduler {
+namespace {
+
+LowerBound bound_of_problem(const Problem& problem, const Context& context) {
+  if (context.bound || problem.objective() != Objective::kColdStart) {
+    return bound_of(problem.graph(), problem.costs(), context);
+  }
+  const UnlimitedCosts unlimited(problem.costs());
+  return lower_bound(problem.graph(), unlimited.costs());
+}
+
+}  // namespace
 
 ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& problem,
                         const Options& options, const Context& context) {
@@ -15,8 +27,7 @@ ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& probl
   result.outcome = outcome;
   result.latency_ms = timeline.latency_ms;
   result.estimated_stages = timeline.estimated_stages;
-  LowerBound bound =
-      snap_to_latency(bound_of(problem.graph(), problem.costs(), context), result.latency_ms);
+  LowerBound bound = snap_to_latency(bound_of_problem(problem, context), result.latency_ms);
   result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
   // Proofs of several devices do not know that messages share buses; a bound that is reached does.

@@ -35,8 +35,8 @@ struct Context {
   Deadline deadline = {};
   /// (optional) Shows a line about long work on a terminal. Called from the caller's thread.
   std::function<void(std::string_view)> progress;
-  /// (optional) lower_bound() of the same graph and costs, for callers that run several algorithms
-  /// or time them.
+  /// (optional) lower_bound() of the same graph and costs, or cold_start_bound(), for callers that
+  /// run several algorithms or time them.
   std::optional<LowerBound> bound = {};
 };
 
@@ -109,7 +109,8 @@ struct Algorithm {
 };
 
 /// Returns the result of an algorithm that decided on `schedule`, with its simulated latency and
-/// the bound. REQUIRES: `schedule` is valid for the problem's graph and platform.
+/// the bound: the context's, or else lower_bound(), for cold starts without memory limits
+/// (bounds/unlimited_costs.h). REQUIRES: `schedule` is valid for the problem's graph and platform.
 ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& problem,
                         const Options& options, const Context& context);
 

@@ -54,10 +54,10 @@ Prediction predict(const ScheduleFile& file, const ScheduleInputs& inputs, const
     scheduler::predict_throughput(predicted, problem, file.schedule);
     return predicted;
   }
-  scheduler::LowerBound any = scheduler::lower_bound(graph, costs);
-  if (const auto& weights = file.schedule.weights) {
-    any = scheduler::with_loads_bound(graph, costs, std::move(any), weights->resident);
-  }
+  const auto& weights = file.schedule.weights;
+  scheduler::LowerBound any = weights
+                                  ? scheduler::cold_start_bound(graph, costs, {}, weights->resident)
+                                  : scheduler::lower_bound(graph, costs);
   const scheduler::LowerBound bound =
       scheduler::snap_to_latency(std::move(any), timeline.latency_ms);
   if (bound.ms > timeline.latency_ms) {

@@ -172,6 +172,12 @@ CostModel CostModel::only(std::span<const DeviceId> devices) const {
   return costs;
 }
 
+CostModel CostModel::on(const Platform& platform) const {
+  CostModel costs = *this;
+  costs.platform_ = &platform;
+  return costs;
+}
+
 double CostModel::least_launch_ms() const {
   return *std::min_element(launch_ms_.begin(), launch_ms_.end());
 }

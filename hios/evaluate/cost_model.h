@@ -49,6 +49,9 @@ class CostModel {
   /// means are over the subset. The platform stays, so that schedules are for all of it. Throws
   /// InputError where an operator can run on none of them.
   CostModel only(std::span<const DeviceId> devices) const;
+  /// Returns the same costs on another platform, which must outlive them. REQUIRES: it differs from
+  /// this one in the memory of its devices alone.
+  CostModel on(const Platform& platform) const;
 
   /// Returns the time alone, on all cores of the device. Infinity where the device cannot or may
   /// not run it.

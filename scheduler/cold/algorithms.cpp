@@ -70,26 +70,64 @@ std::vector<Algorithm> cold_start_algorithms() {
 namespace cold {
 namespace {
 
+/// Schedules to start from, and the first refusal.
+class Starts {
+ public:
+  Starts(const Problem& problem, const Context& context) : problem_(problem), half_(context) {
+    half_.deadline = context.deadline.half();
+    half_.progress = {};
+  }
+
+  void add(const Algorithm& algorithm, const Options& options) {
+    add([&] {
+      return schedule_cold_start(algorithm, problem_, options, half_, {0, "none"}).schedule;
+    });
+  }
+  /// Adds sortinghat's greedy schedule, which needs no solver.
+  void add_greedy(const Options& options) {
+    add([&] { return greedy_submodels(problem_, options, half_); });
+  }
+
+  /// Throws the first refusal where there is no schedule.
+  std::vector<Schedule> take() {
+    if (schedules_.empty()) throw *refusal_;
+    return std::move(schedules_);
+  }
+
+ private:
+  template <class Make>
+  void add(const Make& make) {
+    try {
+      schedules_.push_back(make());
+    } catch (const InputError& error) {
+      if (!refusal_) refusal_ = error;
+    }
+  }
+
+  const Problem& problem_;
+  Context half_;
+  std::vector<Schedule> schedules_;
+  std::optional<InputError> refusal_;
+};
+
 std::vector<Schedule> starts_of(const Problem& problem, const Context& context,
                                 std::span<const Algorithm> all) {
-  Context half = context;
-  half.deadline = context.deadline.half();
-  half.progress = {};
-  std::vector<Schedule> starts;
-  std::optional<InputError> refusal;
+  Starts starts(problem, context);
   for (const Algorithm& algorithm : all) {
     if (algorithm.improves || algorithm.exact) continue;
     if (algorithm.objective == Objective::kThroughput) continue;
-    try {
-      const Options defaults(algorithm.options);
-      starts.push_back(
-          schedule_cold_start(algorithm, problem, defaults, half, {0, "none"}).schedule);
-    } catch (const InputError& error) {
-      if (!refusal) refusal = error;
+    starts.add(algorithm, Options(algorithm.options));
+  }
+  for (const Algorithm& algorithm : cold_start_algorithms()) {
+    Options options(algorithm.options);
+    if (algorithm.name == "sortinghat") starts.add_greedy(options);
+    if (algorithm.name != "deepplan") continue;
+    for (const char* split : {"split=none", "split=interleaved"}) {
+      options.set(split);
+      starts.add(algorithm, options);
     }
   }
-  if (starts.empty()) throw *refusal;
-  return starts;
+  return starts.take();
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace cold {
 
 /// Runs search() (search/search.h) by the options `iterations`, `islands` and `threads`. It starts
 /// from the cold starts that the others among `all` make with their default options in half of the
-/// time: not from those that are exact, which may take all of it, or improve schedules. So it is
-/// never longer than any of these, if none of them runs out of time.
+/// time: not from those that are exact, which may take all of it, or improve schedules. Also from
+/// each split of deepplan, and from sortinghat's greedy schedule. So it is never longer than any of
+/// these, if none of them runs out of time.
 ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context,
                         std::span<const Algorithm> all);
 

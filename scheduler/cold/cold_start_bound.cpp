@@ -8,6 +8,7 @@
 #include "hios/base/error.h"
 #include "hios/graph/parameters.h"
 #include "scheduler/bounds/graph/bound_graph.h"
+#include "scheduler/bounds/unlimited_costs.h"
 #include "scheduler/cold/bounds/load_bounds.h"
 #include "scheduler/cold/bounds/moved_sets.h"
 
@@ -62,10 +63,9 @@ double confined_shop_ms(const Graph& graph, const CostModel& costs, const Allowe
   return longest_ms;
 }
 
-}  // namespace
-
-std::vector<LowerBound> cold_start_bounds(const Graph& graph, const CostModel& costs,
-                                          std::span<const Resident> resident) {
+/// Returns cold_start_bounds(). REQUIRES: costs without memory limits.
+std::vector<LowerBound> bounds_of_loads(const Graph& graph, const CostModel& costs,
+                                        std::span<const Resident> resident) {
   check_in_place(graph, costs);
   const Shares shares(graph, costs);
   AllowedDevices allowed(graph, costs);
@@ -80,12 +80,23 @@ std::vector<LowerBound> cold_start_bounds(const Graph& graph, const CostModel& c
           {flow_shop, "flow_shop"}};
 }
 
-LowerBound with_loads_bound(const Graph& graph, const CostModel& costs, LowerBound resident_bound,
+}  // namespace
+
+std::vector<LowerBound> cold_start_bounds(const Graph& graph, const CostModel& costs,
+                                          std::span<const Resident> resident) {
+  const UnlimitedCosts unlimited(costs);
+  return bounds_of_loads(graph, unlimited.costs(), resident);
+}
+
+LowerBound cold_start_bound(const Graph& graph, const CostModel& costs, const Deadline& deadline,
                             std::span<const Resident> resident) {
-  for (LowerBound& bound : cold_start_bounds(graph, costs, resident)) {
-    if (bound.ms > resident_bound.ms) resident_bound = std::move(bound);
+  const UnlimitedCosts unlimited(costs);
+  std::vector<LowerBound> of_loads = bounds_of_loads(graph, unlimited.costs(), resident);
+  LowerBound largest = lower_bound(graph, unlimited.costs(), deadline);
+  for (LowerBound& bound : of_loads) {
+    if (bound.ms > largest.ms) largest = std::move(bound);
   }
-  return resident_bound;
+  return largest;
 }
 
 }  // namespace hios::scheduler

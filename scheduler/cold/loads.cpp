@@ -12,6 +12,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/graph/parameters.h"
 #include "hios/schedule/assignment.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // One lane a device: its loads share their route anyway, and in order of use the first stage waits
 // least. Devices whose loads share a bus halve each other's rates; one lane for all of them brings
@@ -54,7 +55,7 @@ std::optional<StoreId> nearest_store(const Platform& platform, DeviceId device, 
 StoreId require_store(const Graph& graph, const Platform& platform, DeviceId device,
                       const std::vector<OpId>& uses) {
   Bytes bytes = 0;
-  for (const OpId op : uses) bytes += graph.op(op).parameter_bytes;
+  for (const OpId op : uses) bytes = saturating_sum(bytes, graph.op(op).parameter_bytes);
   if (const auto store = nearest_store(platform, device, bytes)) return *store;
   throw InputError("no route leads from a store to '" + printable(platform.device(device).name) +
                    "', which needs the parameters of '" + printable(graph.op(uses.front()).name) +

@@ -166,7 +166,7 @@ class Comparison {
                  : lower_bound(problem_.graph(), problem_.costs(), part);
     resident_bound_ = bound_;
     if (problem_.objective() == Objective::kColdStart) {
-      bound_ = with_loads_bound(problem_.graph(), problem_.costs(), bound_);
+      bound_ = cold_start_bound(problem_.graph(), problem_.costs(), part);
     }
   }
 
@@ -196,7 +196,7 @@ class Comparison {
   const Deadline& deadline_;
   const CompareOptions& options_;
   LowerBound bound_{0, "none"};           ///< bound of the latency
-  LowerBound resident_bound_{0, "none"};  ///< the same where all parameters are on the devices
+  LowerBound resident_bound_{0, "none"};  ///< bound where all parameters are on the devices
 };
 
 }  // namespace

@@ -22,12 +22,6 @@ std::shared_ptr<const Value> kept(const Value& value) {
   return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
 }
 
-scheduler::LowerBound cold_bound(const Graph& graph, const CostModel& costs,
-                                 const Weights& weights) {
-  return scheduler::with_loads_bound(graph, costs, scheduler::lower_bound(graph, costs),
-                                     weights.resident);
-}
-
 /// Returns the largest bound of the others' latency, or else one of this graph. Where the schedule
 /// has resident parameters, the others' bound is none of it.
 scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others,
@@ -35,7 +29,9 @@ scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others,
   const Graph& graph = *given.graph;
   const CostModel& costs = *given.costs;
   const auto& weights = given.schedule.weights;
-  if (weights && !weights->resident.empty()) return cold_bound(graph, costs, *weights);
+  if (weights && !weights->resident.empty()) {
+    return scheduler::cold_start_bound(graph, costs, {}, weights->resident);
+  }
   const Objective wanted =
       given.objective == Objective::kColdStart ? Objective::kColdStart : Objective::kLatency;
   scheduler::LowerBound bound{-1, {}};
@@ -46,7 +42,8 @@ scheduler::LowerBound bound_of(const std::vector<scheduler::Row>& others,
     bound = {predicted.lower_bound_ms, predicted.bound};
   }
   if (bound.ms >= 0) return bound;
-  return weights ? cold_bound(graph, costs, *weights) : scheduler::lower_bound(graph, costs);
+  return weights ? scheduler::cold_start_bound(graph, costs, {}, weights->resident)
+                 : scheduler::lower_bound(graph, costs);
 }
 
 Prediction latency_of(const scheduler::Row& row, const scheduler::LowerBound& any) {

@@ -18,7 +18,6 @@ namespace hios {
 namespace {
 
 constexpr double kBytesPerMs = 1e6;  ///< of a GB a second
-constexpr double kEndBytes = 1e-3;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace hios {
 /// ones may differ in their last digits; a billionth of a ms is far below any cost.
 inline double same_time_ms(double ms) { return ms + 1e-9 + 1e-12 * ms; }
 
+/// A flow ends when fewer bytes are left.
+inline constexpr double kEndBytes = 1e-3;
+
 /// Bytes under way over shared buses. A flow waits its latency, in which it uses nothing, and then
 /// moves its bytes. At every moment the rates are max-min fair over the buses and the flows' own
 /// limits: no flow can be faster without slowing one that is not faster. A flow ends when less than

@@ -17,8 +17,6 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kLeftOfFlow = 1e-3;  ///< bytes that need not have moved (cold/flows.h)
-
 /// Returns the time without what may be due to so many roundings of simulated times.
 double without_roundings(double ms, std::size_t roundings) {
   return std::max(0.0, ms - static_cast<double>(roundings) * (same_time_ms(ms) - ms));
@@ -59,7 +57,7 @@ MovedSets::MovedSets(const Graph& graph, const CostModel& costs, std::span<const
       in_place_[s] = true;
       least = std::min(least, in_place_bytes(graph.op(op)));
     }
-    least_bytes_[s] = std::max(0.0, static_cast<double>(least) - kLeftOfFlow);
+    least_bytes_[s] = std::max(0.0, static_cast<double>(least) - kEndBytes);
     held_ms_[s] = earliest_held_ms(set.size_bytes, topology);
   }
 }
@@ -69,7 +67,7 @@ double MovedSets::earliest_held_ms(Bytes size_bytes, const Topology& topology) c
   for (std::size_t r = 0; r < topology.routes().size(); ++r) {
     if (!std::holds_alternative<StoreId>(topology.route(RouteId(r)).from)) continue;
     least_ms = std::min(least_ms, topology.alone_ms(RouteId(r), size_bytes) -
-                                      kLeftOfFlow / (topology.alone_gb_per_s(RouteId(r)) * 1e6));
+                                      kEndBytes / (topology.alone_gb_per_s(RouteId(r)) * 1e6));
   }
   // Without a route from a store, no schedule loads it at all.
   return least_ms < std::numeric_limits<double>::infinity() ? without_roundings(least_ms, 2) : 0;

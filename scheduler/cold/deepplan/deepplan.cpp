@@ -10,6 +10,7 @@
 #include "scheduler/cold/deepplan/in_place_choice.h"
 #include "scheduler/cold/deepplan/split_loads.h"
 #include "scheduler/cold/one_device.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // First all plans without reads in place, by simulate(); then, from the shortest on, reads in place
 // while simulations are left. The estimate (in_place_choice.h) proposes a list; what is kept is the
@@ -40,7 +41,11 @@ class DeepPlanSearch {
         costs_(problem.costs()),
         deadline_(context.deadline),
         parameters_(graph_),
-        order_(graph_.topological().begin(), graph_.topological().end()) {}
+        order_(graph_.topological().begin(), graph_.topological().end()) {
+    for (const ParameterSets::Set& set : parameters_.sets()) {
+      bytes_ = saturating_sum(bytes_, set.size_bytes);
+    }
+  }
 
   Schedule search(Split split) {
     std::vector<Simulated> plans = all_plans(split);
@@ -69,7 +74,7 @@ class DeepPlanSearch {
       plans.push_back(*simulated({.device = device}));
       for (std::size_t d = 0; d < platform_.size() && split != Split::kNone; ++d) {
         const DeviceId second(d);
-        if (deadline_.expired() || !can_pass_on(platform_, device, second)) continue;
+        if (deadline_.expired() || !can_pass_on(platform_, device, second, bytes_)) continue;
         auto plan = simulated({.device = device, .second = second, .split = split});
         if (plan) plans.push_back(std::move(*plan));
       }
@@ -111,6 +116,7 @@ class DeepPlanSearch {
   const Deadline& deadline_;
   const ParameterSets parameters_;
   const std::vector<OpId> order_;
+  Bytes bytes_ = 0;  ///< of all parameters
   std::size_t simulations_left_ = 0;
 };
 

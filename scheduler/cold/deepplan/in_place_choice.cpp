@@ -57,12 +57,12 @@ class StallWalk {
   };
   /// A set whose operators may read it in place.
   struct Candidate {
-    double price = 0;  ///< excess for its relief
+    double cost = 0;  ///< excess for its relief
     std::size_t set = 0;
     std::size_t at = 0;  ///< its first operator, by order
     double relief_ms = 0;
     bool operator<(const Candidate& other) const {
-      return std::pair(price, set) < std::pair(other.price, other.set);
+      return std::pair(cost, set) < std::pair(other.cost, other.set);
     }
   };
 
@@ -117,7 +117,7 @@ class StallWalk {
       bytes -= static_cast<double>(in_place_bytes(reader));
     }
     candidate.relief_ms = bytes * ms_per_byte_;
-    candidate.price = excess_ms / std::max(candidate.relief_ms, kLeastGainMs);
+    candidate.cost = excess_ms / std::max(candidate.relief_ms, kLeastGainMs);
     candidates_.insert(candidate);
     newest_ = candidate;
   }

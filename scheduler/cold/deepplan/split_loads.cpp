@@ -7,6 +7,7 @@
 #include "hios/base/error.h"
 #include "scheduler/cold/loads.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // "Parallel transmission": one half of the parameters goes to the device, the other half to a
 // second device at the same time, and from there on by the faster link between the two (DeepPlan,
@@ -89,7 +90,7 @@ bool add_split_lanes(const Plan& plan, const std::vector<OpId>& uses, StoreId di
     }
     weights.lanes[1].push_back({uses[u], around, *plan.second});
     weights.lanes[2].push_back({uses[u], *plan.second, plan.device});
-    bytes += graph.op(uses[u]).parameter_bytes;
+    bytes = saturating_sum(bytes, graph.op(uses[u]).parameter_bytes);
   }
   std::erase_if(weights.lanes, [](const Lane& lane) { return lane.empty(); });
   const Bytes limit = platform.device(*plan.second).memory_bytes;
@@ -105,10 +106,10 @@ Split split_named(std::string_view name) {
   throw InputError("deepplan: split is none, halves or interleaved, not " + quote(name));
 }
 
-bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second) {
+bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second, Bytes bytes) {
   const Topology& topology = *platform.topology();
-  const auto direct = nearest_store(platform, device, 0),
-             around = nearest_store(platform, second, 0);
+  const auto direct = nearest_store(platform, device, bytes);
+  const auto around = nearest_store(platform, second, bytes);
   if (second == device || !direct || !around || !topology.find(second, device)) return false;
   const RouteId own = *topology.find(*direct, device), other = *topology.find(*around, second);
   const double fastest = std::max(topology.alone_gb_per_s(own), topology.alone_gb_per_s(other));

@@ -31,8 +31,9 @@ struct Plan {
 
 /// Returns true if the second device can pass parameters on: a route leads to it from a store, and
 /// from it to the device; and no bus that it shares with the device's own route from a store is as
-/// slow as one of the two routes alone, since then nothing is gained.
-bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second);
+/// slow as one of the two routes alone, since then nothing is gained. `bytes`: of all parameters,
+/// by which a device's store is the nearest.
+bool can_pass_on(const Platform& platform, DeviceId device, DeviceId second, Bytes bytes);
 
 /// Returns the schedule of a plan: lanes in the order of use, from the nearest store to the device,
 /// to the second device, and from there to the device. Returns nothing where the second device has

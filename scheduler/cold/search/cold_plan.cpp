@@ -10,6 +10,7 @@
 #include "hios/evaluate/simulate.h"
 #include "scheduler/cold/loads.h"
 #include "scheduler/cold/search/stage_order.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // Loads from stores wait for nothing but their lane, and loads from devices for loads from stores,
 // so no lanes wait for each other. Nothing is evicted: a device has room for all that it ever
@@ -20,7 +21,7 @@ namespace hios::scheduler::cold {
 PlanProblem::PlanProblem(const CostModel& costs)
     : graph_(&costs.graph()), costs_(&costs), sets_(*graph_), unit_of_(graph_->size()) {
   Bytes bytes = 0;
-  for (const ParameterSets::Set& set : sets_.sets()) bytes += set.size_bytes;
+  for (const ParameterSets::Set& set : sets_.sets()) bytes = saturating_sum(bytes, set.size_bytes);
   for (std::size_t d = 0; d < devices(); ++d) {
     stores_.push_back(nearest_store(platform(), DeviceId(d), bytes));
   }
@@ -97,7 +98,7 @@ class PlanWriter {
     const bool alone = stage.groups.size() == 1 && stage.groups.front().size() == 1;
     for (const Group& group : stage.groups) {
       for (const OpId op : group) {
-        used_bytes_[device.index()] += problem_.graph().op(op).memory_bytes;
+        use_bytes(device, problem_.graph().op(op).memory_bytes);
         const auto set = problem_.sets().of(op);
         if (!set) continue;
         if (alone && plan_.in_place[op.index()] && problem_.can_read_in_place(op, device)) {
@@ -151,7 +152,12 @@ class PlanWriter {
     RouteLanes& route = lanes_[{from, together ? problem_.sharing(to) : to}];
     route.lanes.resize(plan_.lanes_of_route);
     route.lanes[route.next++ % plan_.lanes_of_route].push_back({of, from, to});
-    used_bytes_[to.index()] += problem_.sets().sets()[set].size_bytes;
+    use_bytes(to, problem_.sets().sets()[set].size_bytes);
+  }
+
+  void use_bytes(DeviceId device, Bytes bytes) {
+    Bytes& used = used_bytes_[device.index()];
+    used = saturating_sum(used, bytes);
   }
 
   bool has_room() const {

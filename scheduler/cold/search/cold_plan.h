@@ -70,9 +70,9 @@ struct ColdPlan {
   std::size_t lanes_of_route = 1;
 };
 
-/// Returns the plan of a schedule: its stages, its reads in place, devices that pass parameters on,
-/// and loads in the order of each lane's ends. Evictions and several stores for a device have no
-/// place in a plan, so that its schedule may differ.
+/// Returns the plan of a schedule: its stages, its reads in place and devices that pass parameters
+/// on. Loads are in the order of use, whatever theirs was; evictions and several stores for a
+/// device have no part in a plan. So the plan's schedule may be longer or shorter.
 ColdPlan plan_of(const PlanProblem& problem, const Schedule& schedule);
 
 /// Returns the schedule of a plan; nothing where a route, a time or room is missing.

@@ -1,6 +1,7 @@
 #include "scheduler/cold/sortinghat/efficient_mip.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "scheduler/cold/sortinghat/submodel_solver.h"
 #include "scheduler/cold/sortinghat/submodels.h"
 #include "scheduler/list/requirements.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // Tarnawski, Phanishayee, Devanur, Mahajan and Paravecino, "Efficient Algorithms for Device
 // Placement of DNN Graph Operators", as the SortingHat paper compares with it: model parallelism
@@ -33,7 +35,9 @@ class EfficientMip {
         options_(options),
         context_(context),
         solver_(options, context),
+        half_(context.deadline.half()),
         paths_(graph_, problem.costs(), {.mean_speeds = true}),
+        nothing_(graph_, problem.costs(), paths_, static_cast<std::size_t>(options.integer("q"))),
         used_bytes_(problem.platform().size(), 0),
         held_(problem.platform().size()) {}
 
@@ -45,7 +49,7 @@ class EfficientMip {
     std::vector<std::vector<OpId>> order(problem_.platform().size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const SubmodelProblem alone = submodel_alone(parts[i]);
-      auto found = SubmodelSolver::greedy(alone);
+      auto found = SubmodelSolver::greedy(alone, half_);
       if (!found) {
         throw InputError("efficient-mip: labels and memory leave no device for the submodel of '" +
                          printable(graph_.op(parts[i].front()).name) +
@@ -63,16 +67,19 @@ class EfficientMip {
   }
 
  private:
+  /// Throws InputError where devices that can run an operator differ in its time.
   void require_equal_devices() const {
     const CostModel& costs = problem_.costs();
     for (const OpId op : graph_.topological()) {
-      for (std::size_t d = 1; d < problem_.platform().size(); ++d) {
-        if (costs.operator_ms(op, DeviceId(d)) == costs.operator_ms(op, DeviceId(0))) continue;
+      std::optional<DeviceId> first;
+      for (std::size_t d = 0; d < problem_.platform().size(); ++d) {
+        if (!costs.can_run(op, DeviceId(d))) continue;
+        if (!first) first = DeviceId(d);
+        if (costs.operator_ms(op, DeviceId(d)) == costs.operator_ms(op, *first)) continue;
         throw InputError("efficient-mip is for devices of one speed, and '" +
                          printable(graph_.op(op).name) + "' takes another time on '" +
                          printable(problem_.platform().device(DeviceId(d)).name) + "' than on '" +
-                         printable(problem_.platform().device(DeviceId(0)).name) +
-                         "'; take sortinghat");
+                         printable(problem_.platform().device(*first).name) + "'; take sortinghat");
       }
     }
   }
@@ -80,9 +87,7 @@ class EfficientMip {
   /// Returns a submodel that nothing comes before. Its operators bring their parameters along: they
   /// count for memory, and nothing else.
   SubmodelProblem submodel_alone(const std::vector<OpId>& operators) const {
-    const PlannedSubmodels nothing(graph_, problem_.costs(), paths_,
-                                   static_cast<std::size_t>(options_.integer("q")));
-    SubmodelProblem alone = nothing.next(operators);
+    SubmodelProblem alone = nothing_.next(operators);
     std::erase_if(alone.edges, [&](const auto& edge) { return !alone.is_operator(edge.first); });
     alone.parameters.clear();
     alone.bytes.resize(operators.size());
@@ -90,7 +95,7 @@ class EfficientMip {
     for (std::size_t v = 0; v < operators.size(); ++v) {
       alone.operators[v].reads.reset();
       alone.operators[v].in_place_ms = alone.operators[v].loaded_ms;
-      alone.bytes[v] += graph_.op(operators[v]).parameter_bytes;
+      alone.bytes[v] = saturating_sum(alone.bytes[v], graph_.op(operators[v]).parameter_bytes);
       for (double& ms : alone.copy_ms[v]) ms *= kTwiceAsFast;
     }
     for (std::size_t d = 0; d < alone.devices; ++d) {
@@ -110,11 +115,11 @@ class EfficientMip {
         if (assignment.subgraph[v] != j) continue;
         const OpId op = alone.operators[v].op;
         order[device].push_back(op);
-        used_bytes_[device] += graph_.op(op).memory_bytes;
+        use_bytes(device, graph_.op(op).memory_bytes);
         // Shared parameters are there once.
         const std::string& shared = graph_.op(op).parameters;
         if (shared.empty() || held_[device].insert(shared).second) {
-          used_bytes_[device] += graph_.op(op).parameter_bytes;
+          use_bytes(device, graph_.op(op).parameter_bytes);
         }
         const std::string& label = graph_.op(op).colocate;
         if (!label.empty()) labels_.emplace_back(label, device);
@@ -122,12 +127,18 @@ class EfficientMip {
     }
   }
 
+  void use_bytes(std::size_t device, Bytes bytes) {
+    used_bytes_[device] = saturating_sum(used_bytes_[device], bytes);
+  }
+
   const Problem& problem_;
   const Graph& graph_;
   const Options& options_;
   const Context& context_;
   const SubmodelSolver solver_;
+  const Deadline half_;  ///< of the greedy search
   const Paths paths_;
+  const PlannedSubmodels nothing_;           ///< no submodel before
   std::vector<Bytes> used_bytes_;            // by device
   std::vector<std::set<std::string>> held_;  // by device, shared parameters
   std::vector<std::pair<std::string, std::size_t>> labels_;

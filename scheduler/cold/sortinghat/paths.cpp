@@ -4,7 +4,9 @@
 #include <cmath>
 #include <span>
 
+#include "scheduler/cold/loads.h"
 #include "scheduler/structures/numbers.h"
+#include "scheduler/structures/saturating_sum.h"
 
 // The constants of Table 1 (Namkoong et al., "SortingHat"). The paper has one DRAM and PCIe buses;
 // a platform here has stores and routes over any buses. Its ParentPCIe are sets of devices of which
@@ -40,22 +42,34 @@ bool uses(std::span<const BusId> over, BusId bus) {
 Paths::Paths(const Graph& graph, const CostModel& costs, const PathRules& rules)
     : graph_(graph), costs_(costs), topology_(*costs.platform().topology()), rules_(rules) {
   find_stores();
+  find_labels();
   find_buses();
 }
 
 void Paths::find_stores() {
   Bytes bytes = 0;
-  for (const Operator& op : graph_.operators()) bytes += op.parameter_bytes;
+  for (const Operator& op : graph_.operators()) bytes = saturating_sum(bytes, op.parameter_bytes);
   for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
-    stores_.emplace_back();
-    double least_ms = kInfinity;
-    for (std::size_t s = 0; s < topology_.stores().size(); ++s) {
-      const auto route = topology_.find(StoreId(s), DeviceId(d));
-      if (!route || topology_.alone_ms(*route, bytes) >= least_ms) continue;
-      least_ms = topology_.alone_ms(*route, bytes);
-      stores_.back() = StoreId(s);
+    stores_.push_back(nearest_store(costs_.platform(), DeviceId(d), bytes));
+  }
+}
+
+void Paths::find_labels() {
+  const std::size_t devices = costs_.platform().size();
+  for (std::size_t v = 0; v < graph_.size(); ++v) {
+    const std::string& label = graph_.op(OpId(v)).colocate;
+    if (label.empty()) continue;
+    std::vector<bool>& able = able_.try_emplace(label, devices, true).first->second;
+    for (std::size_t d = 0; d < devices; ++d) {
+      if (!costs_.can_run(OpId(v), DeviceId(d))) able[d] = false;
     }
   }
+}
+
+/// Returns true if the device can run the operator and all others of its label.
+bool Paths::can_run(OpId op, std::size_t device) const {
+  const auto label = able_.find(graph_.op(op).colocate);
+  return label == able_.end() ? costs_.can_run(op, DeviceId(device)) : label->second[device];
 }
 
 bool Paths::slow_each_other(std::size_t a, std::size_t b) const {
@@ -129,7 +143,7 @@ std::vector<double> Paths::of_pairs(std::vector<double> ms) const {
 std::vector<double> Paths::loaded_ms(OpId op) const {
   std::vector<double> ms;
   for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
-    ms.push_back(costs_.can_run(op, DeviceId(d)) ? costs_.operator_ms(op, DeviceId(d)) : kInfinity);
+    ms.push_back(can_run(op, d) ? costs_.operator_ms(op, DeviceId(d)) : kInfinity);
   }
   return of_devices(std::move(ms));
 }
@@ -140,7 +154,7 @@ std::vector<double> Paths::in_place_ms(OpId op) const {
   for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
     const auto given = hios::in_place_ms(graph_.op(op), costs_.platform().device(DeviceId(d)));
     ms.push_back(kInfinity);
-    if (!given || !stores_[d] || !costs_.can_run(op, DeviceId(d))) continue;
+    if (!given || !stores_[d] || !can_run(op, d)) continue;
     const RouteId route = *topology_.find(*stores_[d], DeviceId(d));
     ms.back() = std::max(*given, topology_.alone_ms(route, in_place_bytes(graph_.op(op))));
     // Section 3.4 takes the worst of PCIe contention.

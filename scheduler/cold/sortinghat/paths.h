@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hios/evaluate/cost_model.h"
@@ -32,7 +34,8 @@ class Paths {
   const std::vector<std::size_t>& bus_of() const { return bus_of_; }
   std::size_t buses() const { return buses_; }
 
-  /// Return times by device.
+  /// Return times by device. Those of an operator are infinity where some operator of its label
+  /// cannot run.
   std::vector<double> loaded_ms(OpId op) const;
   std::vector<double> in_place_ms(OpId op) const;
   std::vector<double> load_ms(Bytes bytes) const;
@@ -43,7 +46,9 @@ class Paths {
 
  private:
   void find_stores();
+  void find_labels();
   void find_buses();
+  bool can_run(OpId op, std::size_t device) const;
   bool slow_each_other(std::size_t a, std::size_t b) const;
   std::size_t sharing_bus(std::size_t device) const;
   bool is_direct(std::size_t from, std::size_t to) const;
@@ -54,8 +59,9 @@ class Paths {
   const CostModel& costs_;
   const Topology& topology_;
   PathRules rules_;
-  std::vector<std::optional<StoreId>> stores_;  // by device
-  std::vector<std::size_t> bus_of_;             // by device
+  std::vector<std::optional<StoreId>> stores_;     // by device
+  std::map<std::string, std::vector<bool>> able_;  // by label, then device
+  std::vector<std::size_t> bus_of_;                // by device
   std::size_t buses_ = 0;
 };
 

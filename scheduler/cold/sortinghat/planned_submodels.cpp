@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "scheduler/structures/saturating_sum.h"
+
 // The state between two submodels (Table 1: PrevDTFin, PrevSGFin, PrevM, FixedNodes), by the MILP's
 // own times, and the schedule that the solutions become:
 //  - The operators of a device run one by one: subgraph by subgraph, within one in topological
@@ -188,7 +190,7 @@ void PlannedSubmodels::fix_memory(const SubmodelProblem& problem,
   std::set<std::pair<std::size_t, SubgraphId>> copies;
   for (std::size_t n = 0; n < problem.fixed_node(0); ++n) {
     const SubgraphId j = assignment.subgraph[n];
-    if (j > 0) used_bytes_[problem.device_of(j)] += problem.bytes[n];
+    if (j > 0) use_bytes(problem.device_of(j), problem.bytes[n]);
   }
   for (const auto& [from, to] : problem.edges) {
     const SubgraphId j = assignment.subgraph[to];
@@ -196,8 +198,12 @@ void PlannedSubmodels::fix_memory(const SubmodelProblem& problem,
     const std::size_t at = problem.is_fixed(from)
                                ? problem.fixed[from - problem.fixed_node(0)].device
                                : problem.device_of(assignment.subgraph[from]);
-    if (at != problem.device_of(j)) used_bytes_[problem.device_of(j)] += problem.bytes[from];
+    if (at != problem.device_of(j)) use_bytes(problem.device_of(j), problem.bytes[from]);
   }
+}
+
+void PlannedSubmodels::use_bytes(std::size_t device, Bytes bytes) {
+  used_bytes_[device] = saturating_sum(used_bytes_[device], bytes);
 }
 
 Schedule PlannedSubmodels::schedule(LaneOrder order) const {

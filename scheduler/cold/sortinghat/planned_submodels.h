@@ -59,6 +59,7 @@ class PlannedSubmodels {
   void fix_loads(const SubmodelProblem& problem, const SubmodelAssignment& assignment,
                  const SubmodelTimes& times);
   void fix_memory(const SubmodelProblem& problem, const SubmodelAssignment& assignment);
+  void use_bytes(std::size_t device, Bytes bytes);
   OpId first_reader(std::size_t set) const { return sets_.sets()[set].operators.front(); }
 
   const Graph& graph_;

@@ -41,45 +41,56 @@ class SortingHat {
         graph_(problem.graph()),
         options_(options),
         context_(context),
-        solver_(options, context),
+        half_(context.deadline.half()),
         paths_(graph_, problem.costs(),
                {options.boolean("own_bus"), options.boolean("mean_speeds"),
                 options.string("contention") == "paper"}) {}
 
   ScheduleResult run() {
-    const SubmodelLimits limits{static_cast<std::size_t>(options_.integer("ndom")),
-                                static_cast<std::size_t>(options_.integer("most_operators"))};
-    const std::vector<std::vector<OpId>> parts = submodels(graph_, limits);
-    try {
-      plan(parts, false);
-      plan(parts, true);
-    } catch (const InputError& refusal) {
-      refusal_ = refusal;
-    }
-    consider_pipelined();
-    if (!shortest_) throw *refusal_;
+    const SubmodelSolver solver(options_, context_);
+    Schedule schedule = shortest(&solver);
     const bool timed_out = context_.deadline.expired();
-    return complete(std::move(*shortest_), timed_out ? Outcome::kTimeLimit : Outcome::kFeasible,
+    return complete(std::move(schedule), timed_out ? Outcome::kTimeLimit : Outcome::kFeasible,
                     problem_, options_, context_);
   }
 
+  /// Returns the shortest schedule; without a solver, of the greedy one and that of `pipelined`.
+  Schedule shortest(const SubmodelSolver* solver) {
+    const SubmodelLimits limits{static_cast<std::size_t>(options_.integer("ndom")),
+                                static_cast<std::size_t>(options_.integer("most_operators"))};
+    const std::vector<std::vector<OpId>> parts = submodels(graph_, limits);
+    consider_pipelined();
+    try {
+      plan(parts, nullptr);
+      if (solver && !is_late()) plan(parts, solver);
+    } catch (const InputError& refusal) {
+      refusal_ = refusal;
+    }
+    if (!shortest_) throw *refusal_;
+    return std::move(*shortest_);
+  }
+
  private:
+  /// Returns true once the time is over and there is some schedule.
+  bool is_late() const { return shortest_ && context_.deadline.expired(); }
+
   void report(const std::string& line) const {
     if (context_.progress) context_.progress(line);
   }
 
   /// Plans all submodels, greedily or by the MILP, and considers the schedules.
-  void plan(const std::vector<std::vector<OpId>>& parts, bool solve) {
+  void plan(const std::vector<std::vector<OpId>>& parts, const SubmodelSolver* solver) {
     PlannedSubmodels planned(graph_, problem_.costs(), paths_,
                              static_cast<std::size_t>(options_.integer("q")));
     std::size_t proved = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!solver && is_late()) return;
       const SubmodelProblem next = planned.next(parts[i]);
-      auto found = SubmodelSolver::greedy(next);
+      auto found = SubmodelSolver::greedy(next, half_);
       if (!found) refuse(parts[i].front());
-      if (solve) {
+      if (solver) {
         report("submodel " + std::to_string(i + 1) + " of " + std::to_string(parts.size()));
-        solver_.improve(*found, next, parts.size() - i);
+        solver->improve(*found, next, parts.size() - i);
         proved += found->proved;
       }
       planned.fix(next, found->assignment, found->times);
@@ -90,11 +101,11 @@ class SortingHat {
     if (lanes != "round-robin") {
       least_ms = std::min(least_ms, consider(planned.schedule(LaneOrder::kUse)));
     }
-    report((solve ? "the programs predict " : "greedily, the programs' model predicts ") +
+    report((solver ? "the programs predict " : "greedily, the programs' model predicts ") +
            in_ms(planned.latency_ms()) + ", simulated " + in_ms(least_ms) +
-           (solve ? "; " + std::to_string(proved) + " of " + std::to_string(parts.size()) +
-                        " submodels proved"
-                  : ""));
+           (solver ? "; " + std::to_string(proved) + " of " + std::to_string(parts.size()) +
+                         " submodels proved"
+                   : ""));
   }
 
   double consider(Schedule schedule) {
@@ -125,7 +136,7 @@ class SortingHat {
   const Graph& graph_;
   const Options& options_;
   const Context& context_;
-  const SubmodelSolver solver_;
+  const Deadline half_;  ///< of the greedy search
   const Paths paths_;
   std::optional<Schedule> shortest_;
   std::optional<InputError> refusal_;  // why there is no schedule
@@ -155,6 +166,11 @@ ScheduleResult schedule_sortinghat(const Problem& problem, const Options& option
   sortinghat::require_solvable(problem, options, "sortinghat");
   sortinghat::check_words(options);
   return sortinghat::SortingHat(problem, options, context).run();
+}
+
+Schedule greedy_submodels(const Problem& problem, const Options& options, const Context& context) {
+  sortinghat::require_submodels(problem, options, "sortinghat");
+  return sortinghat::SortingHat(problem, options, context).shortest(nullptr);
 }
 
 }  // namespace hios::scheduler

@@ -15,4 +15,8 @@ namespace hios::scheduler {
 ScheduleResult schedule_sortinghat(const Problem& problem, const Options& options,
                                    const Context& context);
 
+/// Returns the greedy schedule that the programs start from, or that of `pipelined` where that is
+/// shorter, or the deadline expires. Needs no solver. Throws InputError as schedule_sortinghat().
+Schedule greedy_submodels(const Problem& problem, const Options& options, const Context& context);
+
 }  // namespace hios::scheduler

@@ -11,7 +11,8 @@
 // come over that device's bus, over another's (and are copied), or stay in the store. Devices that
 // have one subgraph left get all that follows in it, so a second search limits how early an
 // operator may use a late subgraph. Both searches run on all devices and on each alone; the best
-// counts. The cost is operators × devices² evaluations, each linear in edges and subgraphs.
+// counts. The cost is operators × devices² evaluations, each linear in edges and subgraphs; on one
+// device, operators × devices. So a search that is late begins with devices alone.
 //
 // Test: tests/scheduler/cold/sortinghat/submodel_test.cpp
 
@@ -105,7 +106,8 @@ class Greedy {
 
 }  // namespace
 
-std::optional<SubmodelAssignment> greedy_assignment(const SubmodelProblem& problem) {
+std::optional<SubmodelAssignment> greedy_assignment(const SubmodelProblem& problem,
+                                                    const Deadline& deadline) {
   std::optional<SubmodelAssignment> best;
   std::optional<SubmodelTimes> least;
   const auto consider = [&](std::optional<std::size_t> only, bool paced) {
@@ -116,9 +118,14 @@ std::optional<SubmodelAssignment> greedy_assignment(const SubmodelProblem& probl
     best = std::move(found);
     least = std::move(times);
   };
+  const bool late = deadline.expired();
   for (const bool paced : {false, true}) {
-    consider({}, paced);
-    for (std::size_t d = 0; d < problem.devices; ++d) consider(d, paced);
+    if (!late) consider({}, paced);
+    for (std::size_t d = 0; d < problem.devices; ++d) {
+      if (best && deadline.expired()) return best;
+      consider(d, paced);
+    }
+    if (late && !best) consider({}, paced);
   }
   return best;
 }

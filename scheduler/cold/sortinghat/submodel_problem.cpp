@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/structures/saturating_sum.h"
+
 // The MILP's times are those of a longest path over subgraphs: with the assignment given, all of
 // (12) to (22) are lower bounds by others. The program's start is computed here, and so is what its
 // solution is worth, since solvers work to a tolerance.
@@ -46,7 +48,7 @@ class Evaluation {
       const SubgraphId j = of(problem_.parameter_node(p));
       if (j == kUnplaced || j == 0) continue;
       loads_ms[j] += problem_.parameters[p].load_ms[problem_.device_of(j)];
-      used_bytes_[problem_.device_of(j)] += problem_.bytes[problem_.parameter_node(p)];
+      use_bytes(problem_.device_of(j), problem_.parameter_node(p));
     }
     times_.loads_end_ms.assign(problem_.subgraphs() + 1, 0);
     for (std::size_t bus = 0; bus < problem_.bus_free_ms.size(); ++bus) {
@@ -66,7 +68,7 @@ class Evaluation {
       if (of(v) == 0) return false;  // (4)
       duration_ms_[of(v)] += problem_.operator_ms(v, of(v));
       if (!std::isfinite(duration_ms_[of(v)])) return false;
-      used_bytes_[device_of(v)] += problem_.bytes[v];
+      use_bytes(device_of(v), v);
       const auto& reads = problem_.operators[v].reads;
       // (5), for each reader by itself: parameters in the store suffice where it reads in place.
       if (reads && !problem_.in_place(of(v)) && !problem_.is_fixed(*reads) && of(*reads) == 0) {
@@ -99,9 +101,13 @@ class Evaluation {
       const std::size_t device = problem_.device_of(j);
       if (device_of(from) == device) continue;
       duration_ms_[j] += problem_.copy(from, device_of(from), device);
-      used_bytes_[device] += problem_.bytes[from];
+      use_bytes(device, from);
     }
     return std::ranges::all_of(duration_ms_, [](double ms) { return std::isfinite(ms); });
+  }
+
+  void use_bytes(std::size_t device, std::size_t node) {
+    used_bytes_[device] = saturating_sum(used_bytes_[device], problem_.bytes[node]);
   }
 
   bool fits() const {  // (11)

@@ -52,6 +52,23 @@ SubmodelProgram::SubmodelProgram(const SubmodelProblem& problem, const SubmodelT
   add_bounds();
 }
 
+/// Counts what grows fastest: z in (6) to (8), and copies in (10).
+std::size_t SubmodelProgram::least_terms(const SubmodelProblem& problem) {
+  const std::size_t subgraphs = problem.subgraphs(), others = problem.devices - 1;
+  std::vector<bool> used(problem.nodes(), false);
+  std::size_t tensors = 0;  // edges between operators
+  for (const auto& [from, to] : problem.edges) {
+    used[from] = true;
+    tensors += problem.is_operator(from);
+  }
+  std::size_t copies = 0;
+  for (std::size_t n = 0; n < problem.fixed_node(0); ++n) {
+    if (!used[n]) continue;
+    copies += others * (problem.is_operator(n) ? subgraphs : subgraphs / 2);
+  }
+  return subgraphs * (problem.operators.size() + 3 * tensors) + 3 * copies;
+}
+
 void SubmodelProgram::row(double lower, Terms terms, double upper) {
   std::map<Column, double> sums;  // a column may stand on both sides of an equation
   for (const auto& term : terms) {

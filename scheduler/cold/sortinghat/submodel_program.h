@@ -16,6 +16,9 @@ class SubmodelProgram {
   /// Programs with more terms keep a solver busy far beyond its deadline.
   static constexpr std::size_t kMostTerms = 200'000;
 
+  /// Returns a number of terms that no program of the submodel is below, without building one.
+  static std::size_t least_terms(const SubmodelProblem& problem);
+
   /// REQUIRES: the times of an assignment of all nodes.
   SubmodelProgram(const SubmodelProblem& problem, const SubmodelTimes& known);
 

@@ -18,15 +18,10 @@
 
 namespace hios::scheduler::sortinghat {
 
-void require_solvable(const Problem& problem, const Options& options,
-                      const std::string& algorithm) {
+void require_submodels(const Problem& problem, const Options& options,
+                       const std::string& algorithm) {
   if (!problem.platform().topology()) {
     throw InputError(algorithm + " loads parameters, and the platform has no routes for them");
-  }
-  if (milp::solvers().empty()) {
-    throw InputError(algorithm +
-                     " needs a solver of linear programs, and this build found none: install HiGHS "
-                     "or Cbc, and build again");
   }
   const std::int64_t q = options.integer("q");
   if (q % 2 != 0) {
@@ -36,11 +31,22 @@ void require_solvable(const Problem& problem, const Options& options,
   require_placeable(problem.graph(), problem.costs(), algorithm);
 }
 
+void require_solvable(const Problem& problem, const Options& options,
+                      const std::string& algorithm) {
+  require_submodels(problem, options, algorithm);
+  if (milp::solvers().empty()) {
+    throw InputError(algorithm +
+                     " needs a solver of linear programs, and this build found none: install HiGHS "
+                     "or Cbc, and build again");
+  }
+}
+
 SubmodelSolver::SubmodelSolver(const Options& options, const Context& context)
     : options_(options), context_(context), solver_(milp::solver_named(options.string("solver"))) {}
 
-std::optional<SolvedSubmodel> SubmodelSolver::greedy(const SubmodelProblem& problem) {
-  auto assignment = greedy_assignment(problem);
+std::optional<SolvedSubmodel> SubmodelSolver::greedy(const SubmodelProblem& problem,
+                                                     const Deadline& deadline) {
+  auto assignment = greedy_assignment(problem, deadline);
   if (!assignment) return {};
   SubmodelTimes times = *times_of(problem, *assignment);
   return SolvedSubmodel{std::move(*assignment), std::move(times)};
@@ -52,8 +58,10 @@ void SubmodelSolver::improve(SolvedSubmodel& found, const SubmodelProblem& probl
   const auto report = [&](const std::string& line) {
     if (context_.progress) context_.progress(line);
   };
+  const char* const too_large = "the program of a submodel is too large; it stays greedy";
+  if (SubmodelProgram::least_terms(problem) > SubmodelProgram::kMostTerms) return report(too_large);
   const SubmodelProgram program(problem, found.times);
-  if (program.too_large()) return report("the program of a submodel is too large; it stays greedy");
+  if (program.too_large()) return report(too_large);
   milp::Limits limits;
   limits.nodes = options_.integer("nodes");
   const double share_s = context_.deadline.seconds_left() / static_cast<double>(left);

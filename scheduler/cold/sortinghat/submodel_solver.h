@@ -11,8 +11,11 @@
 
 namespace hios::scheduler::sortinghat {
 
-/// Throws InputError, which names the algorithm, without a topology, without a solver, where the
-/// option `q` is odd, and where some operator can be on no device.
+/// Throws InputError, which names the algorithm, without a topology, where the option `q` is odd,
+/// and where some operator can be on no device.
+void require_submodels(const Problem& problem, const Options& options,
+                       const std::string& algorithm);
+/// Throws InputError as require_submodels() does, and without a solver.
 void require_solvable(const Problem& problem, const Options& options, const std::string& algorithm);
 
 /// The schedule of one submodel.
@@ -29,8 +32,10 @@ class SubmodelSolver {
   /// has no such solver.
   SubmodelSolver(const Options& options, const Context& context);
 
-  /// Returns the greedy solution; nothing where it finds none.
-  static std::optional<SolvedSubmodel> greedy(const SubmodelProblem& problem);
+  /// Returns the greedy solution; nothing where it finds none. Once the deadline has expired, it is
+  /// the first one found.
+  static std::optional<SolvedSubmodel> greedy(const SubmodelProblem& problem,
+                                              const Deadline& deadline);
   /// Takes the MILP's solution where that is better. `left`: submodels that share the time that is
   /// left, this one included.
   void improve(SolvedSubmodel& found, const SubmodelProblem& problem, std::size_t left) const;

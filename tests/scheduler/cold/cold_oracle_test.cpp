@@ -163,7 +163,7 @@ TEST(ColdOracle, NoAlgorithmIsBetterThanBruteForceAndNoBoundAboveIt) {
     const double least_ms = BruteForce(graph, costs).least_ms();
     const double slack_ms = kRoundingOfFlows * (1 + least_ms);
     const LowerBound resident_bound = lower_bound(graph, costs);
-    const LowerBound bound = with_loads_bound(graph, costs, resident_bound);
+    const LowerBound bound = cold_start_bound(graph, costs);
     EXPECT_LE(bound.ms, least_ms + slack_ms) << bound.name;
 
     const Problem problem(costs, Objective::kColdStart);

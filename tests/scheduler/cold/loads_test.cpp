@@ -155,8 +155,12 @@ TEST(ColdStarts, TheBoundOfLoadsCountsEachSetOnceAndTheLeastRest) {
   const std::vector<Resident> resident = {{OpId(1), DeviceId(0)}};
   EXPECT_NEAR(cold_start_bounds(graph, costs, resident).front().ms, 1 + 3, 1e-6);
   // b's 4 MB take 4 ms over any route, and then b and c run.
-  EXPECT_NEAR(with_loads_bound(graph, costs, {1, "work"}).ms, 4 + 1 + 3, 1e-6);
-  EXPECT_EQ(with_loads_bound(graph, costs, {9, "work"}).name, "work");
+  EXPECT_NEAR(cold_start_bound(graph, costs).ms, 4 + 1 + 3, 1e-6);
+  // With b and the shared set on devices, what is left is the bound for resident parameters.
+  const std::vector<Resident> all = {{OpId(0), DeviceId(0)}, {OpId(1), DeviceId(0)}};
+  const LowerBound resident_bound = lower_bound(graph, costs);
+  EXPECT_EQ(cold_start_bound(graph, costs, {}, all).ms, resident_bound.ms);
+  EXPECT_EQ(cold_start_bound(graph, costs, {}, all).name, resident_bound.name);
 }
 
 TEST(ColdStarts, AnOperatorFasterInPlaceIsRefused) {
@@ -165,11 +169,8 @@ TEST(ColdStarts, AnOperatorFasterInPlaceIsRefused) {
   const Graph graph("one", {op}, {});
   const Platform here = platform();
   const CostModel costs = CostModel::from_graph(graph, here);
-  test::expect_error<InputError>(
-      [&] {
-        with_loads_bound(graph, costs, {0, "none"});
-      },
-      {"operator 'a' takes less on 'gpu0' in place"});
+  test::expect_error<InputError>([&] { cold_start_bound(graph, costs); },
+                                 {"operator 'a' takes less on 'gpu0' in place"});
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "hios/evaluate/validate.h"
 #include "scheduler/cold/cold_start.h"
 #include "scheduler/cold/search/plan_moves.h"
+#include "scheduler/cold/sortinghat/sortinghat.h"
 #include "scheduler/registry.h"
 #include "support/graphs/cold_cases.h"
 #include "support/graphs/dag_generator.h"
@@ -96,6 +97,31 @@ TEST(ColdSearch, BestIsNeverLongerThanAnyOther) {
       if (algorithm.objective == Objective::kThroughput) continue;
       EXPECT_LE(best.latency_ms, run_cold(algorithm.name, here, seed).latency_ms) << algorithm.name;
     }
+    for (const char* split : {"split=none", "split=interleaved"}) {
+      EXPECT_LE(best.latency_ms, run_cold("deepplan", here, seed, split).latency_ms) << split;
+    }
+    const CostModel costs = CostModel::from_graph(here.graph, here.platform);
+    const Schedule greedy =
+        greedy_submodels(Problem(costs, Objective::kColdStart),
+                         Options(built_in().find("sortinghat").options), without_bound(seed));
+    EXPECT_LE(best.latency_ms, simulate(here.graph, greedy, costs).latency_ms);
+  }
+}
+
+TEST(ColdSearch, AnExpiredDeadlineEndsDeepplanAndBest) {
+  const SearchCase here = search_case(7, 12, 1);
+  const CostModel costs = CostModel::from_graph(here.graph, here.platform);
+  Context context = without_bound(7);
+  context.deadline = Deadline([] { return true; });
+  for (const std::string name : {"deepplan", "best"}) {
+    const Algorithm& algorithm = built_in().find(name);
+    const ScheduleResult result =
+        schedule_cold_start(algorithm, Problem(costs, Objective::kColdStart),
+                            Options(algorithm.options), context, {0, "none"});
+    EXPECT_EQ(result.outcome, Outcome::kTimeLimit) << name;
+    const auto findings =
+        validate(here.graph, here.platform, result.schedule, Objective::kColdStart);
+    EXPECT_TRUE(findings.empty()) << name;
   }
 }
 

@@ -205,7 +205,7 @@ TEST_P(SortingHat, IsValidAndNoBetterThanBruteForceOnEverySmallDag) {
       const Platform platform = two_on_a_bus(random.uniform(1, 4), one_bus);
       const CostModel costs = CostModel::from_graph(graph, platform);
       Context context;
-      context.bound = with_loads_bound(graph, costs, lower_bound(graph, costs));
+      context.bound = cold_start_bound(graph, costs);
       const ScheduleResult result = run("sortinghat", costs, {"q=2"}, context);
       const double slack_ms = kRoundingOfTimes * (1 + result.latency_ms);
       const auto findings = validate(graph, platform, result.schedule, Objective::kColdStart);
@@ -326,6 +326,56 @@ TEST_P(SortingHat, EfficientMipKnowsNothingOfLoads) {
   const CostModel unlike_costs = CostModel::from_graph(unlike, platform);
   test::expect_error<InputError>([&] { run("efficient-mip", unlike_costs); },
                                  {"efficient-mip", "'b' takes another time on 'gpu1'"});
+}
+
+// sortinghat then has no time for submodels, and takes pipelined's schedule.
+TEST_P(SortingHat, AnExpiredDeadlineEndsBoth) {
+  const Graph graph = fork();
+  const Platform platform = two_on_a_bus(10);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  Context context;
+  context.deadline = Deadline([] { return true; });
+  for (const std::string name : {"sortinghat", "efficient-mip"}) {
+    const ScheduleResult result = run(name, costs, {"q=4"}, context);
+    EXPECT_EQ(result.outcome, Outcome::kTimeLimit) << name;
+    EXPECT_NEAR(result.latency_ms, 11, 1e-6) << name;
+    const auto findings = validate(graph, platform, result.schedule, Objective::kColdStart);
+    EXPECT_TRUE(findings.empty()) << name;
+  }
+}
+
+/// Returns the fork, in which a and b share a label and b can run on gpu1 alone, c on gpu0 alone.
+Graph labelled_fork() {
+  const Graph free = fork();
+  std::vector<Operator> operators(free.operators().begin(), free.operators().end());
+  operators[0].colocate = operators[1].colocate = "both";
+  operators[1].allowed = {"gpu1"};
+  operators[2].allowed = {"gpu0"};
+  return Graph("labelled", std::move(operators), {free.edges().begin(), free.edges().end()});
+}
+
+// a goes to gpu1, though it could run on gpu0. Devices that cannot run an operator do not make it
+// one of another speed.
+TEST_P(SortingHat, BothKeepLabelsOfOperatorsThatOneDeviceRuns) {
+  const Graph graph = labelled_fork();
+  const Platform platform = two_on_a_bus(10);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  for (const std::string name : {"sortinghat", "efficient-mip"}) {
+    for (const char* const most : {"most_operators=1", "most_operators=32"}) {
+      const ScheduleResult result = run(name, costs, {"q=4", most});
+      const auto findings = validate(graph, platform, result.schedule, Objective::kColdStart);
+      EXPECT_TRUE(findings.empty()) << name << ": " << findings.front().text;
+    }
+  }
+}
+
+TEST(ColdPrograms, TheGreedyScheduleKeepsLabelsToo) {
+  const Graph graph = labelled_fork();
+  const Platform platform = two_on_a_bus(10);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const Options options(built_in().find("sortinghat").options);
+  const Schedule greedy = greedy_submodels(Problem(costs, Objective::kColdStart), options, {});
+  EXPECT_TRUE(validate(graph, platform, greedy, Objective::kColdStart).empty());
 }
 
 TEST_P(SortingHat, EfficientMipIsValidOnSubmodelsInARow) {

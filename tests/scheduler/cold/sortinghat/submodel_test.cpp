@@ -80,6 +80,8 @@ TEST_P(Submodel, MilpIsTheBestOfAllAssignments) {
     ASSERT_TRUE(greedy);
     const SubmodelTimes known = *times_of(problem, *greedy);
     const SubmodelProgram program(problem, known);
+    EXPECT_LE(SubmodelProgram::least_terms(problem), program.program().terms);
+    EXPECT_GE(SubmodelProgram::least_terms(problem), problem.subgraphs());
     const std::vector<double> start = program.values(*greedy, known);
     ASSERT_LE(milp::violation(program.program(), start), kFeasible);
 
@@ -93,6 +95,21 @@ TEST_P(Submodel, MilpIsTheBestOfAllAssignments) {
     // Earlier ends of lanes are worth a little latency.
     EXPECT_NEAR(times->latency_ms, least_ms, 2e-4 * (1 + known.latency_ms));
     EXPECT_LE(least_ms, known.latency_ms * (1 + 1e-9));
+  }
+}
+
+// A search that is late ends with its first assignment, of the first device.
+TEST(SubmodelGreedy, IsOfOneDeviceOnceTheDeadlineHasExpired) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Case random_case(seed, 5, 2);
+    const SubmodelProblem problem = random_case.problem();
+    const auto late = greedy_assignment(problem, Deadline([] { return true; }));
+    ASSERT_TRUE(late);
+    EXPECT_TRUE(times_of(problem, *late));
+    for (std::size_t v = 0; v < problem.operators.size(); ++v) {
+      EXPECT_EQ(problem.device_of(late->subgraph[v]), 0u);
+    }
   }
 }
 
