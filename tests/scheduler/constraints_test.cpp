@@ -65,7 +65,7 @@ TEST(Constraints, SchedulesHonourThemOrAreRefused) {
     const ConstrainedProblem problem = constrained(free, 2 + random.below(3), slack, random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
+      if (algorithm.objective == Objective::kColdStart) continue;  // cold_constraints_test
       if (algorithm.exact) continue;
       SCOPED_TRACE(algorithm.name);
       Options options(algorithm.options);
@@ -104,7 +104,7 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     ASSERT_EQ(possible ? first_finding(problem.graph, problem.platform, best.schedule) : "", "");
     impossible += !possible;
     for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
+      if (algorithm.objective == Objective::kColdStart) continue;  // cold_constraints_test
       SCOPED_TRACE(algorithm.name);
       try {
         Options options(algorithm.options);
@@ -203,7 +203,7 @@ TEST(Constraints, MemoryForAllOperatorsButNotForTheirLabelsIsRefusedInOneLine) {
   const CostModel free_costs = CostModel::from_graph(free, platform);
   const CostModel costs = CostModel::from_graph(labelled, platform);
   for (const Algorithm& algorithm : built_in().all()) {
-    if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
+    if (algorithm.objective == Objective::kColdStart) continue;  // cold_constraints_test
     if (algorithm.exact) continue;
     SCOPED_TRACE(algorithm.name);
     const Options options(algorithm.options);
