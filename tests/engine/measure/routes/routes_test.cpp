@@ -175,7 +175,7 @@ TEST(RouteSources, FilesInMemoryAreNotReadDirectly) {
   EXPECT_FALSE(fills_cache(opened)) << "its pages were there before";
 }
 
-// As sysfs has them: a disk with a partition, a volume on it, one on that, and one on two disks.
+// Folders of sysfs: a disk with a partition, a volume on it, one on that, and one on two disks.
 TEST(RouteSources, ADiskIsFoundBelowPartitionsAndVolumes) {
   const test::TemporaryFolder folder;
   const auto& sys = folder.path();
