@@ -163,6 +163,13 @@ void write_results(const PlatformCommand& command, const job::FoundPlatform& fou
 
 }  // namespace
 
+namespace {
+
+/// The measured file has no name that anybody could give.
+bool writes_nothing_that_stays(const std::string&) { return false; }
+
+}  // namespace
+
 po::options_description platform_flags() {
   po::options_description group("Platform", 100, 45);
   group.add_options()(
@@ -170,11 +177,11 @@ po::options_description platform_flags() {
       daily(
           "measure no network, but write the platform of this machine: its GPUs (or ranks), memory "
           "and disks, and the routes between them in GB/s (10^9 bytes a second) and ms"));
-  group.add_options()("topology", input_file("XML"),
+  group.add_options()("topology", input_file("FILE.xml"),
                       "with --write-platform: another machine, from an XML of hwloc (lstopo "
                       "machine.xml); nothing is measured");
   group.add_options()(
-      "disk-folder", value("FOLDER"),
+      "disk-folder", output_folder("FOLDER", writes_nothing_that_stays),
       "with --write-platform: the folder of the file whose reading is measured (the "
       "output's)");
   return group;
