@@ -21,7 +21,7 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kRoundingOfBounds = 1e-6;
+constexpr double kRoundingOfColdBounds = 1e-6;
 
 struct ColdConstraints {
   Graph graph;
@@ -103,7 +103,7 @@ TEST(ColdConstraints, SchedulesKeepThemOrAreRefused) {
         const auto findings =
             validate(here.graph, here.platform, result.schedule, Objective::kColdStart);
         EXPECT_TRUE(findings.empty()) << findings.front().text;
-        EXPECT_GE(result.latency_ms, context.bound->ms - kRoundingOfBounds);
+        EXPECT_GE(result.latency_ms, context.bound->ms - kRoundingOfColdBounds);
         ++made;
       } catch (const InputError& error) {
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
