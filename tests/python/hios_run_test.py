@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -51,8 +52,9 @@ class HiosRun(unittest.TestCase):
         return name
 
     def answers(self, output):
-        """The rows of an output that has been printed: (index, value, share)."""
-        rows = [line.split() for line in output.splitlines() if line.startswith("  ") and line.endswith(" %")]
+        """The rows of an output that has been printed: (index, value, share). Sentences may end with a percentage, too."""
+        rows = [line.split() for line in output.splitlines()
+                if re.fullmatch(r" +\d+ (.* )?-?[\d.]+(e[+-]\d+)? +[\d.]+ %", line)]
         return [(int(row[0]), row[-3], row[-2]) for row in rows]
 
     def expected(self, values, count):
