@@ -15,8 +15,23 @@
 #include "support/message.h"
 #include "support/schema.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace hios::discovery {
 namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+using IgnoredLeaks = __lsan::ScopedDisabler;
+#else
+struct IgnoredLeaks {};
+#endif
+
+class RecordedMachines : public testing::Test {
+  // hwloc itself loses memory, of this machine's devices and of texts that it refuses.
+  [[maybe_unused]] IgnoredLeaks ignored_;
+};
 
 std::string xml_of(const std::string& name) {
   return read_text(std::string(HIOS_SOURCE_DIR "/tests/data/machines/") + name + ".xml", {});
@@ -71,7 +86,7 @@ class Recorded {
 using Names = std::vector<std::string>;
 
 // The server of Namkoong et al., "SortingHat", Fig. 8(a): two cards below each of two switches.
-TEST(RecordedMachines, V100Server) {
+TEST_F(RecordedMachines, V100Server) {
   const Recorded server("v100-server");
   ASSERT_EQ(server.described.platform.size(), 4u);
   const Device& gpu = server.described.platform.device(DeviceId(0));
@@ -95,7 +110,7 @@ TEST(RecordedMachines, V100Server) {
 }
 
 // Fig. 8(c) there: three cards, NVLinks between two of them, peers by PCIe otherwise.
-TEST(RecordedMachines, A6000Workstation) {
+TEST_F(RecordedMachines, A6000Workstation) {
   const Recorded workstation("a6000-workstation");
   ASSERT_EQ(workstation.described.platform.size(), 3u);
   EXPECT_EQ(workstation.stores(), (Names{"dram", "nvme0n1"}));
@@ -112,7 +127,7 @@ TEST(RecordedMachines, A6000Workstation) {
 }
 
 // A node like AWS's p4d.24xlarge: four PCIe switches, which two cards, a disk and an adapter share.
-TEST(RecordedMachines, NvswitchNode) {
+TEST_F(RecordedMachines, NvswitchNode) {
   const Recorded node("nvswitch-node");
   ASSERT_EQ(node.described.platform.size(), 8u);
   EXPECT_EQ(node.stores(), (Names{"dram0", "dram1", "nvme0n1", "nvme1n1", "nvme2n1", "nvme3n1"}));
@@ -133,7 +148,7 @@ TEST(RecordedMachines, NvswitchNode) {
       << "down to the switch again";
 }
 
-TEST(RecordedMachines, Laptop) {
+TEST_F(RecordedMachines, Laptop) {
   const Machine machine = machine_of("laptop");
   EXPECT_EQ(machine.host, "laptop");
   EXPECT_TRUE(machine.gpus.empty());
@@ -151,7 +166,7 @@ TEST(RecordedMachines, Laptop) {
   EXPECT_EQ(laptop.shared("nvme0n1", "cpu0", "dram", "cpu0"), 0);
 }
 
-TEST(RecordedMachines, OtherTextsAreNoMachine) {
+TEST_F(RecordedMachines, OtherTextsAreNoMachine) {
   const std::string xml = xml_of("laptop");
   for (const std::string& text :
        {std::string(), std::string("{}"), std::string("<html></html>"),
@@ -162,7 +177,7 @@ TEST(RecordedMachines, OtherTextsAreNoMachine) {
 }
 
 // hwloc trusts its own exports: these texts would end the process.
-TEST(RecordedMachines, TextsOnWhichHwlocCrashesAreNoMachine) {
+TEST_F(RecordedMachines, TextsOnWhichHwlocCrashesAreNoMachine) {
   std::string xml = xml_of("laptop");
   const std::string attribute = " complete_cpuset=";
   for (std::size_t at = xml.find(attribute); at != std::string::npos; at = xml.find(attribute))
@@ -180,12 +195,12 @@ std::string replaced(std::string text, const std::string& old, const std::string
   return text;
 }
 
-TEST(RecordedMachines, ASetOfAllCoresIsNoMachine) {
+TEST_F(RecordedMachines, ASetOfAllCoresIsNoMachine) {
   const std::string xml = replaced(xml_of("laptop"), "cpuset=\"0x000000ff\"", "cpuset=\"0xf...f\"");
   test::expect_message(test::message_of([&] { machine_of_xml(xml, "m.xml"); }), "m.xml: ");
 }
 
-TEST(RecordedMachines, NodesWithoutMemoryAreNoStores) {
+TEST_F(RecordedMachines, NodesWithoutMemoryAreNoStores) {
   const std::string xml = xml_of("nvswitch-node");
   const std::size_t at = xml.rfind("local_memory=\"") + std::string_view("local_memory=\"").size();
   const Machine machine =
@@ -206,7 +221,7 @@ void expect_readable_platform(const Machine& machine) {
   }
 }
 
-TEST(RecordedMachines, SpeedsThatNoPlatformHasAreNotReported) {
+TEST_F(RecordedMachines, SpeedsThatNoPlatformHasAreNotReported) {
   const std::string xml = xml_of("v100-server");
   const std::string speed = "pci_link_speed=\"15.753846\"";
   for (const char* odd : {"inf", "1e30", "nan", "-1", "1e-30"}) {
@@ -218,7 +233,7 @@ TEST(RecordedMachines, SpeedsThatNoPlatformHasAreNotReported) {
   }
 }
 
-TEST(RecordedMachines, ChangedTextsAreReadOrRefused) {
+TEST_F(RecordedMachines, ChangedTextsAreReadOrRefused) {
   const std::string xml = xml_of("v100-server");
   Random random(29);
   for (int round = 0; round < 20; ++round) {
@@ -237,7 +252,7 @@ TEST(RecordedMachines, ChangedTextsAreReadOrRefused) {
 }
 
 // hwloc must not look at the machine on which the test runs instead.
-TEST(RecordedMachines, ThisMachineIsFoundApart) {
+TEST_F(RecordedMachines, ThisMachineIsFoundApart) {
   const Machine here = this_machine();
   ASSERT_FALSE(here.nodes.empty());
   EXPECT_FALSE(here.nodes[0].cores.empty());
