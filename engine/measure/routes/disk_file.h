@@ -34,7 +34,7 @@ void fill_disk_file(const Descriptor& open_file, const std::filesystem::path& fi
 Descriptor open_to_fill(const std::filesystem::path& file);
 
 /// Returns true if direct reads are seen to fill the system's page cache: some file systems accept
-/// them and read as ever. REQUIRES: the first page is on the disk.
+/// them, and yet read through it. REQUIRES: the first page is on the disk.
 bool fills_cache(const DirectFile& file);
 
 }  // namespace hios
