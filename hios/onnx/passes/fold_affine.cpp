@@ -20,6 +20,8 @@ struct Affine {
   double shift_of(std::size_t channel) const {
     return shift.size() == 1 ? shift.front() : shift[channel];
   }
+  /// Channels are innermost, so a layer that reads another shape with as many channels has the same
+  /// channels.
   bool fits(std::int64_t channels) const {
     return factor.size() == 1 || factor.size() == static_cast<std::size_t>(channels);
   }
@@ -186,8 +188,6 @@ void fold_into_producers(Draft& draft) {
     if (!producer) continue;
     DraftLayer& convolution = draft.layers[*producer];
     const auto filter = filter_of(convolution);
-    // Channels are innermost, so a layer that reads another shape with as many channels has the
-    // same channels.
     if (!filter || !affine->fits(filter->outputs)) continue;
     fold_output(convolution, *filter, *affine);
     replacements.replace(layer.output, made);
@@ -205,7 +205,7 @@ void fold_into_consumers(Draft& draft) {
     const std::size_t next = consumers.of(layer.output).front();
     DraftLayer& consumer = draft.layers[next];
     const auto* conv = std::get_if<Conv>(&consumer.kind);
-    if (conv == nullptr || consumer.input_shapes.front() != layer.input_shapes.front()) continue;
+    if (conv == nullptr || !affine->fits(consumer.input_shapes.front().c)) continue;
     if (affine->shifts() && conv->padding != Padding{}) continue;
     fold_input(consumer, *conv, *affine);
     consumer.inputs.front() = layer.inputs.front();

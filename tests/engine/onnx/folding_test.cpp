@@ -87,6 +87,16 @@ TEST(Folding, ScalesGoIntoTheConvolutionAfter) {
   Net wider({2, 1, 5, 7});
   conv(wider, wider.op("Mul", {"x", wider.drawn(kChannels)}), 12, 6, 1, 0);
   expect_read_as_written(wider, "more channels");
+  Net view(kImage);
+  view.integers("turned", {2, 6, 7, 5});
+  const std::string scaled_view = view.op("Mul", {"x", view.drawn(kChannels)});
+  conv(view, view.op("Reshape", {scaled_view, "turned"}), 12, 6, 1, 0);
+  expect_read_as_written(view, "a view that moves values");
+  Net row({2, 6, 1, 1});
+  row.integers("row", {2, 1, 1, 6});
+  const std::string scaled_row = row.op("Mul", {"x", row.drawn(kChannels)});
+  row.op("Conv", {row.op("Reshape", {scaled_row, "row"}), row.drawn({4, 1, 1, 3})});
+  expect_read_as_written(row, "fewer channels");
   Net shared(kImage);
   const std::string y = shared.op("Mul", {"x", shared.drawn(kChannels)});
   shared.op("Concat", {conv(shared, y, 6, 6, 1, 1), y});
