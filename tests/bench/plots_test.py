@@ -1,13 +1,16 @@
 """Draws every figure from small made-up results. Runs only where there is matplotlib."""
 
 import csv
+import shutil
 import unittest
 
 import contention
 import networks
 import plot_trace
 import plots
+import plots_cold
 import simulated
+from markdown_tables import RESULTS
 from measured import COLUMNS
 from settings import Setting
 from support import FolderTest
@@ -88,6 +91,14 @@ class PlotsTest(FolderTest):
         first = {file.name: file.read_bytes() for file in self.folder.iterdir()}
         plots.draw_all(self.folder)
         self.assertEqual({file.name: file.read_bytes() for file in self.folder.iterdir()}, first)
+
+    def test_cold_starts(self):
+        plots_cold.draw_all(self.folder)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        for file in (RESULTS / "study").glob("cold-*.csv"):
+            shutil.copy(file, self.folder)
+        plots_cold.draw_all(self.folder)
+        self.assertEqual(self.drawn(), {"figure-cold-starts", "figure-cold-p4d", "figure-cold-ablations"})
 
     def test_a_trace(self):
         slices = [("planned", "device 0", "conv_1", 0.0, 1.0), ("planned", "device 1", "pool_1", 1.5, 0.5)]

@@ -40,7 +40,7 @@ class ResultsTest(unittest.TestCase):
         for files, command, shown in self.table.rows:
             with self.subTest(files=files):
                 self.assertTrue((ROOT / quoted(command)[0].split()[0]).is_file(), command)
-                self.assertRegex(shown, r"\]\(\.\./\.\./docs/\w+\.md")
+                self.assertRegex(shown, r"\]\(\.\./\.\./docs/[\w-]+\.md")
 
     def test_pictures_are_shown(self):
         text = "\n".join(page.read_text() for page in PAGES)
