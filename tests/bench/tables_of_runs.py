@@ -1,7 +1,8 @@
-"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality and soak."""
+"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange and soak."""
 
 import json
 
+import exchange_tables
 import fuzz
 import milp
 import mixed
@@ -78,6 +79,14 @@ def soak_part(part):
     return next(table.rows for table, name in zip(tables_in(soak.table(results("soak"))), results("soak")) if name == part)
 
 
+def read_back():
+    return rows_in(exchange_tables.table(results("exchange")))
+
+
+def published():
+    return rows_in(exchange_tables.published_table(results("exchange")["published"]))
+
+
 RECOMPUTED = {
     ("README.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_readme],
     ("docs/mixed.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_page],
@@ -90,5 +99,7 @@ RECOMPUTED = {
     ("bench/results/milp.md", "devices | problems | s each"): [optima],
     ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
+    ("bench/results/exchange.md", "network | plan | nodes"): [read_back],
+    ("bench/results/exchange.md", "schedule | merged sets | stages"): [published],
     ("bench/results/soak.md", " | "): [lambda part=part: soak_part(part) for part in ("steady", "record", "kills")],
 }

@@ -24,9 +24,6 @@ std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& co
     try {
       CostModel some = costs.only(devices);
       Start start = starts(graph, some, threads, deadline).front();
-      if (!found.empty() && found.back().start.latency_ms < start.latency_ms) {
-        start = found.back().start;
-      }
       const double bound = lower_bound(graph, some, deadline).ms;
       found.push_back({std::move(some), std::move(start), bound});
     } catch (const InputError&) {

@@ -43,21 +43,6 @@ TEST(DeviceSubsets, NeverMakeBestWorseWithAnAdditionalSlowerDevice) {
   }
 }
 
-TEST(DeviceSubsets, StartFromTheBestScheduleOfTheSmallerOnes) {
-  std::size_t grown = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomDag parameters = parse_random_dag("n=30,seed=" + std::to_string(seed));
-    parameters.devices.speeds = {1, 1, 0.8, 0.8, 0.5};
-    const auto [graph, platform] = random_problem(parameters, test::devices(5, 1));
-    const auto found = device_subsets(graph, CostModel::from_graph(graph, platform), 1, Deadline());
-    for (std::size_t i = 1; i < found.size(); ++i, ++grown) {
-      EXPECT_LE(found[i].start.latency_ms, found[i - 1].start.latency_ms);
-    }
-  }
-  EXPECT_GT(grown, 20u);
-}
-
 /// Returns the problem with one more device: slower than the first by this factor, or useless if
 /// that is 0.
 RandomProblem with_device(const RandomProblem& problem, double slower) {
