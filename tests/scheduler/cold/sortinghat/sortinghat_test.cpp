@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kTwo = 2;
 constexpr double kRoundingOfTimes = 1e-7;
-constexpr double kSolverTolerance = 1e-3;  ///< ms; Cbc takes for an integer what is nearly one
+constexpr double kCbcRounding = 1e-3;  ///< ms; Cbc takes for an integer what is nearly one
 constexpr Bytes kMegabytes = 1'000'000;
 
 /// Returns two devices on one bus from memory, a GB/s wide, or on one each, and links between them.
@@ -261,7 +261,7 @@ TEST_P(SortingHat, BeatsOneDeviceOverOneBus) {
   Context context;
   context.progress = [&](std::string_view line) { lines.emplace_back(line); };
   const ScheduleResult result = run("sortinghat", costs, {"q=4"}, context);
-  EXPECT_NEAR(result.latency_ms, 9, kSolverTolerance);
+  EXPECT_NEAR(result.latency_ms, 9, kCbcRounding);
   ASSERT_EQ(result.schedule.weights->lanes.size(), 1u) << "the devices share a bus, and so a lane";
   ASSERT_FALSE(lines.empty());
   EXPECT_NE(lines.back().find("the programs predict 9.000 ms, simulated 9.000 ms"),
@@ -278,7 +278,7 @@ TEST_P(SortingHat, LoadsThroughTheOtherDevice) {
   const CostModel costs = CostModel::from_graph(graph, platform);
   EXPECT_NEAR(run("pipelined", costs).latency_ms, 8.5, 1e-6);
   const ScheduleResult result = run("sortinghat", costs, {"q=2", "ndom=2"});
-  EXPECT_NEAR(result.latency_ms, 5, kSolverTolerance);
+  EXPECT_NEAR(result.latency_ms, 5, kCbcRounding);
   const auto copies = std::ranges::count_if(result.schedule.weights->lanes, [](const Lane& lane) {
     return std::holds_alternative<DeviceId>(lane.front().from);
   });
@@ -293,7 +293,7 @@ TEST_P(SortingHat, ReadsInPlaceWhereLoadingTakesLonger) {
   const Platform platform = two_on_a_bus(10);
   const CostModel costs = CostModel::from_graph(graph, platform);
   const ScheduleResult result = run("sortinghat", costs, {"q=2"});
-  EXPECT_NEAR(result.latency_ms, 2, kSolverTolerance);
+  EXPECT_NEAR(result.latency_ms, 2, kCbcRounding);
   EXPECT_EQ(result.schedule.weights->in_place.size(), 1u);
 }
 
@@ -318,7 +318,7 @@ TEST_P(SortingHat, EfficientMipKnowsNothingOfLoads) {
   const ScheduleResult result = run("efficient-mip", costs, {"q=4"});
   EXPECT_TRUE(validate(graph, platform, result.schedule, Objective::kColdStart).empty());
   EXPECT_EQ(result.schedule.weights->lanes.size(), 2u);
-  EXPECT_GE(result.latency_ms, 9 - kSolverTolerance);
+  EXPECT_GE(result.latency_ms, 9 - kCbcRounding);
   EXPECT_LT(result.latency_ms, 11);
 
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
@@ -339,7 +339,7 @@ TEST_P(SortingHat, AnExpiredDeadlineEndsBoth) {
   for (const std::string name : {"sortinghat", "efficient-mip"}) {
     const ScheduleResult result = run(name, costs, {"q=4"}, context);
     EXPECT_EQ(result.outcome, Outcome::kTimeLimit) << name;
-    EXPECT_NEAR(result.latency_ms, 11, kSolverTolerance) << name;
+    EXPECT_NEAR(result.latency_ms, 11, kCbcRounding) << name;
     const auto findings = validate(graph, platform, result.schedule, Objective::kColdStart);
     EXPECT_TRUE(findings.empty()) << name;
   }
@@ -415,7 +415,7 @@ TEST(ColdPrograms, AreRefusedWithoutASolverAndWithoutRoutes) {
     if (milp::solvers().empty()) {
       test::expect_error<InputError>([&] { run(name, costs); }, {name, "install HiGHS or Cbc"});
     } else {
-      EXPECT_NEAR(run(name, costs).latency_ms, 2, kSolverTolerance);
+      EXPECT_NEAR(run(name, costs).latency_ms, 2, kCbcRounding);
     }
   }
 }
