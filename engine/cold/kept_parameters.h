@@ -22,7 +22,7 @@ struct LoadOptions {
   /// loads.
   const PackedParameters* packed = nullptr;
   std::vector<StoreId> disks = {};  ///< the stores whose loads are read from `packed`
-  /// Of an emulated machine; null: loads are as fast as they are. Outlives the loads.
+  /// The pace of an emulated machine; null: loads are as fast as they are. Outlives the loads.
   LoadPace* pace = nullptr;
 };
 

@@ -27,7 +27,7 @@ RunInputs emulated_case(const test::ColdCase& cold) {
   const CostModel costs = CostModel::from_graph(cold.graph, cold.platform);
   const double latency_ms = simulate(cold.graph, cold.schedule, costs).latency_ms;
   const double scale = latency_ms > 0 ? kLatencyMs / latency_ms : 1;
-  RunInputs inputs{.network = emulated::digest_network(cold.graph, sizeof(float)),
+  RunInputs inputs{.network = emulated::digest_network(cold.graph, cold.platform.element_bytes()),
                    .schedule = {},
                    .machine = emulated::machine_of(cold.graph, cold.platform, scale)};
   ScheduleFile& file = inputs.schedule;
@@ -90,7 +90,7 @@ TEST(EmulatedJob, ResidentSchedulesRunToo) {
 }
 
 /// A chain a, b on one device, whose parameters differ and come from memory.
-test::ColdCase chain() {
+test::ColdCase chain(Precision precision = Precision::kFp32) {
   Operator a, b;
   a.name = "a";
   b.name = "b";
@@ -105,12 +105,20 @@ test::ColdCase chain() {
   Device device;
   device.name = "gpu0";
   device.kind = "gpu";
+  device.precision = precision;
   cold.platform = Platform({device}, {{"dram", "", StoreKind::kMemory}}, {{"bus", 1}},
                            {{StoreId(0), DeviceId(0), {BusId(0)}, 0.01, 1}});
   cold.schedule.devices = {one_operator_stages({OpId(0), OpId(1)})};
   cold.schedule.weights =
       Weights{.lanes = {{{OpId(0), StoreId(0), DeviceId(0)}, {OpId(1), StoreId(0), DeviceId(0)}}}};
   return cold;
+}
+
+TEST(EmulatedJob, DevicesOfEveryPrecisionHoldDigests) {
+  for (const Precision precision : kPrecisions) {
+    SCOPED_TRACE(to_string(precision));
+    expect_verified(emulated_case(chain(precision)), emulated_options(Verify::kOperators));
+  }
 }
 
 TEST(EmulatedExecutor, ParametersThatWereNotLoadedShow) {
