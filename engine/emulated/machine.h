@@ -1,7 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <vector>
+#include <cstdint>
 
 #include "hios/graph/network.h"
 #include "hios/platform/platform.h"

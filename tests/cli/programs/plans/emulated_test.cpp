@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/corpus.h"
 #include "support/programs/programs.h"
 #include "support/refused.h"
 #include "support/schema.h"
