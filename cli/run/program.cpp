@@ -13,6 +13,7 @@
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/inferences_flags.h"
+#include "cli/run/inputs/emulated_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/run/why_run.h"
@@ -109,6 +110,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     });
     return 0;
   }
+  const bool emulated = mpi::agreed(transport, [&] { return emulates(flags); });
   const auto memory = job::share_of_memory(transport, read_available_memory());
   if (writes_model(flags)) return write_model(flags, watch, memory);
   if (flags.given("list-devices")) return list_devices(flags, transport);
@@ -117,7 +119,8 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
       mpi::agreed(transport, [&] { return read_run_command(flags, transport, memory); });
   watch.set_timeout(command.timeout_s);
   const Network& network = command.inputs.network;
-  const std::string words = model_words(flags, network.model, network.coarse.graph);
+  const std::string words =
+      emulated ? std::string() : model_words(flags, network.model, network.coarse.graph);
   job::RunJob job =
       with_remedies(words, [&] { return job::RunJob(watch, command.inputs, command.options); });
   const bool first = transport.rank() == Rank(0);

@@ -71,6 +71,9 @@ void RunJob::State::agree() {
       throw InputError(inputs.schedule_name +
                        ": $.weights: a cold start is one inference, not many");
     }
+    if (inputs.machine && inferences) {
+      throw InputError("an emulated run has one inference at a time, not many in flight");
+    }
     platform = Platform(inputs.schedule.devices);
   });
   mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},
@@ -83,6 +86,7 @@ void RunJob::State::agree() {
 /// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's
 /// times are used for these only.
 void RunJob::State::make_backend() {
+  if (inputs.machine) return make_emulated_backend();
   mine = make_rank_backend(transport(), options.ranks, devices);
   identities = gather_identities(transport(), *mine.backend);
   require_one_library(transport(), *mine.backend);
@@ -133,6 +137,7 @@ std::vector<StoreId> RunJob::State::disks() const {
 }
 
 void RunJob::State::open_packed() {
+  if (inputs.machine) return;  // its disks are flows
   const std::vector<StoreId> all = disks();
   const bool reads = std::ranges::any_of(plan.lanes, [&](const auto& lane) {
     return std::ranges::any_of(lane, [&](const PlannedLoad& load) {
@@ -154,7 +159,7 @@ void RunJob::State::open_packed() {
 }
 
 LoadOptions RunJob::State::loads() const {
-  return {.cores = mine.cores, .packed = packed.get(), .disks = disks()};
+  return {.cores = mine.cores, .packed = packed.get(), .disks = disks(), .pace = emulation.get()};
 }
 
 void RunJob::State::prepare() {
@@ -184,15 +189,20 @@ void RunJob::State::prepare() {
       agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
   if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+  if (emulation) make_emulated_transport();
 }
 
 void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
-  setup.ranks = gather_ranks(transport(), mine, plan);
-  note_memory(setup.ranks, planned, platform.devices());
+  if (emulation) {
+    setup.ranks = emulated_ranks();
+  } else {
+    setup.ranks = gather_ranks(transport(), mine, plan);
+    note_memory(setup.ranks, planned, platform.devices());
+  }
   const std::vector<RankSurroundings> surroundings = gather_surroundings(transport(), mine);
   setup.warnings = host_warnings(surroundings);
-  setup.transfer_path = tensors->get().path();
+  setup.transfer_path = (emulated_transport ? *emulated_transport : tensors->get()).path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
   if (profile) {

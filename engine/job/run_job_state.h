@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/cold/packed_parameters.h"
+#include "engine/emulated/emulation.h"
 #include "engine/host/disturbance.h"
 #include "engine/job/ranks/tensor_transport.h"
 #include "engine/job/run_job.h"
@@ -31,7 +32,8 @@ struct RunJob::State {
   std::size_t copies() const { return inferences ? inferences->copies : 1; }
   /// REQUIRES: prepare() has returned.
   RankContext context(TensorSource& source) const {
-    return {inputs.network.coarse, inputs.network.model, *mine.backend, tensors->get(), source};
+    return {inputs.network.coarse, inputs.network.model, *mine.backend,
+            emulated_transport ? *emulated_transport : tensors->get(), source};
   }
 
   // run_job.cpp
@@ -55,6 +57,14 @@ struct RunJob::State {
   std::vector<StoreId> disks() const;
   LoadOptions loads() const;
   bool cold() const { return inputs.schedule.schedule.weights.has_value(); }
+
+  // emulated/emulated_run.cpp, where the inputs have a machine to emulate
+  void make_emulated_backend();
+  void make_emulated_transport();
+  /// Returns the ranks with the sizes that the graph gives. Collective.
+  std::vector<ReportRank> emulated_ranks() const;
+  /// Adds the simulated timeline, and the sizes that the graph gives.
+  void note_emulated(RunResults& results) const;
 
   // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);
@@ -80,8 +90,9 @@ struct RunJob::State {
   std::optional<InferencesOptions> inferences;  ///< settled
   Platform platform;    ///< its devices have their identities once the backends are made
   Platform all_copies;  ///< the devices of all copies, by rank; the costs' own
-  std::vector<RankDevice> devices;         ///< by rank
-  std::vector<DeviceIdentity> identities;  ///< by rank
+  std::vector<RankDevice> devices;                 ///< by rank
+  std::vector<DeviceIdentity> identities;          ///< by rank
+  std::unique_ptr<emulated::Emulation> emulation;  ///< null: nothing is emulated
   RankBackend mine;
   RankPlan plan;
   std::vector<MemoryEstimate> planned;  ///< by rank
@@ -89,6 +100,7 @@ struct RunJob::State {
   std::optional<CostModel> costs;
   std::unique_ptr<PackedParameters> packed;  ///< null: the plan loads from no disk
   std::unique_ptr<TensorTransport> tensors;
+  std::unique_ptr<mpi::Transport> emulated_transport;  ///< null likewise
   RunSetup setup;
   HostDisturbance disturbance;
 };

@@ -60,7 +60,7 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
                      .time_operators = options.time_operators,
                      .loads = loads(),
                      .overwrites_evicted = options.verify != Verify::kNo});
-  check_held(results);
+  if (!emulation) check_held(results);
   ColdRounds rounds(transport(), executor, options.protocol.stop,
                     packed ? &packed->file() : nullptr);
   Protocol protocol = options.protocol;
@@ -79,7 +79,10 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     }
     if (!results.stopped) record(executor, protocol.before, results);
   }
-  if (costs && !cold()) {  // the costs know links, not the routes of a cold start
+  if (emulation) {
+    note_emulated(results);
+    emulation->pass_time(false);
+  } else if (costs && !cold()) {  // the costs know links, not the routes of a cold start
     results.predicted = simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *costs);
   }
   const OutputOf output = [&](OpId op) { return executor.output(op); };

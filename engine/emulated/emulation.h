@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cold/load_pace.h"
+#include "engine/emulated/flow_queue.h"
+#include "engine/emulated/machine.h"
+#include "engine/emulated/planned_flows.h"
+#include "hios/schedule/schedule.h"
+#include "mpi/transport.h"
+
+namespace hios::emulated {
+
+/// One rank's view of an emulated run: the time of each operator, and the flows that all ranks
+/// share. Backend and transport refer to it.
+class Emulation final : public LoadPace {
+ public:
+  /// Collective. `machine` outlives this. Throws InputError, on all ranks, where they are not all
+  /// on one host, RunError where there is no memory to share. REQUIRES: validate() finds nothing.
+  Emulation(mpi::Transport& transport, const Machine& machine, const Schedule& schedule);
+
+  const Graph& graph() const { return machine_.graph; }
+  const PlannedFlows& flows() const { return flows_; }
+  /// Returns an operator's time: its share of its stage's cost.
+  double operator_ms(OpId op) const { return operator_ms_[op.index()]; }
+
+  /// Says whether time passes; first true. While it is false, operators, loads and messages take no
+  /// more time than the engine does. REQUIRES: no flow is under way, here or on another rank.
+  void pass_time(bool on) { passes_ = on; }
+  bool time_passes() const { return passes_; }
+
+  /// Waits for so many ms; calls `poll` (may be null) meanwhile.
+  void sleep(double ms, void (*poll)(void*), void* poll_argument);
+  /// Starts a flow, and returns when it has ended.
+  void run_flow(std::size_t flow, void (*poll)(void*), void* poll_argument);
+  FlowQueue& queue() { return *queue_; }
+
+  void load(std::size_t lane, std::size_t index) override;
+  void idle() override;
+
+ private:
+  const Machine& machine_;
+  std::vector<double> operator_ms_;  // by OpId
+  PlannedFlows flows_;
+  std::unique_ptr<FlowQueue> queue_;
+  std::atomic<bool> passes_{true};
+};
+
+}  // namespace hios::emulated

@@ -1,0 +1,59 @@
+// RunJob's runs on a machine that is emulated. The plan, the executor and its messages are those of
+// any other run; the tensors in memory are digests, so the sizes that reports show are put in here.
+#include <utility>
+
+#include "engine/cold/load_courier.h"
+#include "engine/emulated/backend.h"
+#include "engine/emulated/transport.h"
+#include "engine/job/report_data.h"
+#include "engine/job/run_job_state.h"
+#include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
+#include "mpi/exchange.h"
+
+namespace hios::job {
+
+void RunJob::State::make_emulated_backend() {
+  const emulated::Machine& machine = *inputs.machine;
+  emulation = std::make_unique<emulated::Emulation>(transport(), machine, inputs.schedule.schedule);
+  mine.backend = emulated::make_backend(emulation.get(), devices.front().precision);
+}
+
+void RunJob::State::make_emulated_transport() {
+  emulated_transport =
+      emulated::make_transport(tensors->get(), *emulation, [this](int tag, Rank to) {
+        const emulated::PlannedFlows& flows = emulation->flows();
+        if (tag >= plan.tags) return LoadCourier::load_of(tag, plan.tags, plan.exchange.numbers);
+        return flows.message(OpId(static_cast<std::size_t>(tag)), DeviceId(to.index()));
+      });
+}
+
+std::vector<ReportRank> RunJob::State::emulated_ranks() const {
+  const CoarseGraph& digests = inputs.network.coarse;
+  CoarseGraph coarse{
+      inputs.machine->graph, digests.operators, digests.producer_of, digests.element_bytes, {}, {}};
+  const RankPlan sized =
+      plan_rank(coarse, inputs.schedule.schedule, Rank(copy_device().device.index()));
+  std::vector<ReportRank> ranks = gather_ranks(transport(), mine, sized);
+  const MemoryEstimate need = estimate_memory(coarse, inputs.network.model, sized);
+  note_memory(ranks, mpi::gather(transport(), need), platform.devices());
+  return ranks;
+}
+
+void RunJob::State::note_emulated(RunResults& results) const {
+  const emulated::Machine& machine = *inputs.machine;
+  results.predicted = simulate(machine.graph, inputs.schedule.schedule,
+                               CostModel::from_graph(machine.graph, machine.platform));
+  if (!results.measured) return;
+  const emulated::PlannedFlows& flows = emulation->flows();
+  for (TransferTimes& transfer : results.measured->transfers) {
+    if (const auto flow = flows.message(transfer.producer, transfer.to)) {
+      transfer.size_bytes = flows[*flow].size_bytes;
+    }
+  }
+  for (LoadTimes& load : results.measured->loads) {
+    load.size_bytes = flows[flows.load(load.lane, load.index)].size_bytes;
+  }
+}
+
+}  // namespace hios::job
