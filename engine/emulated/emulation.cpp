@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -77,6 +79,24 @@ Emulation::Emulation(mpi::Transport& transport, const Machine& machine, const Sc
   if (!makes) queue_ = std::make_unique<FlowQueue>(flows_.all(), topology, name);
   transport.barrier();
   if (makes) queue_->release_name();
+}
+
+// While flows are under way, one of them at least moves as fast as alone or shares a full bus, so
+// any loads or messages take at most the sum of their times alone. A rank without loads waits for
+// the end of one inference and for all loads alone before its next step.
+double Emulation::longest_wait_ms() const {
+  double sum_ms = std::accumulate(operator_ms_.begin(), operator_ms_.end(), 0.0);
+  const std::span<const Bus> buses = machine_.platform.topology()->buses();
+  for (const Flow& flow : flows_.all()) {
+    sum_ms += flow.latency_ms;
+    if (flow.size_bytes == 0) continue;
+    double bytes_per_ms = flow.most_bytes_per_ms;
+    for (const std::size_t bus : flow.buses) {
+      bytes_per_ms = std::min(bytes_per_ms, buses[bus].gb_per_s * kBytesPerMsOfGb);
+    }
+    sum_ms += static_cast<double>(flow.size_bytes) / bytes_per_ms;
+  }
+  return 2 * sum_ms;
 }
 
 void Emulation::sleep(double ms, void (*poll)(void*), void* poll_argument) {

@@ -27,6 +27,9 @@ class Emulation final : public LoadPace {
   const PlannedFlows& flows() const { return flows_; }
   /// Returns an operator's time: its share of its stage's cost.
   double operator_ms(OpId op) const { return operator_ms_[op.index()]; }
+  /// Returns a time that no rank waits longer for others, in a correct run: twice that of all
+  /// operators and flows one after the other. The same on all ranks.
+  double longest_wait_ms() const;
 
   /// Says whether time passes; first true. While it is false, operators, loads and messages take no
   /// more time than the engine does. REQUIRES: no flow is under way, here or on another rank.

@@ -66,7 +66,8 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
   Protocol protocol = options.protocol;
   if (cold()) protocol.before = [&] { rounds.before_inference(); };
   {
-    const auto watching = watch.runs(watched(executor));
+    const double emulated_s = emulation ? emulation->longest_wait_ms() / 1e3 : 0;
+    const auto watching = watch.runs(watched(executor), emulated_s);
     Samples samples =
         measure(transport(), protocol, disturbance, [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);
