@@ -77,8 +77,7 @@ Emulation::Emulation(mpi::Transport& transport, const Machine& machine, const Sc
   if (makes) queue_ = std::make_unique<FlowQueue>(flows_.all(), topology);
   const std::string name = transport.broadcast(makes ? queue_->name() : std::string());
   if (!makes) queue_ = std::make_unique<FlowQueue>(flows_.all(), topology, name);
-  transport.barrier();
-  if (makes) queue_->release_name();
+  transport.barrier();  // the queue's maker stays until all have opened it
 }
 
 // While flows are under way, one of them at least moves as fast as alone or shares a full bus, so

@@ -4,19 +4,23 @@
 // that rate, and the others go on. So an idle queue costs nothing, and nobody serves it.
 //
 // A thread that waits for its flow sleeps until the next change of any flow, after which rates
-// differ, or until another flow starts, which brings changes of its own. A rank that dies while it
-// holds the lock leaves it to the next one (a robust mutex), so that its job can still end.
+// differ, or until another flow starts, which brings changes of its own. Ranks may be killed at any
+// time, and the others' jobs must still end. So the lock of a dead rank goes to the next one (a
+// robust mutex), which finds the rates again, and starts are told by a count that waits watch (a
+// futex): a condition variable would keep waiting for a waiter that died.
 //
 // This is on purpose not the code of hios/evaluate/cold, with which its times are compared. Tests:
 // tests/engine/emulated/flow_queue_test.cpp.
 #include "engine/emulated/flow_queue.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cmath>
 #include <ctime>
 #include <limits>
 #include <new>
@@ -29,6 +33,12 @@ namespace {
 
 constexpr double kNeverMs = std::numeric_limits<double>::infinity();
 constexpr double kNoBytes = 1e-3;  // what is left of a flow that has ended
+constexpr double kLookMs = 50;     // between two looks at a request to stop
+
+// Other locks would be this process's own.
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
+              std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<double>::is_always_lock_free);
 
 std::vector<double> rates_of(const Topology& topology) {
   std::vector<double> rates;
@@ -51,53 +61,56 @@ struct FlowQueue::Moving {
 /// Times are since the queue was made, so that rounding stays far below a byte.
 struct FlowQueue::Shared {
   pthread_mutex_t mutex;
-  pthread_cond_t started;
+  std::atomic<std::uint32_t> starts;
   double made_ms;  // on the host's clock
   double at_ms;    // up to which all flows have moved
   std::atomic<double> next_change_ms;
 };
 
-namespace {
-
-/// The lock of a queue, held while this lives.
-class Lock {
+/// The lock of a queue, held while this lives. Takes over that of a rank that died.
+class FlowQueue::Lock {
  public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) {
-    take_over(pthread_mutex_lock(&mutex_), mutex_);
+  explicit Lock(FlowQueue& queue) : mutex_(queue.shared().mutex) {
+    if (pthread_mutex_lock(&mutex_) != EOWNERDEAD) return;
+    pthread_mutex_consistent(&mutex_);
+    queue.find_rates();
+    queue.find_next_change();
   }
   ~Lock() { pthread_mutex_unlock(&mutex_); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
-  /// Takes the lock of a rank that died.
-  static void take_over(int result, pthread_mutex_t& mutex) {
-    if (result == EOWNERDEAD) pthread_mutex_consistent(&mutex);
-  }
-
  private:
   pthread_mutex_t& mutex_;
 };
 
-void make_lock(pthread_mutex_t& mutex, pthread_cond_t& condition) {
+namespace {
+
+void make_lock(pthread_mutex_t& mutex) {
   pthread_mutexattr_t of_mutex;
   pthread_mutexattr_init(&of_mutex);
   pthread_mutexattr_setpshared(&of_mutex, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&of_mutex, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&mutex, &of_mutex);
   pthread_mutexattr_destroy(&of_mutex);
-  pthread_condattr_t of_condition;
-  pthread_condattr_init(&of_condition);
-  pthread_condattr_setpshared(&of_condition, PTHREAD_PROCESS_SHARED);
-  pthread_condattr_setclock(&of_condition, CLOCK_MONOTONIC);
-  pthread_cond_init(&condition, &of_condition);
-  pthread_condattr_destroy(&of_condition);
 }
 
-/// Returns a time of the host's clock, at most an hour from now.
-timespec time_after(double ms) {
-  const double at_ms = FlowQueue::host_clock() + std::min(ms, 3.6e6);
-  const double seconds = std::floor(at_ms / 1e3);
-  return {static_cast<time_t>(seconds), static_cast<long>((at_ms - seconds * 1e3) * 1e6)};
+// Ranks map the same memory, so the word is not private to this process.
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* timeout) {
+  static_assert(sizeof word == sizeof(std::uint32_t));
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout,
+                 nullptr, 0);
+}
+
+/// Sleeps for less than a second while the word has this value.
+void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value, double ms) {
+  const timespec timeout{0, static_cast<long>(std::clamp(ms, 0.0, 999.0) * 1e6)};
+  futex(word, FUTEX_WAIT, value, &timeout);
+}
+
+void wake_all(std::atomic<std::uint32_t>& word) {
+  futex(word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr);
 }
 
 }  // namespace
@@ -117,10 +130,12 @@ FlowQueue::FlowQueue(std::span<const Flow> flows, const Topology& topology, Read
       users_(bus_bytes_per_ms_.size()) {
   unfixed_.reserve(flows.size());
   auto* const shared = new (memory_.data()) Shared{};
-  make_lock(shared->mutex, shared->started);
+  make_lock(shared->mutex);
   shared->made_ms = clock_();
   shared->next_change_ms = kNeverMs;
-  for (std::size_t i = 0; i < flows.size(); ++i) new (moving() + i) Moving{};
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    new (memory_.data() + sizeof(Shared) + i * sizeof(Moving)) Moving{};
+  }
 }
 
 FlowQueue::FlowQueue(std::span<const Flow> flows, const Topology& topology, const std::string& name)
@@ -138,7 +153,7 @@ FlowQueue::Shared& FlowQueue::shared() const {
 }
 
 FlowQueue::Moving* FlowQueue::moving() const {
-  return reinterpret_cast<Moving*>(memory_.data() + sizeof(Shared));
+  return std::launder(reinterpret_cast<Moving*>(memory_.data() + sizeof(Shared)));
 }
 
 std::uint64_t FlowQueue::ended(std::size_t flow) const {
@@ -224,8 +239,13 @@ void FlowQueue::advance_to(double now_ms) {
   }
 }
 
-void FlowQueue::start(std::size_t number) {
-  Lock lock(shared().mutex);
+void FlowQueue::start(std::size_t flow) {
+  start_now(flow);
+  wake_all(shared().starts);
+}
+
+void FlowQueue::start_now(std::size_t number) {
+  Lock lock(*this);
   const double now_ms = this->now_ms();
   advance_to(now_ms);
   // The flows under way have moved up to the last change only.
@@ -241,25 +261,28 @@ void FlowQueue::start(std::size_t number) {
   flow.left_bytes = static_cast<double>(flows_[number].size_bytes);
   flow.bytes_per_ms = 0;
   find_next_change();
-  pthread_cond_broadcast(&shared().started);
+  shared().starts.fetch_add(1, std::memory_order_release);
 }
 
 void FlowQueue::advance() {
   const double now_ms = this->now_ms();
   if (next_change_ms() > now_ms) return;
-  Lock lock(shared().mutex);
+  Lock lock(*this);
   advance_to(now_ms);
 }
 
-void FlowQueue::wait(std::size_t flow) {
-  Lock lock(shared().mutex);
-  for (;;) {
-    const double now_ms = this->now_ms();
-    advance_to(now_ms);
-    if (moving()[flow].state == Moving::State::kIdle) return;
-    const timespec until = time_after(next_change_ms() - now_ms);
-    Lock::take_over(pthread_cond_timedwait(&shared().started, &shared().mutex, &until),
-                    shared().mutex);
+void FlowQueue::wait(std::size_t flow, const std::atomic<bool>* stop) {
+  while (stop == nullptr || !*stop) {
+    std::uint32_t starts = 0;
+    double next_ms = 0;
+    {
+      Lock lock(*this);
+      advance_to(now_ms());
+      if (moving()[flow].state == Moving::State::kIdle) return;
+      starts = shared().starts.load(std::memory_order_acquire);
+      next_ms = next_change_ms();
+    }
+    sleep_while(shared().starts, starts, std::min(next_ms - now_ms(), kLookMs));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,9 @@ namespace hios::emulated {
 /// The buses of an emulated machine, and the flows that share them now, in memory of all ranks of a
 /// host. A flow waits its latency, and then moves its bytes at a rate that is max-min fair over its
 /// buses: no flow can be faster without slowing one that is not faster. Time is the host's clock.
-/// Any thread of any rank may call all functions but release_name(); they lock the queue, but for
-/// ended() and, while nothing can have changed, advance().
+/// Any thread of any rank may call all functions. start() and wait() lock the queue, and so does
+/// advance() where something can have changed. A rank that dies in any of them leaves a queue that
+/// the others can use.
 class FlowQueue {
  public:
   /// Returns the time in ms. wait() needs the host's clock.
@@ -25,12 +27,11 @@ class FlowQueue {
 
   /// Makes the queue. `flows` outlive this. Throws RunError where there is no memory to share.
   FlowQueue(std::span<const Flow> flows, const Topology& topology, ReadClock clock = host_clock);
-  /// Opens the queue that another rank has made of the same flows. Throws RunError likewise.
+  /// Opens the queue that another rank has made of the same flows, and still has. Throws RunError
+  /// likewise.
   FlowQueue(std::span<const Flow> flows, const Topology& topology, const std::string& name);
 
   const std::string& name() const { return memory_.name(); }
-  /// Removes the name, once all ranks have opened the queue. REQUIRES: this rank made it.
-  void release_name() { memory_.release_name(); }
 
   /// Starts a flow now. REQUIRES: it is not under way.
   void start(std::size_t flow);
@@ -38,8 +39,9 @@ class FlowQueue {
   std::uint64_t ended(std::size_t flow) const;
   /// Moves all flows up to now.
   void advance();
-  /// Returns when a flow that was started has ended; sleeps meanwhile.
-  void wait(std::size_t flow);
+  /// Returns when a flow that was started has ended, or soon after `stop` (may be null) is set;
+  /// sleeps meanwhile.
+  void wait(std::size_t flow, const std::atomic<bool>* stop = nullptr);
   /// Returns the time in ms since the queue was made.
   double now_ms() const;
   /// Returns that time at the next change of a flow's state; infinity where none is under way.
@@ -48,10 +50,12 @@ class FlowQueue {
  private:
   struct Shared;
   struct Moving;
+  class Lock;
 
   Shared& shared() const;
   Moving* moving() const;
   std::size_t bytes_for(std::size_t flows) const;
+  void start_now(std::size_t flow);
   void find_rates();
   void advance_to(double now_ms);
   double find_next_change();

@@ -108,7 +108,6 @@ TEST(FlowQueue, RanksShareOneQueue) {
   const std::vector<Flow> flows = {{{0}, 0, 10 * kGb, 1000}, {{0}, 0, 10 * kGb, 1000}};
   FlowQueue made(flows, topology);
   FlowQueue opened(flows, topology, made.name());
-  made.release_name();
   made.start(0);
   opened.start(1);
   opened.wait(0);
