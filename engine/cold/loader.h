@@ -43,8 +43,9 @@ class Loader {
   /// A lane: its loads, each of which is any number of copies.
   using LaneOfCopies = std::vector<std::vector<ParameterCopy>>;
   /// Called by a lane's thread before it copies a load, which begins with the call and ends after
-  /// it: for machines that are emulated.
-  using BeforeCopy = std::function<void(std::size_t lane, std::size_t load)>;
+  /// it: for machines that are emulated. Returns soon after `stop` is set.
+  using BeforeCopy =
+      std::function<void(std::size_t lane, std::size_t load, const std::atomic<bool>& stop)>;
 
   /// `lanes`: not empty, nor one of them. `cores`: those that the threads may use, as the operating
   /// system numbers them; empty: all that the caller may use. `closed`: by lane, ascending, the
@@ -114,6 +115,7 @@ class Loader {
   std::vector<std::unique_ptr<OneLane>> lanes_;
   std::atomic<std::uint64_t> iteration_{0};
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> closing_{false};  // nobody needs the loads that are left
 };
 
 }  // namespace hios

@@ -69,6 +69,18 @@ struct Polled {
   void* argument = nullptr;
 };
 
+/// Sets the poll while it lives: later runs of an operator have none.
+class PolledInStage {
+ public:
+  PolledInStage(Polled& polled, Polled of_stage) : polled_(polled) { polled_ = of_stage; }
+  ~PolledInStage() { polled_ = {}; }
+  PolledInStage(const PolledInStage&) = delete;
+  PolledInStage& operator=(const PolledInStage&) = delete;
+
+ private:
+  Polled& polled_;
+};
+
 class EmulatedOperator final : public BoundOperator {
  public:
   struct Parts {
@@ -81,7 +93,6 @@ class EmulatedOperator final : public BoundOperator {
 
   EmulatedOperator(Parts parts, Emulation& emulation, const Polled& polled, Precision precision)
       : parts_(std::move(parts)),
-        read_(emulation.flows().read(parts_.op)),
         emulation_(emulation),
         polled_(polled),
         halves_(precision == Precision::kFp16) {}
@@ -92,8 +103,8 @@ class EmulatedOperator final : public BoundOperator {
     mixer.add(parts_.name);
     for (const auto& input : parts_.inputs) mixer.add(input);
     if (parts_.parameters) mixer.add(std::span(parts_.parameters->data(), kParameterBytes));
-    if (read_) {
-      emulation_.run_flow(*read_, polled_.poll, polled_.argument);
+    if (const auto read = emulation_.read_in_place(parts_.op)) {
+      emulation_.run_flow(*read, polled_.poll, polled_.argument);
     } else {
       emulation_.sleep(emulation_.operator_ms(parts_.op), polled_.poll, polled_.argument);
     }
@@ -110,7 +121,6 @@ class EmulatedOperator final : public BoundOperator {
 
  private:
   const Parts parts_;
-  const std::optional<std::size_t> read_;  // the flow that reads its parameters in place
   Emulation& emulation_;
   const Polled& polled_;
   const bool halves_;
@@ -142,7 +152,7 @@ class EmulatedBackend final : public Backend {
 
   void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare>,
                  void (*poll)(void*), void* poll_argument) override {
-    polled_ = {poll, poll_argument};
+    const PolledInStage polled(polled_, {poll, poll_argument});
     for (const BoundGroup& group : groups) {
       for (BoundOperator* const op : group) op->run();
     }

@@ -1,10 +1,11 @@
-// Nothing here spins: a thread that waits sleeps until its deadline or, where messages of other
-// ranks must be served meanwhile, for a fraction of a millisecond at a time.
+// A thread that waits sleeps until its deadline or, where messages of other ranks must be served
+// meanwhile, for a fraction of a millisecond at a time, at most until the next change of a flow.
 #include "engine/emulated/emulation.h"
 
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <numeric>
 #include <span>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "engine/host/clock.h"
+#include "hios/base/digest.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/cost_model.h"
 
@@ -65,6 +67,23 @@ void require_one_host(const mpi::Transport& transport) {
 
 }  // namespace
 
+std::string digest_of_times(const Machine& machine, const Schedule& schedule) {
+  const CostModel costs = CostModel::from_graph(machine.graph, machine.platform);
+  Digest digest;
+  const auto add = [&digest](double number) { digest.add(std::bit_cast<std::uint64_t>(number)); };
+  for (const double ms : operator_times(costs, schedule, machine.graph.size())) add(ms);
+  for (const Bus& bus : machine.platform.topology()->buses()) add(bus.gb_per_s);
+  const PlannedFlows flows(machine, costs, schedule);
+  for (const Flow& flow : flows.all()) {
+    digest.add(flow.buses.size());
+    for (const std::size_t bus : flow.buses) digest.add(bus);
+    add(flow.latency_ms);
+    add(flow.most_bytes_per_ms);
+    digest.add(static_cast<std::uint64_t>(flow.size_bytes));
+  }
+  return digest.hex();
+}
+
 Emulation::Emulation(mpi::Transport& transport, const Machine& machine, const Schedule& schedule)
     : machine_(machine),
       operator_ms_(operator_times(CostModel::from_graph(machine.graph, machine.platform), schedule,
@@ -103,9 +122,13 @@ void Emulation::sleep(double ms, void (*poll)(void*), void* poll_argument) {
   const Clock::time_point deadline = after(Clock::now(), ms);
   if (poll == nullptr) return std::this_thread::sleep_until(deadline);
   for (Clock::time_point now = Clock::now(); now < deadline; now = Clock::now()) {
-    std::this_thread::sleep_until(std::min(deadline, after(now, kServeMs)));
     poll(poll_argument);
+    std::this_thread::sleep_until(std::min(deadline, after(now, kServeMs)));
   }
+}
+
+std::optional<std::size_t> Emulation::read_in_place(OpId op) const {
+  return all_loaded_ ? std::nullopt : flows_.read(op);
 }
 
 void Emulation::run_flow(std::size_t flow, void (*poll)(void*), void* poll_argument) {
@@ -119,10 +142,13 @@ void Emulation::run_flow(std::size_t flow, void (*poll)(void*), void* poll_argum
   }
 }
 
-void Emulation::load(std::size_t lane, std::size_t index) {
+void Emulation::load(std::size_t lane, std::size_t index, const std::atomic<bool>& stop) {
   thread_local const bool on_time = (wake_on_time(), true);
   static_cast<void>(on_time);
-  run_flow(flows_.load(lane, index), nullptr, nullptr);
+  if (!passes_ || stop) return;
+  const std::size_t flow = flows_.load(lane, index);
+  queue_->start(flow);
+  queue_->wait(flow, &stop);
 }
 
 // A flow's end is known in advance, the arrival of a message is not.

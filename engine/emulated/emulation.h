@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@
 #include "mpi/transport.h"
 
 namespace hios::emulated {
+
+/// Returns a digest of all times, flows and bus rates of an emulated run, on which its ranks must
+/// agree. REQUIRES: validate() finds nothing.
+std::string digest_of_times(const Machine& machine, const Schedule& schedule);
 
 /// One rank's view of an emulated run: the time of each operator, and the flows that all ranks
 /// share. Backend and transport refer to it.
@@ -30,6 +35,9 @@ class Emulation final : public LoadPace {
   /// Returns a time that no rank waits longer for others, in a correct run: twice that of all
   /// operators and flows one after the other. The same on all ranks.
   double longest_wait_ms() const;
+  /// Returns the flow by which an operator reads its parameters in place; nothing where it reads
+  /// none so, and while all parameters are there.
+  std::optional<std::size_t> read_in_place(OpId op) const;
 
   /// Says whether time passes; first true. While it is false, operators, loads and messages take no
   /// more time than the engine does. REQUIRES: no flow is under way, here or on another rank.
@@ -42,8 +50,9 @@ class Emulation final : public LoadPace {
   void run_flow(std::size_t flow, void (*poll)(void*), void* poll_argument);
   FlowQueue& queue() { return *queue_; }
 
-  void load(std::size_t lane, std::size_t index) override;
+  void load(std::size_t lane, std::size_t index, const std::atomic<bool>& stop) override;
   void idle() override;
+  void all_loaded(bool yes) override { all_loaded_ = yes; }
 
  private:
   const Machine& machine_;
@@ -51,6 +60,7 @@ class Emulation final : public LoadPace {
   PlannedFlows flows_;
   std::unique_ptr<FlowQueue> queue_;
   std::atomic<bool> passes_{true};
+  bool all_loaded_ = false;
 };
 
 }  // namespace hios::emulated

@@ -191,6 +191,7 @@ std::vector<ParameterPart> Executor::parameters() const {
 void Executor::start(Start start) {
   state_->cold = start == Start::kCold;
   state_->loop.await_loads(state_->cold);
+  if (LoadPace* const pace = state_->options.loads.pace) pace->all_loaded(!state_->cold);
 }
 
 void Executor::forget_parameters() {

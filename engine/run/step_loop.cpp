@@ -70,9 +70,10 @@ void StepLoop::open_loader() {
 /// Returns the wait of a load from a store on an emulated machine. What ranks send takes its time
 /// as messages.
 Loader::BeforeCopy StepLoop::paced() const {
-  return [&lanes = plan_.lanes, pace = options_.loads.pace](std::size_t lane, std::size_t load) {
+  return [&lanes = plan_.lanes, pace = options_.loads.pace](std::size_t lane, std::size_t load,
+                                                            const std::atomic<bool>& stop) {
     const PlannedLoad& planned = lanes[lane][load];
-    if (!planned.from) pace->load(planned.lane, planned.index);
+    if (!planned.from) pace->load(planned.lane, planned.index, stop);
   };
 }
 
