@@ -81,6 +81,7 @@ void RunJob::State::agree() {
                                     {"the profile", inputs.profile ? inputs.profile->digest() : ""},
                                     {"the seed", std::to_string(options.seed)},
                                     {"the input", digest_of(inputs.input)}});
+  if (inputs.machine) agree_on_machine();
 }
 
 /// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's
@@ -179,7 +180,8 @@ void RunJob::State::prepare() {
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
   if (!options.plan_only) require_host_memory();
-  planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
+  // An emulated machine holds digests here: validate() has judged the graph's sizes.
+  if (!emulation) planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;

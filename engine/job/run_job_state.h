@@ -59,12 +59,16 @@ struct RunJob::State {
   bool cold() const { return inputs.schedule.schedule.weights.has_value(); }
 
   // emulated/emulated_run.cpp, where the inputs have a machine to emulate
+  /// Throws InputError, on all ranks, where graphs, platforms or time scales of ranks differ.
+  void agree_on_machine();
   void make_emulated_backend();
   void make_emulated_transport();
   /// Returns the ranks with the sizes that the graph gives. Collective.
   std::vector<ReportRank> emulated_ranks() const;
-  /// Adds the simulated timeline, and the sizes that the graph gives.
-  void note_emulated(RunResults& results) const;
+  /// Puts the graph's sizes in place of the digests'.
+  void note_sizes(Timeline& measured) const;
+  /// Adds the simulated timeline.
+  void predict_emulated(RunResults& results) const;
 
   // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);
@@ -95,7 +99,7 @@ struct RunJob::State {
   std::unique_ptr<emulated::Emulation> emulation;  ///< null: nothing is emulated
   RankBackend mine;
   RankPlan plan;
-  std::vector<MemoryEstimate> planned;  ///< by rank
+  std::vector<MemoryEstimate> planned;  ///< by rank; empty where a machine is emulated
   std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks
   std::optional<CostModel> costs;
   std::unique_ptr<PackedParameters> packed;  ///< null: the plan loads from no disk

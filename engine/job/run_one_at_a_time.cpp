@@ -48,10 +48,17 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
   results.overhead_ms = summarize(overheads).median;
   transport().all_reduce_max({&results.overhead_ms, 1});
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
+  if (emulation) note_sizes(*results.measured);
   results.waits = waits.gather(transport());
   if (!options.time_operators) return;
-  results.operators = report_operators(
-      inputs, *results.measured, operators.gather_medians(transport()), costs ? &*costs : nullptr);
+  const std::vector<OperatorTime> medians = operators.gather_medians(transport());
+  if (inputs.machine) {
+    const auto emulated = CostModel::from_graph(inputs.machine->graph, inputs.machine->platform);
+    results.operators = report_operators(inputs, *results.measured, medians, &emulated);
+  } else {
+    results.operators =
+        report_operators(inputs, *results.measured, medians, costs ? &*costs : nullptr);
+  }
 }
 
 void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results) {
@@ -81,7 +88,7 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     if (!results.stopped) record(executor, protocol.before, results);
   }
   if (emulation) {
-    note_emulated(results);
+    predict_emulated(results);
     emulation->pass_time(false);
   } else if (costs && !cold()) {  // the costs know links, not the routes of a cold start
     results.predicted = simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *costs);

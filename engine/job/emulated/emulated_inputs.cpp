@@ -16,6 +16,25 @@ namespace hios::job {
 
 namespace {
 
+/// Throws InputError where a member of a device differs. Threads, hosts and identities are of no
+/// effect, as nothing is computed.
+void require_alike(std::size_t d, const Device& planned, const std::string& name,
+                   const Device& device, const std::string& platform_name) {
+  const auto require = [&](const char* member, const std::string& here, const std::string& there) {
+    if (here == there) return;
+    throw InputError(name + ": $.devices[" + std::to_string(d) + "]." + member + ": " +
+                     printable(planned.name) + " has " + printable(here) + ", and in " +
+                     printable(platform_name, 200) + " it has " + printable(there) +
+                     ": give the platform that the schedule was made for");
+  };
+  require("kind", planned.kind, device.kind);
+  require("math", std::string(to_string(planned.precision)),
+          std::string(to_string(device.precision)));
+  require("memory_bytes", std::to_string(planned.memory_bytes),
+          std::to_string(device.memory_bytes));
+  require("streams", std::to_string(planned.streams), std::to_string(device.streams));
+}
+
 /// Throws InputError unless the platform has the devices of the schedule, in its order.
 void require_devices(const ScheduleFile& schedule, const std::string& name,
                      const Platform& platform, const std::string& platform_name) {
@@ -24,8 +43,12 @@ void require_devices(const ScheduleFile& schedule, const std::string& name,
     for (const Device& device : devices) names += (names.empty() ? "" : ", ") + device.name;
     return printable(names, 200);
   };
-  if (std::ranges::equal(schedule.devices, platform.devices(), {}, &Device::name, &Device::name))
+  if (std::ranges::equal(schedule.devices, platform.devices(), {}, &Device::name, &Device::name)) {
+    for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+      require_alike(d, schedule.devices[d], name, platform.device(DeviceId(d)), platform_name);
+    }
     return;
+  }
   throw InputError(name + ": $.devices: the schedule has the devices " + listed(schedule.devices) +
                    ", and " + printable(platform_name, 200) + " has " + listed(platform.devices()) +
                    ": give the platform that it was made for");

@@ -1,5 +1,6 @@
 // RunJob's runs on a machine that is emulated. The plan, the executor and its messages are those of
 // any other run; the tensors in memory are digests, so the sizes that reports show are put in here.
+#include <cstdio>
 #include <utility>
 
 #include "engine/cold/load_courier.h"
@@ -10,8 +11,19 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "mpi/exchange.h"
+#include "mpi/session/agreement.h"
 
 namespace hios::job {
+
+void RunJob::State::agree_on_machine() {
+  const emulated::Machine& machine = *inputs.machine;
+  char scale[32];
+  std::snprintf(scale, sizeof scale, "%.17g", machine.time_scale);
+  mpi::agree_on_facts(transport(),
+                      {{"the time scale", scale},
+                       {"the emulated machine, of graph and platform,",
+                        emulated::digest_of_times(machine, inputs.schedule.schedule)}});
+}
 
 void RunJob::State::make_emulated_backend() {
   const emulated::Machine& machine = *inputs.machine;
@@ -40,20 +52,22 @@ std::vector<ReportRank> RunJob::State::emulated_ranks() const {
   return ranks;
 }
 
-void RunJob::State::note_emulated(RunResults& results) const {
-  const emulated::Machine& machine = *inputs.machine;
-  results.predicted = simulate(machine.graph, inputs.schedule.schedule,
-                               CostModel::from_graph(machine.graph, machine.platform));
-  if (!results.measured) return;
+void RunJob::State::note_sizes(Timeline& measured) const {
   const emulated::PlannedFlows& flows = emulation->flows();
-  for (TransferTimes& transfer : results.measured->transfers) {
+  for (TransferTimes& transfer : measured.transfers) {
     if (const auto flow = flows.message(transfer.producer, transfer.to)) {
       transfer.size_bytes = flows[*flow].size_bytes;
     }
   }
-  for (LoadTimes& load : results.measured->loads) {
+  for (LoadTimes& load : measured.loads) {
     load.size_bytes = flows[flows.load(load.lane, load.index)].size_bytes;
   }
+}
+
+void RunJob::State::predict_emulated(RunResults& results) const {
+  const emulated::Machine& machine = *inputs.machine;
+  results.predicted = simulate(machine.graph, inputs.schedule.schedule,
+                               CostModel::from_graph(machine.graph, machine.platform));
 }
 
 }  // namespace hios::job
