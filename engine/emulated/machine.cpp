@@ -3,6 +3,8 @@
 #include "engine/emulated/machine.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -16,6 +18,59 @@ namespace {
 
 void scale(std::map<std::string, double, std::less<>>& times, double by) {
   for (auto& [name, ms] : times) ms *= by;
+}
+
+/// The longest time of an operator, latency or transfer, as in files.
+constexpr double kLongestMs = 1e9;
+
+/// Throws InputError where a number is above the limit once it is multiplied.
+void require_in_range(double number, double by, double most, const std::string& what,
+                      const char* unit, const char* other = "smaller") {
+  if (number * by <= most) return;
+  char text[96];
+  std::snprintf(text, sizeof text, "%g %s, and at most %g can be emulated", number * by, unit,
+                most);
+  throw InputError(what + " would have " + text + ": a " + other + " time scale is needed");
+}
+
+void require_times(const std::map<std::string, double, std::less<>>& times, double by,
+                   const std::string& what) {
+  for (const auto& [name, ms] : times) require_in_range(ms, by, kLongestMs, what, "ms");
+}
+
+/// Throws InputError where a time would be too long for a clock.
+void require_times(const Graph& graph, double by) {
+  for (const Operator& op : graph.operators()) {
+    const std::string what = "operator " + printable(op.name);
+    require_in_range(op.time_ms, by, kLongestMs, what, "ms");
+    require_times(op.time_by_device, by, what);
+    require_in_range(op.in_place_ms.value_or(0), by, kLongestMs, what + ", read in place,", "ms");
+    require_times(op.in_place_by_device, by, what + ", read in place,");
+  }
+  for (const Edge& edge : graph.edges()) {
+    const std::string what = "the transfer of " + printable(graph.op(edge.from).name);
+    require_in_range(edge.transfer_ms.value_or(0), by, kLongestMs, what, "ms");
+    if (!edge.transfer_by_pair) continue;
+    for (const auto& [from, to] : *edge.transfer_by_pair) require_times(to, by, what);
+  }
+}
+
+/// Throws InputError where a bandwidth would be none that a platform may have.
+void require_bandwidth(double gb_per_s, double by, const std::string& what) {
+  require_in_range(gb_per_s, 1 / by, kMaxGbPerS, what, "GB/s", "larger");
+  require_in_range(1 / gb_per_s, by, 1 / kMinGbPerS, what, "s for a GB");
+}
+
+void require_rates(const Topology& topology, double by) {
+  for (const Bus& bus : topology.buses()) {
+    require_bandwidth(bus.gb_per_s, by, "bus " + printable(bus.name));
+  }
+  std::size_t number = 0;
+  for (const Route& route : topology.routes()) {
+    const std::string what = "route " + std::to_string(number++);
+    require_in_range(route.latency_ms, by, kLongestMs, what, "ms");
+    require_bandwidth(route.gb_per_s, by, what);
+  }
 }
 
 Graph scaled(const Graph& graph, double by) {
@@ -75,6 +130,8 @@ Machine machine_of(const Graph& graph, const Platform& platform, double time_sca
         "the platform has no routes, over which an emulated run moves its bytes: give it stores, "
         "buses and routes");
   }
+  require_times(graph, time_scale);
+  require_rates(*platform.topology(), time_scale);
   Machine machine{scaled(graph, time_scale), scaled(platform, time_scale), time_scale};
   CostModel::from_graph(machine.graph, machine.platform);  // all costs are there
   return machine;
