@@ -19,7 +19,8 @@ struct Machine {
 /// Returns a machine whose every time is `time_scale` times as long: operators, reads in place,
 /// transfers, latencies, and the time of a byte on buses and routes. REQUIRES: time_scale > 0.
 /// Throws InputError where the graph divides inputs or counts several, where the platform has no
-/// routes, and as Topology and CostModel::from_graph do: an operator has no time, an edge no route.
+/// routes, where the scale makes a time longer than 1e9 ms or a bandwidth none that a platform may
+/// have, and as CostModel::from_graph does: an operator has no time, an edge no route.
 Machine machine_of(const Graph& graph, const Platform& platform, double time_scale);
 
 /// The number of values of a digest, and the largest value, which fp16 has exactly.
