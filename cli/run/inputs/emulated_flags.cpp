@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/flags/file_flags.h"
+#include "cli/process/commands.h"
 #include "engine/job/emulated/emulated_inputs.h"
 #include "hios/base/error.h"
 
@@ -36,8 +37,8 @@ po::options_description emulated_flags() {
                       "a hios-platform file with routes: loads and messages take their time on its "
                       "buses");
   group.add_options()("time-scale", value("X")->default_value("1"),
-                      "multiply all times by X: the longer they are, the less this machine's own "
-                      "count");
+                      "multiply all times by X, 1e-6 to 1e6: the longer they are, the less this "
+                      "machine's own count");
   return group;
 }
 
@@ -64,8 +65,8 @@ bool emulates(const Flags& flags) {
   const std::vector<std::string> others = flags.written_except(kAllowed);
   if (!others.empty()) {
     throw InputError("--" + others.front() +
-                     " is for runs that compute, and with --backend emulated only time passes: "
-                     "leave it out");
+                     " is for runs that compute, and --backend emulated lets time pass for one "
+                     "inference after the other: leave it out");
   }
   for (const char* flag : {"graph", "schedule", "platform"}) {
     if (flags.given(flag)) continue;
@@ -76,6 +77,11 @@ bool emulates(const Flags& flags) {
   }
   flags.number("time-scale", kLeastScale, kMostScale);
   return true;
+}
+
+std::string emulated_words(const Flags& flags) {
+  return "--graph " + shell_word(flags.text("graph")) + " --platform " +
+         shell_word(flags.text("platform"));
 }
 
 job::RunInputs read_emulated(const Flags& flags, const ReadLimits& limits) {

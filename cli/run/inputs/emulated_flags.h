@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <string>
 
 #include "cli/flags/flags.h"
 #include "engine/job/run_inputs.h"
@@ -16,5 +17,9 @@ bool emulates(const Flags& flags);
 
 /// Reads graph, schedule and platform. REQUIRES: emulates().
 job::RunInputs read_emulated(const Flags& flags, const ReadLimits& limits);
+
+/// Returns the flags of graph and platform, for the commands of remedies, quoted for a shell.
+/// REQUIRES: emulates().
+std::string emulated_words(const Flags& flags);
 
 }  // namespace hios::cli
