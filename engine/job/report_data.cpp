@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "engine/emulated/emulation.h"
 #include "engine/job/run_job.h"
 #include "mpi/exchange.h"
 
@@ -149,6 +150,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.seed = options.seed;
   report.protocol = options.protocol.json();
   if (inputs.machine) {
+    report.machine_digest = emulated::digest_of_times(*inputs.machine, inputs.schedule.schedule);
     report.protocol["emulated"] = Json{{"time_scale", inputs.machine->time_scale}};
   }
   if (options.blocking) report.protocol["blocking"] = true;  // times are not comparable
