@@ -67,6 +67,8 @@ void expect_verified(const RunInputs& inputs, const RunOptions& options) {
     const Json json = to_json(report, inputs.network.coarse.graph);
     test::expect_meets_schema(json);
     EXPECT_EQ(json["protocol"]["emulated"]["time_scale"], inputs.machine->time_scale);
+    EXPECT_EQ(json["digests"]["machine"],
+              emulated::digest_of_times(*inputs.machine, inputs.schedule.schedule));
   });
 }
 
@@ -177,13 +179,31 @@ TEST(EmulatedMachine, RefusesWhatItCannotEmulate) {
   Operator untimed = cold.graph.op(OpId(0));
   untimed.has_time = false;
   test::expect_error([&] { emulated::machine_of(Graph("g", {untimed}, {}), cold.platform, 1); },
-                     {"a", "time"});
+                     {"operator a has no time_ms"});
   const Platform links({cold.platform.devices().front()});
   test::expect_error([&] { emulated::machine_of(cold.graph, links, 1); },
                      {"the platform has no routes"});
   const Graph several("g", {cold.graph.op(OpId(0))}, {}, {}, 4);
   test::expect_error([&] { emulated::machine_of(several, cold.platform, 1); },
                      {"the graph counts several inputs"});
+}
+
+TEST(EmulatedMachine, RefusesTimesThatNoClockHas) {
+  test::ColdCase cold = chain();
+  Operator slow = cold.graph.op(OpId(0));
+  slow.time_ms = 1e4;
+  const Graph graph("g", {slow}, {});
+  test::expect_error([&] { emulated::machine_of(graph, cold.platform, 1e6); },
+                     {"operator a would have 1e+10 ms", "a smaller time scale"});
+  emulated::machine_of(graph, cold.platform, 1e5);
+  const auto on_bus = [&](double gb_per_s) {
+    return Platform({cold.platform.devices().front()}, {{"dram", "", StoreKind::kMemory}},
+                    {{"bus", gb_per_s}}, {{StoreId(0), DeviceId(0), {BusId(0)}, 0.01, 1}});
+  };
+  test::expect_error([&] { emulated::machine_of(cold.graph, on_bus(0.0005), 1e6); },
+                     {"bus bus would have", "a smaller time scale"});
+  test::expect_error([&] { emulated::machine_of(cold.graph, on_bus(1e4), 1e-6); },
+                     {"bus bus would have", "a larger time scale"});
 }
 
 }  // namespace

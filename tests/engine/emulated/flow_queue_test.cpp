@@ -1,13 +1,21 @@
 // The queue of flows at emulated buses, by a clock of the test's own, and against the flows of the
 // simulator, which share no code with it.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/emulated/flow_queue.h"
+#include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
 #include "hios/evaluate/cold/flows.h"
+#include "support/expect_error.h"
 
 namespace hios::emulated {
 namespace {
@@ -114,6 +122,91 @@ TEST(FlowQueue, RanksShareOneQueue) {
   made.wait(1);
   EXPECT_EQ(made.ended(0), 1u);
   EXPECT_EQ(opened.ended(1), 1u);
+}
+
+/// Runs `body` in a child process, which must not return from it.
+template <class Body>
+pid_t in_child(Body&& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(1);
+  }
+  return child;
+}
+
+// The clock is read while the queue is locked.
+TEST(FlowQueue, ARankThatDiesWithTheLockLeavesItToTheOthers) {
+  const std::vector<Flow> flows = {{{0}, 0, 10 * kGb, 1'000'000}, {{0}, 0, 10 * kGb, 1'000'000}};
+  const Topology topology = topology_of({1});
+  double now_ms = 0;
+  bool dies = false;
+  FlowQueue queue(flows, topology, [&] {
+    if (dies) _exit(0);
+    return now_ms;
+  });
+  queue.start(0);
+  now_ms = 0.5;
+  const pid_t child = in_child([&] {
+    dies = true;
+    queue.start(1);
+  });
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  queue.start(1);
+  EXPECT_NEAR(queue.next_change_ms(), 0.5, 1e-6);  // the latency of none is over
+  queue.advance();
+  EXPECT_NEAR(queue.next_change_ms(), 1.5, 1e-6);  // half of it at half the rate
+  now_ms = 1.5;
+  queue.advance();
+  EXPECT_EQ(queue.ended(0), 1u);
+  EXPECT_NEAR(queue.next_change_ms(), 2, 1e-6);
+  now_ms = 2;
+  queue.advance();
+  EXPECT_EQ(queue.ended(1), 1u);
+}
+
+TEST(FlowQueue, ARankThatIsKilledWhileItWaitsHoldsNobodyUp) {
+  const std::vector<Flow> flows = {{{}, 1e7, 0, 0}, {{}, 1, 0, 0}};
+  const Topology topology = topology_of({1});
+  FlowQueue queue(flows, topology);
+  queue.start(0);
+  for (int round = 0; round < 5; ++round) {
+    const pid_t child = in_child([&] { queue.wait(0); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it waits by now, or soon
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    for (int start = 0; start < 3; ++start) {
+      queue.start(1);
+      queue.wait(1);
+    }
+    EXPECT_EQ(queue.ended(1), 3u * (round + 1));
+  }
+  EXPECT_EQ(queue.ended(0), 0u);
+}
+
+TEST(FlowQueue, AWaitEndsWhereItIsStopped) {
+  const std::vector<Flow> flows = {{{}, 1e7, 0, 0}};
+  const Topology topology = topology_of({1});
+  FlowQueue queue(flows, topology);
+  queue.start(0);
+  std::atomic<bool> stop{false};
+  std::thread waits([&] { queue.wait(0, &stop); });
+  stop = true;
+  waits.join();
+  EXPECT_EQ(queue.ended(0), 0u);
+}
+
+TEST(SharedMemory, IsOpenedByItsNameAndSizeAlone) {
+  const SharedMemory made(100);
+  made.data()[99] = std::byte{7};
+  const SharedMemory opened(made.name(), 100);
+  EXPECT_EQ(opened.data()[99], std::byte{7});
+  test::expect_error<RunError>([&] { SharedMemory(made.name(), 99); }, {"another size"});
+  test::expect_error<RunError>([&] { SharedMemory(made.name() + "0", 100); }, {"other memory"});
+  test::expect_error<RunError>([&] { SharedMemory("1 999999 1", 100); }, {"cannot be opened"});
 }
 
 std::vector<double> simulated_ends(const std::vector<Flow>& flows, const Topology& topology,

@@ -57,7 +57,7 @@ class Emulated : public testing::Test {
 #ifdef HIOS_MPIEXEC
 TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
   const auto done = run(2, platform() + Words{"--verify=operators", "--time-scale", "2", "--json",
-                                              folder_.file("r.json"), "--csv", "-"});
+                                              folder_.file("r.json"), "--csv", "-", "--layers"});
   ASSERT_EQ(done.exit_status, 0) << done.out << done.err;
   const std::string shown = done.out + done.err;
   EXPECT_NE(shown.find("3 digests compared: those of one rank"), std::string::npos) << shown;
@@ -70,14 +70,23 @@ TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
   EXPECT_EQ(report["verified"]["bitwise"], true);
   EXPECT_EQ(report["loads"].size(), 3u);
   EXPECT_EQ(report["transfer_path"], "emulated buses");
-  EXPECT_GT(report["predicted_ms"], 0);
+  const double planned_ms = read(folder_.file("s.json"))["predicted"]["latency_ms"].get<double>();
+  EXPECT_NEAR(report["predicted_ms"].get<double>(), 2 * planned_ms, 1e-6 * planned_ms);
+  ASSERT_EQ(report["operators"].size(), 3u);
+  for (const Json& op : report["operators"]) {
+    EXPECT_NEAR(op["predicted_ms"].get<double>(), 0.4, 1e-9);
+    EXPECT_EQ(op["output_bytes"], 1000);
+    EXPECT_EQ(op["sent_bytes"], op["operator"] == "b" ? 1000 : 0);
+  }
 }
 #endif
 
 TEST_F(Emulated, IsRefusedInOneLineWhereItDoesNotFit) {
   expect_refused(run(1, {}), "add --platform");
   expect_refused(run(1, platform() + Words{"--time-scale", "0"}), "--time-scale");
-  expect_refused(run(1, platform() + Words{"--time-scale", "-1"}), "--time-scale");
+  for (const char* scale : {"-1", "1e7", "1e-7", "nan"}) {
+    expect_refused(run(1, platform() + Words{"--time-scale", scale}), "--time-scale");
+  }
   expect_refused(run(1, platform() + Words{"--model", "squeezenet"}),
                  "no model: give --graph FILE");
   expect_refused(run(1, platform() + Words{"--math", "fp16"}), "--math is for runs that compute");
@@ -89,7 +98,31 @@ TEST_F(Emulated, IsRefusedInOneLineWhereItDoesNotFit) {
   Json graph = read(folder_.file("g.json"));
   graph["operators"][1].erase("time_ms");
   folder_.write("g.json", graph.dump());
-  expect_refused(run(1, platform()), "time");
+  expect_refused(run(1, platform()), "operator b has no time_ms");
+}
+
+// Names alone do not tell a platform from another.
+TEST_F(Emulated, ThePlatformIsThatOfTheSchedule) {
+  const Json platform_json = read(folder_.file("p.json"));
+  const auto expect_refused_with = [&](const char* member, const Json& value) {
+    Json changed = platform_json;
+    for (Json& device : changed["devices"]) {
+      device["threads"] = 1;  // does not count
+      device[member] = value;
+    }
+    folder_.write("p.json", changed.dump());
+    expect_refused(run(1, platform()), std::string("$.devices[0].") + member);
+  };
+  expect_refused_with("math", "fp16");
+  expect_refused_with("memory_bytes", 1'000'000);
+  expect_refused_with("streams", 2);
+  expect_refused_with("kind", "npu");
+  Json fewer = platform_json;
+  fewer["stores"].erase(std::size_t{0});
+  fewer["routes"].erase(std::size_t{1});
+  fewer["routes"].erase(std::size_t{0});
+  folder_.write("p.json", fewer.dump());
+  expect_refused(run(1, platform()), "dram");
 }
 
 }  // namespace
