@@ -47,8 +47,8 @@ concept StepRunner = requires(Runner& runner, std::size_t i, const StageTimes& t
 /// One rank's plan made ready, and the loop over its steps, which Executor and Pipeline share. All
 /// that can be settled before the first iteration is settled in the constructor: memory, bound
 /// operators, requests and recordings. The loop allocates, parses, locks and logs nothing (but for
-/// the locks of emulated buses), and calls its runner without indirection. Used by the main thread, but for current_step() and the
-/// count of progress(), which a watchdog reads.
+/// the locks of emulated buses), and calls its runner without indirection. Used by the main thread,
+/// but for current_step() and the count of progress(), which a watchdog reads.
 class StepLoop {
  public:
   struct Options {
