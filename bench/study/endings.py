@@ -1,4 +1,4 @@
-"""What the studies' programs do at their end."""
+"""Endings that the studies' programs share."""
 
 import importlib
 import sys
