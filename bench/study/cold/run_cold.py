@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
 import cold_calls  # noqa: E402  (after the path of the modules that the studies share)
 import cold_tables  # noqa: E402
+import endings  # noqa: E402
 from cold_parts import PARTS, SECONDS, SIZES  # noqa: E402
 from hios.launch.programs import Deadline, Programs, programs_folder  # noqa: E402
 
@@ -57,11 +58,7 @@ def main():
         (args.results / cold_tables.FILE).write_text(page)
         print(page)
     if "plots" in parts:
-        try:
-            import plots_cold
-        except ImportError:
-            sys.exit("plots need matplotlib: scripts/setup.sh --bench")
-        plots_cold.draw_all(args.results)
+        endings.draw("plots_cold", args.results)
     if not complete:
         sys.exit("not complete yet: call it again")
 

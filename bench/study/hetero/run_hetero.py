@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
 import calls  # noqa: E402  (after the path of the modules that both studies share)
+import endings  # noqa: E402
 import summaries  # noqa: E402
 from hetero_parts import PARTS  # noqa: E402
 from hios.launch.programs import Deadline, Programs  # noqa: E402
@@ -47,11 +48,7 @@ def main():
     if "summary" in parts:
         summaries.write_all(args.results)
     if "plots" in parts:
-        try:
-            import plots_hetero
-        except ImportError:
-            sys.exit("plots need matplotlib: scripts/setup.sh --bench")
-        plots_hetero.draw_all(args.results)
+        endings.draw("plots_hetero", args.results)
     if not complete:
         sys.exit("not complete yet: call it again")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
-import pipeline_calls  # noqa: E402  (the path to what the studies share comes first)
+import endings  # noqa: E402  (the path to what the studies share comes first)
+import pipeline_calls  # noqa: E402
 import pipeline_tables  # noqa: E402
 from pipeline_problems import DEVICES, PARTS  # noqa: E402
 from hios.launch.programs import Deadline, Programs  # noqa: E402
@@ -49,11 +50,7 @@ def main():
         (args.results / "tables.md").write_text(page)
         print(page)
     if "plots" in parts:
-        try:
-            import plots_pipelines
-        except ImportError:
-            sys.exit("plots need matplotlib: scripts/setup.sh --bench")
-        plots_pipelines.draw_all(args.results)
+        endings.draw("plots_pipelines", args.results)
     if not complete:
         sys.exit("not complete yet: call it again")
 

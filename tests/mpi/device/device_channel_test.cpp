@@ -117,6 +117,23 @@ TEST(DeviceChannel, FinishLeavesNothingUnderWay) {
   }
 }
 
+TEST(DeviceChannel, AnEmptyMessageNeedsNoMemoryOfADevice) {
+  for (const RouteCase& routes : device_route_cases()) {
+    if (routes.route == nullptr) continue;
+    run_device_ranks(2, {routes}, [&](Transport& transport, FakeAccelerator*) {
+      const Rank peer(1 - transport.rank().index());
+      const std::array<mpi::Message, 1> nothing = {{{peer, 1, nullptr, 0}}};
+      const auto channel = transport.open_channel(nothing, nothing);
+      channel->start_receives();
+      channel->start_send(0);
+      channel->finish();
+      EXPECT_TRUE(channel->received(0)) << routes;
+      channel->disconnect();
+      transport.barrier();
+    });
+  }
+}
+
 /// A send may start before the rank's receives are posted, among them the answer to it.
 TEST(DeviceChannel, ASharedTensorIsReadOnlyAfterItsPeersMessage) {
   run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
