@@ -279,7 +279,9 @@ Flags run_program_flags() {
                     two_rank_example("hios-run --model squeezenet --schedule schedule.json "
                                      "--profile profile.json",
                                      "a schedule for two ranks (see hios-schedule)")},
-       .note = "Ctrl-C, SIGTERM and SIGHUP keep what was measured until then."});
+       .note = "A schedule for a machine that is not there: --backend emulated --graph FILE "
+               "--schedule FILE --platform FILE. Ctrl-C, SIGTERM and SIGHUP keep what was measured "
+               "until then."});
   flags.add(model_flags())
       .add(rank_flags())
       .add(device_flags())

@@ -67,8 +67,8 @@ struct RunJob::State {
   std::vector<ReportRank> emulated_ranks() const;
   /// Puts the graph's sizes in place of the digests'.
   void note_sizes(Timeline& measured) const;
-  /// Adds the simulated timeline.
-  void predict_emulated(RunResults& results) const;
+  /// Returns the simulated timeline.
+  Timeline simulated() const;
 
   // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);

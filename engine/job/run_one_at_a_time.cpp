@@ -13,8 +13,8 @@
 namespace hios::job {
 namespace {
 
-// Few, since they only show the parts of an iteration's time.
-constexpr int kRecordedRuns = 7;
+// Few, since they only show the parts of an iteration's time. Emulated ones are alike, and long.
+constexpr int kRecordedRuns = 7, kRecordedEmulatedRuns = 1;
 
 }  // namespace
 
@@ -27,7 +27,8 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
   std::vector<double> overheads;
   OperatorSamples operators;
   WaitSamples waits;
-  for (int i = 0; i < kRecordedRuns; ++i) {
+  const int runs = emulation ? kRecordedEmulatedRuns : kRecordedRuns;
+  for (int i = 0; i < runs; ++i) {
     const Protocol once{
         .warmup = 0, .iterations = 1, .stop = options.protocol.stop, .before = before};
     const Samples sample =
@@ -88,7 +89,7 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     if (!results.stopped) record(executor, protocol.before, results);
   }
   if (emulation) {
-    predict_emulated(results);
+    results.predicted = simulated();
     emulation->pass_time(false);
   } else if (costs && !cold()) {  // the costs know links, not the routes of a cold start
     results.predicted = simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *costs);

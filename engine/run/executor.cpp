@@ -141,6 +141,7 @@ double Executor::State::run_iteration() {
   if (loader() || courier()) {
     progress.enter_loads();
     finish_loads();
+    meter.charge(&TimeShares::waiting_ms);
   }
   progress.enter_end_on_device();
   if (device()) {

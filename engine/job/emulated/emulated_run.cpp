@@ -2,15 +2,16 @@
 // any other run; the tensors in memory are digests, so the sizes that reports show are put in here.
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "engine/cold/load_courier.h"
 #include "engine/emulated/backend.h"
 #include "engine/emulated/transport.h"
+#include "engine/job/emulated/held_parameters.h"
 #include "engine/job/report_data.h"
 #include "engine/job/run_job_state.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
-#include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::job {
@@ -47,8 +48,11 @@ std::vector<ReportRank> RunJob::State::emulated_ranks() const {
   const RankPlan sized =
       plan_rank(coarse, inputs.schedule.schedule, Rank(copy_device().device.index()));
   std::vector<ReportRank> ranks = gather_ranks(transport(), mine, sized);
-  const MemoryEstimate need = estimate_memory(coarse, inputs.network.model, sized);
-  note_memory(ranks, mpi::gather(transport(), need), platform.devices());
+  std::vector<MemoryEstimate> held(ranks.size());  // a graph has no input of a size
+  const std::vector<Bytes> parameters =
+      most_held_parameters(coarse.graph, inputs.schedule.schedule, simulated());
+  for (std::size_t r = 0; r < ranks.size(); ++r) held[r].parameters = parameters[r];
+  note_memory(ranks, held, platform.devices());
   return ranks;
 }
 
@@ -64,10 +68,10 @@ void RunJob::State::note_sizes(Timeline& measured) const {
   }
 }
 
-void RunJob::State::predict_emulated(RunResults& results) const {
+Timeline RunJob::State::simulated() const {
   const emulated::Machine& machine = *inputs.machine;
-  results.predicted = simulate(machine.graph, inputs.schedule.schedule,
-                               CostModel::from_graph(machine.graph, machine.platform));
+  return simulate(machine.graph, inputs.schedule.schedule,
+                  CostModel::from_graph(machine.graph, machine.platform));
 }
 
 }  // namespace hios::job

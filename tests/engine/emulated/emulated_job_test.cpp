@@ -3,7 +3,9 @@
 // of one rank which has all parameters.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -172,6 +174,48 @@ TEST(EmulatedBackend, AnOtherInputOrAnOtherOrderIsAnotherDigest) {
     one.back() = 3;
     EXPECT_NE(digest("a", {&one, &two}), expected);
   });
+}
+
+/// A rank that has a host to itself.
+class AloneOnHost final : public mpi::Transport {
+ public:
+  explicit AloneOnHost(mpi::Transport& inner) : inner_(inner) {}
+  Rank rank() const override { return inner_.rank(); }
+  std::size_t size() const override { return inner_.size(); }
+  std::size_t local_rank() const override { return 0; }
+  std::size_t local_size() const override { return 1; }
+  const std::string& host() const override { return inner_.host(); }
+  std::string path() const override { return inner_.path(); }
+  bool claims_device_memory() const override { return false; }
+  void barrier() override { inner_.barrier(); }
+  std::vector<std::string> all_gather(const std::string& text) override {
+    return inner_.all_gather(text);
+  }
+  std::string broadcast(const std::string& text) override { return inner_.broadcast(text); }
+  void all_reduce_max(std::span<double> values) override { inner_.all_reduce_max(values); }
+  std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
+                                             std::span<const mpi::Message> receives) override {
+    return inner_.open_channel(sends, receives);
+  }
+  void abort(int exit_code) override { inner_.abort(exit_code); }
+
+ private:
+  mpi::Transport& inner_;
+};
+
+TEST(EmulatedJob, RanksOfTwoHostsAreRefused) {
+  Random random(1);
+  test::ColdCase cold = test::random_cold_case({}, random);
+  while (cold.schedule.devices.size() < 2) cold = test::random_cold_case({}, random);
+  const RunInputs inputs = emulated_case(cold);
+  const auto run = [&] {
+    test::run_ranks(inputs.schedule.devices.size(), [&](mpi::Transport& transport) {
+      AloneOnHost alone(transport);
+      Watch watch(alone, 0);
+      RunJob(watch, inputs, emulated_options(Verify::kNo));
+    });
+  };
+  test::expect_error(run, {"all its ranks on one host"});
 }
 
 TEST(EmulatedMachine, RefusesWhatItCannotEmulate) {
