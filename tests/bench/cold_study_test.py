@@ -166,11 +166,11 @@ class EmulatedTest(FolderTest):
 
     def test_the_program_runs_the_plan(self):
         problem = cold_calls.Problem("GPT2-large", 1, 32, "v100", ("gpu1",))
-        call = cold_emulated.Emulated(problem, "deepplan", inference_ms=1)
+        call = cold_emulated.Emulated(problem, "pipelined", inference_ms=1)
         (row,) = call.answers(Programs(os.environ["HIOS_BIN_DIR"]))
         self.assertEqual(row["time_scale"], 1)
         self.assertGreater(float(row["predicted_ms"]), 90)
-        self.assertGreater(float(row["emulated_ms"]), 0.999 * float(row["predicted_ms"]))  # no time is shorter than planned
+        self.assertGreater(float(row["emulated_ms"]), 0.999 * float(row["predicted_ms"]))  # one lane: no flow is faster than planned
 
     def test_predictions_are_as_close_as_the_papers(self):
         rows = cold_tables.Answers(RESULTS / "study", "emulated").rows.values()

@@ -20,7 +20,7 @@ RERUN = ("GPT2-large", "OpenLLaMA-7B")  # Fig. 14
 UNAWARE = "heft"
 ABLATIONS = ("own_bus=true", "mean_speeds=true")  # Fig. 13
 # Fig. 11: the problems, each on one, two and four GPUs, and the plans that run there.
-EMULATED = (("GPT2-large", 1, 32), ("GPT2-large", 1, 1024), ("OpenLLaMA-3B", 1, 1024))
+EMULATED = (("GPT2-large", 1, 32), ("OpenLLaMA-3B", 1, 1024))
 EMULATED_GPUS = {("gpu1",): (("load-then-run", ()), ("pipelined", ())),
                  ("gpu1", "gpu3"): (("deepplan", (INTERLEAVED,)), ("heft", ()), ("best", SEARCH)),
                  (): (("hios-lp", ()), ("sortinghat", ()), ("best", SEARCH))}

@@ -1,6 +1,7 @@
-// Time passes in emulated runs, for operators, loads, messages and reads in place. An emulated time
-// is never shorter than planned, however busy the machine is, and longer ones prove nothing: so all
-// bounds are lower ones.
+// Time passes in emulated runs, for operators, loads, messages and reads in place. None of these is
+// shorter than planned, however busy the machine is, and longer ones prove nothing: so all bounds
+// are lower ones. A whole inference may be shorter where flows share a bus: one that starts late
+// leaves it to others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +114,9 @@ TEST(EmulatedTimes, ColdStartsTakeTheirLoadsAndOperators) {
     const RunInputs inputs = timed_inputs(two_loads(in_two_lanes));
     const RunResults results = results_of(inputs);
     ASSERT_TRUE(results.predicted && results.cold_walls);
-    expect_at_least(results.iterations_ms, results.predicted->latency_ms);
+    // A lane that begins late leaves the bus to the other: the first operator may start early then,
+    // but the last load ends after the time of both, and an operator comes after it.
+    expect_at_least(results.iterations_ms, 12 + 3);
     expect_at_least(results.cold_walls->resident_ms, 6);
     expect_at_least(results.cold_walls->load_ms, 12);  // they share the bus
     EXPECT_NEAR(results.predicted->latency_ms, in_two_lanes ? 18 : 15, 1e-6);
