@@ -86,6 +86,7 @@ std::string digest_of_times(const Machine& machine, const Schedule& schedule) {
 
 Emulation::Emulation(mpi::Transport& transport, const Machine& machine, const Schedule& schedule)
     : machine_(machine),
+      ranks_(transport.size()),
       operator_ms_(operator_times(CostModel::from_graph(machine.graph, machine.platform), schedule,
                                   machine.graph.size())),
       flows_(machine, CostModel::from_graph(machine.graph, machine.platform), schedule) {

@@ -49,6 +49,9 @@ class Emulation final : public LoadPace {
   /// Starts a flow, and returns when it has ended.
   void run_flow(std::size_t flow, void (*poll)(void*), void* poll_argument);
   FlowQueue& queue() { return *queue_; }
+  /// Returns when all ranks have called this as often, or none of a correct run would wait longer;
+  /// sleeps meanwhile, while MPI's waits keep a core busy that others want at their times.
+  void meet() { queue_->meet(ranks_, longest_wait_ms()); }
 
   void load(std::size_t lane, std::size_t index, const std::atomic<bool>& stop) override;
   void idle() override;
@@ -56,6 +59,7 @@ class Emulation final : public LoadPace {
 
  private:
   const Machine& machine_;
+  const std::size_t ranks_;
   std::vector<double> operator_ms_;  // by OpId
   PlannedFlows flows_;
   std::unique_ptr<FlowQueue> queue_;

@@ -61,7 +61,7 @@ struct FlowQueue::Moving {
 /// Times are since the queue was made, so that rounding stays far below a byte.
 struct FlowQueue::Shared {
   pthread_mutex_t mutex;
-  std::atomic<std::uint32_t> starts;
+  std::atomic<std::uint32_t> starts, arrivals;
   double made_ms;  // on the host's clock
   double at_ms;    // up to which all flows have moved
   std::atomic<double> next_change_ms;
@@ -269,6 +269,21 @@ void FlowQueue::advance() {
   if (next_change_ms() > now_ms) return;
   Lock lock(*this);
   advance_to(now_ms);
+}
+
+// Counts may overflow: their difference is that of ranks.
+void FlowQueue::meet(std::size_t ranks, double longest_ms) {
+  std::atomic<std::uint32_t>& arrivals = shared().arrivals;
+  expected_ += static_cast<std::uint32_t>(ranks);
+  const auto all = [&](std::uint32_t arrived) {
+    return static_cast<std::int32_t>(arrived - expected_) >= 0;
+  };
+  std::uint32_t arrived = arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (all(arrived)) return wake_all(arrivals);
+  const double end_ms = now_ms() + longest_ms;
+  for (; !all(arrived) && now_ms() < end_ms; arrived = arrivals.load(std::memory_order_acquire)) {
+    sleep_while(arrivals, arrived, std::min(end_ms - now_ms(), kLookMs));
+  }
 }
 
 void FlowQueue::wait(std::size_t flow, const std::atomic<bool>* stop) {

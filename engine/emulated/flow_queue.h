@@ -42,6 +42,9 @@ class FlowQueue {
   /// Returns when a flow that was started has ended, or soon after `stop` (may be null) is set;
   /// sleeps meanwhile.
   void wait(std::size_t flow, const std::atomic<bool>* stop = nullptr);
+  /// Returns when so many ranks have called this as often as this one, or after so many ms; sleeps
+  /// meanwhile. Called by one thread of a rank.
+  void meet(std::size_t ranks, double longest_ms);
   /// Returns the time in ms since the queue was made.
   double now_ms() const;
   /// Returns that time at the next change of a flow's state; infinity where none is under way.
@@ -64,6 +67,7 @@ class FlowQueue {
   const ReadClock clock_;
   std::vector<double> bus_bytes_per_ms_;
   SharedMemory memory_;
+  std::uint32_t expected_ = 0;  // arrivals at the meetings so far
   // Scratch, used while the queue is locked.
   std::vector<double> left_, users_;  // by bus
   std::vector<std::size_t> unfixed_;  // flows without a rate

@@ -100,12 +100,22 @@ class EmulatedTransport final : public mpi::Transport {
   const std::string& host() const override { return carrier_.host(); }
   std::string path() const override { return "emulated buses"; }
   bool claims_device_memory() const override { return carrier_.claims_device_memory(); }
-  void barrier() override { carrier_.barrier(); }
+  void barrier() override {
+    emulation_.meet();
+    carrier_.barrier();
+  }
   std::vector<std::string> all_gather(const std::string& text) override {
+    emulation_.meet();
     return carrier_.all_gather(text);
   }
-  std::string broadcast(const std::string& text) override { return carrier_.broadcast(text); }
-  void all_reduce_max(std::span<double> values) override { carrier_.all_reduce_max(values); }
+  std::string broadcast(const std::string& text) override {
+    emulation_.meet();
+    return carrier_.broadcast(text);
+  }
+  void all_reduce_max(std::span<double> values) override {
+    emulation_.meet();
+    carrier_.all_reduce_max(values);
+  }
   flight::Recorder* recorder() const override { return carrier_.recorder(); }
   void abort(int exit_code) override { carrier_.abort(exit_code); }
 

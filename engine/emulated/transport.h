@@ -14,8 +14,8 @@ namespace hios::emulated {
 using FlowOfMessage = std::function<std::optional<std::size_t>(int tag, Rank to)>;
 
 /// Returns a transport whose messages arrive when their flows have ended. Everything else is as
-/// `carrier` does it, which carries the digests themselves. Both arguments outlive it. Its channels
-/// sleep where they wait.
+/// `carrier` does it, which carries the digests themselves. Both arguments outlive it. It sleeps
+/// where it waits, in collective calls until all ranks have come.
 std::unique_ptr<mpi::Transport> make_transport(mpi::Transport& carrier, Emulation& emulation,
                                                FlowOfMessage flow_of);
 

@@ -30,6 +30,10 @@ struct RunJob::State {
     return job::copy_device(rank(), inputs.schedule.devices.size());
   }
   std::size_t copies() const { return inferences ? inferences->copies : 1; }
+  /// Returns the transport of collective calls between runs. REQUIRES: prepare() has returned.
+  mpi::Transport& meeting_transport() const {
+    return emulated_transport ? *emulated_transport : transport();
+  }
   /// REQUIRES: prepare() has returned.
   RankContext context(TensorSource& source) const {
     return {inputs.network.coarse, inputs.network.model, *mine.backend,

@@ -32,7 +32,7 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
     const Protocol once{
         .warmup = 0, .iterations = 1, .stop = options.protocol.stop, .before = before};
     const Samples sample =
-        measure(transport(), once, disturbance, [&] { return executor.run_once(); });
+        measure(meeting_transport(), once, disturbance, [&] { return executor.run_once(); });
     results.stopped = sample.stopped;
     const double latency_ms = sample.ms.front();
     overheads.push_back(executor.overhead_ms());
@@ -69,7 +69,7 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
                      .loads = loads(),
                      .overwrites_evicted = options.verify != Verify::kNo});
   if (!emulation) check_held(results);
-  ColdRounds rounds(transport(), executor, options.protocol.stop,
+  ColdRounds rounds(meeting_transport(), executor, options.protocol.stop,
                     packed ? &packed->file() : nullptr);
   Protocol protocol = options.protocol;
   if (cold()) protocol.before = [&] { rounds.before_inference(); };
@@ -77,7 +77,7 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     const double emulated_s = emulation ? emulation->longest_wait_ms() / 1e3 : 0;
     const auto watching = watch.runs(watched(executor), emulated_s);
     Samples samples =
-        measure(transport(), protocol, disturbance, [&] { return executor.run_once(); });
+        measure(meeting_transport(), protocol, disturbance, [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);
     results.disturbed = std::move(samples.disturbed);
     results.stopped = samples.stopped;

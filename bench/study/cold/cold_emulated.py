@@ -2,13 +2,14 @@
 messages share emulated buses in the engine that runs every schedule."""
 
 import json
+import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from cold_calls import FAR_S, Problem
 
-INFERENCE_MS = 2000  # of an emulated inference, about: times are multiplied so
+INFERENCE_MS = 2000  # of an emulated inference, at least: times are multiplied so
 
 
 @dataclass(frozen=True)
@@ -44,4 +45,4 @@ class Emulated:
                      "error_percent": f"{100 * report['prediction_error']:.3f}"}]
 
     def time_scale(self, latency_ms):
-        return max(1, round(self.inference_ms / latency_ms))
+        return max(1, math.ceil(self.inference_ms / latency_ms))

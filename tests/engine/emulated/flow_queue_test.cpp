@@ -199,6 +199,35 @@ TEST(FlowQueue, AWaitEndsWhereItIsStopped) {
   EXPECT_EQ(queue.ended(0), 0u);
 }
 
+TEST(FlowQueue, RanksMeetWhenTheLastComes) {
+  constexpr std::size_t kRanks = 3, kMeetings = 100;
+  const std::vector<Flow> flows;
+  const Topology topology = topology_of({1});
+  FlowQueue made(flows, topology);
+  std::atomic<std::size_t> came{0};
+  std::vector<std::thread> ranks;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&] {
+      FlowQueue queue(flows, topology, made.name());
+      for (std::size_t meeting = 1; meeting <= kMeetings; ++meeting) {
+        ++came;
+        queue.meet(kRanks, 1e9);
+        EXPECT_GE(came, kRanks * meeting);
+      }
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+TEST(FlowQueue, AMeetingGoesOnWithoutARankThatNeverComes) {
+  const std::vector<Flow> flows;
+  const Topology topology = topology_of({1});
+  FlowQueue queue(flows, topology);
+  const double before_ms = queue.now_ms();
+  queue.meet(2, 2);
+  EXPECT_GE(queue.now_ms(), before_ms + 2);
+}
+
 TEST(SharedMemory, IsOpenedByItsNameAndSizeAlone) {
   const SharedMemory made(100);
   made.data()[99] = std::byte{7};
