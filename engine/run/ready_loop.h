@@ -85,16 +85,17 @@ void StepLoop::note_awaited(Runner& runner) {
   }
 }
 
-// The earliest stage that has not run is open: a stage follows only earlier ones.
+// The earliest stage that has not run is open: a stage follows only earlier ones. A load may have
+// ended just now, so that it waits for nothing any more.
 template <ReadyRunner Runner>
 void StepLoop::name_earliest_wait(Runner& runner) {
   const auto open = open_->open();
   const auto stage =
       std::ranges::find_if(open, [&](std::size_t block) { return blocks_[block].is_stage; });
-  const std::size_t step =
-      first_unmet(blocks_[stage == open.end() ? open.front() : *stage], runner);
-  if (step >= plan_.steps.size() || progress_.is_in_step(step)) return;
-  others_wait_.store(open_->stages() > 0 ? open_->stages() - 1 : 0, std::memory_order_relaxed);
+  const ReadyBlock& block = blocks_[stage == open.end() ? open.front() : *stage];
+  const std::size_t step = first_unmet(block, runner);
+  if (step == block.end || progress_.is_in_step(step)) return;
+  others_wait_.store(block.is_stage ? open_->stages() - 1 : 0, std::memory_order_relaxed);
   progress_.enter_step(step);
 }
 
