@@ -318,12 +318,6 @@ class Planner {
     lay_out_slots();
   }
 
-  bool share_bytes(OpId a, OpId b) const {
-    const Slot& x = plan_.slot(a);
-    const Slot& y = plan_.slot(b);
-    return x.offset < y.offset + y.size_bytes && y.offset < x.offset + x.size_bytes;
-  }
-
   void plan_steps() {
     std::vector<bool> awaited(plan_.sends.size(), false);
     std::size_t send = 0;
@@ -334,8 +328,10 @@ class Planner {
       }
       for (std::size_t i = 0; i < send; ++i) {
         bool overwritten = false;
-        for_each_op(
-            s, [&](OpId op) { overwritten = overwritten || share_bytes(op, plan_.sends[i].op); });
+        for_each_op(s, [&](OpId op) {
+          overwritten =
+              overwritten || plan_.slot(op).shares_bytes_with(plan_.slot(plan_.sends[i].op));
+        });
         if (!overwritten || awaited[i]) continue;
         awaited[i] = !options_.any_order;
         plan_.steps.push_back(AwaitSend{i});
@@ -376,8 +372,6 @@ class Planner {
 };
 
 }  // namespace
-
-const Slot& RankPlan::slot(OpId op) const { return slots[slot_of[op.index()]]; }
 
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options) {

@@ -36,6 +36,9 @@ struct Slot {
   Bytes offset_of(std::int64_t input, std::size_t buffer = 0) const {
     return offset_at(buffer) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
   }
+  bool shares_bytes_with(const Slot& other) const {
+    return offset < other.offset + other.size_bytes && other.offset < offset + size_bytes;
+  }
   Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
 
@@ -118,8 +121,9 @@ struct RankPlan {
   bool has_parameters() const {  ///< loads, reads in place or holds some for a cold start
     return !lanes.empty() || !in_place.empty() || !held.empty() || !evictions.empty();
   }
-  const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
+  /// REQUIRES: computed or received here.
+  const Slot& slot(OpId op) const { return slots[slot_of[op.index()]]; }
 };
 
 /// Plans one rank. A tensor travels once to each rank that needs it. Tags come from the producer's

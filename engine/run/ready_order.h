@@ -11,14 +11,14 @@
 /// The order of a rank's stages where each runs as soon as its inputs and parameters are there: of
 /// the stages that can run, the earliest in the plan's order is next. Pure data.
 ///
-/// No deadlock. Receives are posted before the first stage, and a rank never blocks in a wait: it
-/// looks at all of its messages and loads until something can run, so that sends end, lanes go on
-/// and parameters leave, whatever its stages wait for. A stage waits for data alone: for the stages
-/// of this rank that produce its inputs, for messages, for loads, and for sends whose slots it
-/// overwrites. All these are waits of the plan's own order, too, in which validate() has found no
-/// cycle through the stages, lanes and sources of all ranks; so of all stages that have not run,
-/// the first in that order can. Neither shards, which are operators with edges, nor batches nor
-/// lanes that go from rank to rank add a wait that is not in that order.
+/// No new deadlock. Receives are posted before the first stage, and a rank blocks in no wait: while
+/// nothing can run it serves its messages and loads. So sends end, lanes go on and parameters
+/// leave, whatever its stages wait for. A stage waits for data alone: for stages of this rank that
+/// produce its inputs, for messages, for loads, and for sends whose slots it overwrites. The plan's
+/// own order has all these waits, too, and validate() has found no cycle in it, through the stages,
+/// lanes and sources of all ranks. So of all stages that have not run, the first in that order can.
+/// Shards are operators with edges, batches likewise, and lanes that go from rank to rank wait for
+/// loads alone: none of them adds a wait.
 namespace hios {
 
 /// Steps of a plan that run one after the other: the sends of a stage follow it at once. An

@@ -277,7 +277,7 @@ TEST(ColdExecutor, StagesInAnyOrderGiveTheSameBits) {
   EXPECT_GT(reports, 0u);
 }
 
-/// Holds the only load of lane 1 back until the rank waits for nothing else.
+/// A pace that holds the only load of lane 1 back until the rank waits for nothing else.
 class HeldLoad final : public LoadPace {
  public:
   std::atomic<const Executor*> executor = nullptr;

@@ -81,9 +81,7 @@ class Overtaken : public testing::Test {
     return plan_rank(coarse(), schedule_, Rank(0), options);
   }
   static bool share_bytes(const RankPlan& plan, OpId a, OpId b) {
-    const Slot& x = plan.slot(a);
-    const Slot& y = plan.slot(b);
-    return x.offset < y.offset + y.size_bytes && y.offset < x.offset + x.size_bytes;
+    return plan.slot(a).shares_bytes_with(plan.slot(b));
   }
   std::vector<std::string> names(const std::vector<std::size_t>& stages) const {
     std::vector<std::string> list;

@@ -20,8 +20,8 @@ namespace {
 using test::findings_in;
 using Lines = std::vector<std::string>;
 
-/// Runs the blocks of all ranks in a random order that their conditions allow, messages arriving as
-/// late as they may, and keeps each rank's steps in that order.
+/// A random order of the blocks of all ranks that their conditions allow. Keeps each rank's steps
+/// in that order.
 class RandomOrder {
  public:
   RandomOrder(const Graph& graph, const std::vector<RankPlan>& plans, Random& random)
