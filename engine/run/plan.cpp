@@ -225,8 +225,7 @@ class Planner {
     return life;
   }
 
-  // With several inferences in flight, a tensor that travels is in flight while others are
-  // computed.
+  // A tensor that travels is in flight while other inferences are computed.
   bool is_buffered(const Slot& slot) const {
     return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
   }
@@ -327,11 +326,9 @@ class Planner {
         plan_.steps.push_back(AwaitReceive{await->second, s});
       }
       for (std::size_t i = 0; i < send; ++i) {
+        const Slot& sent = plan_.slot(plan_.sends[i].op);
         bool overwritten = false;
-        for_each_op(s, [&](OpId op) {
-          overwritten =
-              overwritten || plan_.slot(op).shares_bytes_with(plan_.slot(plan_.sends[i].op));
-        });
+        for_each_op(s, [&](OpId op) { overwritten |= plan_.slot(op).shares_bytes_with(sent); });
         if (!overwritten || awaited[i]) continue;
         awaited[i] = !options_.any_order;
         plan_.steps.push_back(AwaitSend{i});
