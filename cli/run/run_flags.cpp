@@ -64,9 +64,10 @@ po::options_description run_flags() {
       "layers",
       "print every operator: rank, stage, predicted and measured time, its share of "
       "all operators' on all ranks, bytes");
-  group.add_options()("executor", value("fifo|ready")->default_value("fifo"),
-                      "on CPUs, one inference at a time: a rank's stages in the schedule's order, "
-                      "or of those whose inputs and parameters are there the earliest first");
+  group.add_options()(
+      "executor", value("fifo|ready")->default_value("fifo"),
+      "the order of a rank's stages (ready: on CPUs, one inference at a time): the schedule's, or "
+      "the earliest first of those whose inputs and parameters are there");
   group.add_options()("blocking",
                       "GPUs: wait after every operator, to find the one that fails; times are not "
                       "comparable");
