@@ -13,6 +13,7 @@
 #include "cli/rank_program.h"
 #include "cli/remedies.h"
 #include "cli/run/inferences_flags.h"
+#include "cli/run/inputs/emulated_flags.h"
 #include "cli/run/run_flags.h"
 #include "cli/run/run_results.h"
 #include "cli/run/why_run.h"
@@ -33,6 +34,13 @@ std::string incomplete_text(const RunCommand& command, int signal) {
          (verify ? " before it was verified" : " before its end");
 }
 
+/// Returns an output's name: on an emulated machine its operator's.
+std::string output_name(const NamedOutput& output, const job::RunInputs& inputs) {
+  if (!inputs.machine) return output.name;
+  const CoarseGraph& coarse = inputs.network.coarse;
+  return coarse.graph.op(coarse.producer_of[output.tensor.index()].value()).name;
+}
+
 /// Writes 0.npy, 1.npy, … and, last, their description, outputs.json.
 void write_outputs(const RunCommand& command, const job::RunResults& results) {
   const Model& model = command.inputs.network.model;
@@ -42,7 +50,8 @@ void write_outputs(const RunCommand& command, const job::RunResults& results) {
     const NamedOutput& output = model.named_outputs()[i];
     const std::string file = std::to_string(i) + ".npy";
     write_npy(*command.outputs / file, output.dims, results.model_outputs[i], existing);
-    list.push_back({{"name", output.name}, {"file", file}, {"dims", output.dims}});
+    list.push_back(
+        {{"name", output_name(output, command.inputs)}, {"file", file}, {"dims", output.dims}});
   }
   write_json(*command.outputs / "outputs.json", {{"model", model.name()}, {"outputs", list}},
              existing);
@@ -83,7 +92,8 @@ void report_setup(const RunCommand& command, const job::RunSetup& setup) {
   warn_of(setup.warnings);
   warn_of_unsettled(setup.unsettled);
   warn_of_elsewhere(setup.elsewhere);
-  if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences) {
+  if (command.inputs.schedule.objective == Objective::kThroughput && !command.options.inferences &&
+      !command.inputs.machine) {
     log::info(
         "the schedule is for throughput, and this run has one inference at a time: --inferences "
         "keeps many in flight");
@@ -109,6 +119,7 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
     });
     return 0;
   }
+  const bool emulated = mpi::agreed(transport, [&] { return emulates(flags); });
   const auto memory = job::share_of_memory(transport, read_available_memory());
   if (writes_model(flags)) return write_model(flags, watch, memory);
   if (flags.given("list-devices")) return list_devices(flags, transport);
@@ -117,7 +128,8 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
       mpi::agreed(transport, [&] { return read_run_command(flags, transport, memory); });
   watch.set_timeout(command.timeout_s);
   const Network& network = command.inputs.network;
-  const std::string words = model_words(flags, network.model, network.coarse.graph);
+  const std::string words =
+      emulated ? emulated_words(flags) : model_words(flags, network.model, network.coarse.graph);
   job::RunJob job =
       with_remedies(words, [&] { return job::RunJob(watch, command.inputs, command.options); });
   const bool first = transport.rank() == Rank(0);

@@ -8,8 +8,10 @@
 #include "cli/flags/rank_flags.h"
 #include "cli/process/version.h"
 #include "cli/run/inferences_flags.h"
+#include "cli/run/inputs/emulated_flags.h"
 #include "cli/run/inputs/missing_files.h"
 #include "engine/cold/packed_parameters.h"
+#include "engine/emulated/backend.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/model/weights/weights_file.h"
@@ -121,9 +123,17 @@ void check_repeated_flags(const Flags& flags, const job::RunInputs& inputs) {
   }
 }
 
+job::RankOptions emulated_ranks() {
+  job::RankOptions options;
+  options.table = emulated::table();
+  options.backends = {std::string(options.table.front().name)};
+  options.share_cores = true;
+  return options;
+}
+
 job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_t seed) {
   job::RunOptions options;
-  options.ranks = read_rank_options(flags, ranks);
+  options.ranks = emulates(flags) ? emulated_ranks() : read_rank_options(flags, ranks);
   options.route = read_route(flags);
   options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
   options.inferences = read_inferences(flags);
@@ -144,7 +154,8 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
 void check_together(const Flags& flags, const RunCommand& command) {
   const job::RunInputs& inputs = command.inputs;
   const bool cold = inputs.schedule.schedule.weights.has_value();
-  if (command.max_error && !inputs.schedule.has_prediction && (cold || !inputs.profile)) {
+  const bool predicted = inputs.machine || inputs.schedule.has_prediction;
+  if (command.max_error && !predicted && (cold || !inputs.profile)) {
     throw InputError(
         "--max-error judges a prediction, and " + inputs.schedule_name +
         " has none: " + (cold ? "a profile predicts no cold start" : "give --profile FILE"));
@@ -250,6 +261,12 @@ void check_outputs(const std::filesystem::path& folder, std::size_t count, Exist
   }
 }
 
+std::vector<std::string> run_backend_names() {
+  std::vector<std::string> names = backend_names();
+  for (const BackendEntry& backend : emulated::table()) names.emplace_back(backend.name);
+  return names;
+}
+
 }  // namespace
 
 Flags run_program_flags() {
@@ -262,17 +279,20 @@ Flags run_program_flags() {
                     two_rank_example("hios-run --model squeezenet --schedule schedule.json "
                                      "--profile profile.json",
                                      "a schedule for two ranks (see hios-schedule)")},
-       .note = "Ctrl-C, SIGTERM and SIGHUP keep what was measured until then."});
+       .note = "A schedule for a machine that is not there: --backend emulated --graph FILE "
+               "--schedule FILE --platform FILE. Ctrl-C, SIGTERM and SIGHUP keep what was measured "
+               "until then."});
   flags.add(model_flags())
       .add(rank_flags())
       .add(device_flags())
       .add(run_flags())
       .add(inferences_flags())
+      .add(emulated_flags())
       .add(flight_flags())
       .add(explain_flags())
       .add(common_flags())
       .add_values("model", model_names())
-      .add_values("backend", backend_names());
+      .add_values("backend", run_backend_names());
   return flags;
 }
 
@@ -282,7 +302,9 @@ RunCommand read_run_command(const Flags& flags, const mpi::Transport& transport,
   Common common = read_common(flags, !first);
   common.limits.memory = memory;
   const job::RunOptions options = read_options(flags, transport.size(), common.seed);
-  RunCommand command(common, read_inputs(flags, options.ranks, transport.size(), common.limits));
+  RunCommand command(
+      common, emulates(flags) ? read_emulated(flags, common.limits)
+                              : read_inputs(flags, options.ranks, transport.size(), common.limits));
   command.options = options;
   check_repeated_flags(flags, command.inputs);
   command.percentiles = read_percentiles(flags);

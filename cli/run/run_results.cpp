@@ -21,9 +21,12 @@ namespace hios::cli {
 
 void print_setup(const RunCommand& command, const job::RunSetup& setup) {
   if (log::level() == log::Level::kQuiet) return;
-  show(command.inputs.network.description() + ", " + command.inputs.schedule.algorithm +
-       " schedule, " + std::to_string(setup.ranks.size()) + " ranks, " + setup.transfer_path +
-       "\n\n");
+  const auto& machine = command.inputs.machine;
+  show((machine
+            ? printable(machine->graph.name()) + " emulated, times x " + exact(machine->time_scale)
+            : command.inputs.network.description()) +
+       ", " + command.inputs.schedule.algorithm + " schedule, " +
+       std::to_string(setup.ranks.size()) + " ranks, " + setup.transfer_path + "\n\n");
   Table table({"rank", "host", "backend", "cores", "stages", "weights MB", "tensors MB",
                "of all MB", "sent MB"});
   const auto& devices = command.inputs.schedule.schedule.devices;
@@ -83,8 +86,15 @@ std::string verification_text(const job::RunSetup& setup, const job::Verified& v
   return text + bits_text(setup, verified);
 }
 
+std::string emulated_text(const job::Verified& verified) {
+  return std::to_string(verified.operators) + (verified.operators == 1 ? " digest" : " digests") +
+         " compared: " +
+         (verified.bitwise() ? "those of one rank that has all parameters"
+                             : "NOT THOSE OF ONE RANK, first in " + verified.first_unequal);
+}
+
 /// Returns one row for scripts: plain numbers, one value per cell.
-Table results_csv(const Report& report, const Statistics& latency) {
+Table results_csv(const RunCommand& command, const Report& report, const Statistics& latency) {
   std::vector<std::string> columns = {
       "model",        "algorithm",        "ranks",       "min_ms",   "best_quarter_ms",
       "median_ms",    "p95_ms",           "p99_ms",      "mean_ms",  "samples",
@@ -113,6 +123,10 @@ Table results_csv(const Report& report, const Statistics& latency) {
     columns.push_back(column);
     cells.push_back(cell);
   }
+  if (const auto& machine = command.inputs.machine) {
+    columns.insert(columns.end(), {"backend", "time_scale"});
+    cells.insert(cells.end(), {"emulated", exact(machine->time_scale)});
+  }
   for (const double p : report.percentiles) {
     columns.push_back("p" + exact(p) + "_ms");
     cells.push_back(exact(percentile(report.iterations_ms, p)));
@@ -122,14 +136,14 @@ Table results_csv(const Report& report, const Statistics& latency) {
   return table;
 }
 
-Table results_table(const Report& report, const Statistics& latency) {
+Table results_table(const RunCommand& command, const Report& report, const Statistics& latency) {
   Table table({"schedule", "min ms", "best quarter", "median", "p95", "p99", "mean", "runs",
                "predicted", "error"});
   const bool predicted = report.predicted_ms.has_value();
   table.add(
-      {report.algorithm, fixed(latency.min, 3), fixed(latency.best_quarter, 3),
-       fixed(latency.median, 3), fixed(latency.p95, 3), fixed(latency.p99, 3),
-       fixed(latency.mean, 3), std::to_string(latency.samples),
+      {report.algorithm + (command.inputs.machine ? " (emulated)" : ""), fixed(latency.min, 3),
+       fixed(latency.best_quarter, 3), fixed(latency.median, 3), fixed(latency.p95, 3),
+       fixed(latency.p99, 3), fixed(latency.mean, 3), std::to_string(latency.samples),
        predicted ? fixed(*report.predicted_ms, 3) : "-",
        predicted ? percent(prediction_error(latency.best_quarter, *report.predicted_ms)) : "-"});
   return table;
@@ -149,9 +163,10 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
                   const job::RunResults& results) {
   const Statistics latency = summarize(report.iterations_ms, report.disturbed);
   if (command.common.csv)
-    write_text(*command.common.csv, results_csv(report, latency).csv(), command.common.existing);
+    write_text(*command.common.csv, results_csv(command, report, latency).csv(),
+               command.common.existing);
   show(report.throughput ? inferences_text(report)
-                         : results_table(report, latency).text(line_width()));
+                         : results_table(command, report, latency).text(line_width()));
   if (latency.disturbed > 0) {
     show("disturbed: " + std::to_string(latency.disturbed) + " of " +
          std::to_string(latency.samples) + (report.throughput ? " inferences" : " runs") +
@@ -174,9 +189,11 @@ int print_results(const RunCommand& command, const Report& report, const job::Ru
   if (!report.incomplete.empty()) show("incomplete: " + report.incomplete + "\n");
   int status = 0;
   if (results.verified) {
-    show(verification_text(setup, *results.verified) + "\n");
+    const std::string text = command.inputs.machine ? emulated_text(*results.verified)
+                                                    : verification_text(setup, *results.verified);
+    show(text + "\n");
     if (!results.verified->passed() || !results.verified->bitwise()) {
-      log::error("verification failed: " + verification_text(setup, *results.verified));
+      log::error("verification failed: " + text);
       status = static_cast<int>(ExitCode::kCheckFailed);
     }
   }

@@ -45,7 +45,8 @@ class BoundOperator {
  public:
   virtual ~BoundOperator() = default;
   /// Runs the operator. Called on the core share's stream; on an asynchronous device, from the main
-  /// thread, and only queues the work. Allocates and locks nothing.
+  /// thread, and only queues the work. Allocates and locks nothing, but for operators of emulated
+  /// machines, which lock the buses that ranks share.
   virtual void run() = 0;
 };
 
@@ -128,8 +129,9 @@ class Backend {
 
   /// Runs the groups of a stage, group g on core share g, and returns when all have ended. An
   /// exception of a group ends the stage and is rethrown here. Allocates nothing. `poll` (may be
-  /// null) is called on the main thread between two operators of its own group. An asynchronous
-  /// device only queues the stage, in order with what was queued before, and calls no `poll`.
+  /// null) is called on the main thread between two operators of its own group, and while an
+  /// emulated one sleeps. An asynchronous device only queues the stage, in order with what was
+  /// queued before, and calls no `poll`.
   virtual void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                          void (*poll)(void*), void* poll_argument) = 0;
 

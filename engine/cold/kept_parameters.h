@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/cold/load_pace.h"
 #include "engine/cold/loader.h"
 #include "engine/cold/packed_parameters.h"
 #include "engine/cold/planned_loads.h"
@@ -21,6 +22,8 @@ struct LoadOptions {
   /// loads.
   const PackedParameters* packed = nullptr;
   std::vector<StoreId> disks = {};  ///< the stores whose loads are read from `packed`
+  /// The pace of an emulated machine; null: loads are as fast as they are. Outlives the loads.
+  LoadPace* pace = nullptr;
 };
 
 /// The parameters of one rank's loads, kept in memory of their own or in a file, in the layouts

@@ -31,6 +31,9 @@ struct Layout {
   static auto fields(auto& self) { return std::tie(self.number, self.sends, self.of, self.digest); }
 };
 
+/// Returns the first tag of parameters: batons come before, and the end of all loads.
+int first_of(int first_tag, int numbers) { return first_tag + numbers + 1; }
+
 std::string digest_of(const std::vector<std::span<std::byte>>& memory) {
   Digest digest;
   for (const std::span<std::byte> part : memory) {
@@ -93,7 +96,7 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
                        int first_tag, const KeptParameters::MemoryOf& memory_of) {
   std::vector<mpi::Message> sends, receives;
   const int numbers = exchange_.numbers;
-  const int batons = first_tag, ends = batons + numbers, parameters = ends + 1;
+  const int batons = first_tag, ends = batons + numbers, parameters = first_of(first_tag, numbers);
   const auto add_parameters = [&](std::vector<mpi::Message>& messages, Rank peer, int number,
                                   const std::vector<OpId>& readers) {
     const std::size_t first = messages.size();
@@ -134,6 +137,12 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
     receives_.push_back(add_short(receives, 1, peer, ends));
   }
   channel_ = transport.open_channel(sends, receives);
+}
+
+std::optional<std::size_t> LoadCourier::load_of(int tag, int first_tag, int numbers) {
+  const int parameters = first_of(first_tag, numbers);
+  if (tag < parameters || tag >= parameters + numbers) return {};
+  return static_cast<std::size_t>(tag - parameters);
 }
 
 void LoadCourier::begin() {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,11 @@ class LoadCourier {
   LoadCourier(mpi::Transport& transport, const Graph& graph, const LoadExchange& exchange,
               std::span<const std::vector<PlannedLoad>> lanes, int first_tag, Loader* loader,
               const KeptParameters::MemoryOf& memory_of);
+
+  /// Returns the number of the load whose parameters a message of this tag has; nothing where it
+  /// has none. `numbers`: LoadExchange::numbers. REQUIRES: its parameters are one stretch of
+  /// memory.
+  static std::optional<std::size_t> load_of(int tag, int first_tag, int numbers);
 
   /// Starts an iteration, after the loader has.
   void begin();

@@ -26,10 +26,13 @@ double now_ms() { return ms_between({}, Clock::now()); }
 }  // namespace
 
 Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
-               std::vector<std::vector<std::size_t>> closed, const DirectFile* file) {
+               std::vector<std::vector<std::size_t>> closed, const DirectFile* file,
+               BeforeCopy before_copy)
+    : before_copy_(std::move(before_copy)) {
   closed.resize(lanes.size());
   for (std::size_t l = 0; l < lanes.size(); ++l) {
     OneLane& lane = *lanes_.emplace_back(std::make_unique<OneLane>());
+    lane.number = l;
     lane.loads = std::move(lanes[l]);
     lane.closed = std::move(closed[l]);
     lane.closed.push_back(lane.loads.size());
@@ -58,6 +61,7 @@ Loader::Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
 }
 
 Loader::~Loader() {
+  closing_ = true;
   for (const auto& lane : lanes_) {  // after an error nobody else opens them
     lane->open_until.store(lane->loads.size(), std::memory_order_release);
     lane->open_until.notify_all();
@@ -115,6 +119,7 @@ void Loader::load_all(OneLane& lane) {
       lane.open_until.wait(open, std::memory_order_acquire);
     }
     lane.clocks[i].start_ms = now_ms();
+    if (before_copy_) before_copy_(lane.number, i, closing_);
     for (const ParameterCopy& copy : lane.loads[i]) {
       for (Bytes at = 0; at < copy.size_bytes; at += kChunk) {
         const Bytes size = std::min(kChunk, copy.size_bytes - at);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,6 +42,10 @@ class Loader {
  public:
   /// A lane: its loads, each of which is any number of copies.
   using LaneOfCopies = std::vector<std::vector<ParameterCopy>>;
+  /// Called by a lane's thread before it copies a load, which begins with the call and ends after
+  /// it: for machines that are emulated. Returns soon after `stop` is set.
+  using BeforeCopy =
+      std::function<void(std::size_t lane, std::size_t load, const std::atomic<bool>& stop)>;
 
   /// `lanes`: not empty, nor one of them. `cores`: those that the threads may use, as the operating
   /// system numbers them; empty: all that the caller may use. `closed`: by lane, ascending, the
@@ -48,7 +53,8 @@ class Loader {
   /// bytes are in memory. The bytes and the file outlive the loader. Throws RunError where the
   /// system starts no thread or memory is short.
   Loader(std::vector<LaneOfCopies> lanes, const std::vector<int>& cores,
-         std::vector<std::vector<std::size_t>> closed = {}, const DirectFile* file = nullptr);
+         std::vector<std::vector<std::size_t>> closed = {}, const DirectFile* file = nullptr,
+         BeforeCopy before_copy = {});
   /// Opens all loads, and waits for those under way.
   ~Loader();
   Loader(const Loader&) = delete;
@@ -84,6 +90,7 @@ class Loader {
 
  private:
   struct OneLane {
+    std::size_t number = 0;
     LaneOfCopies loads;
     std::vector<std::size_t> closed;    // at the beginning; the number of loads comes last
     std::size_t next_closed = 0;        // index into `closed`, for the main thread
@@ -104,9 +111,11 @@ class Loader {
   void serve(OneLane& lane);
   void load_all(OneLane& lane);
 
+  const BeforeCopy before_copy_;
   std::vector<std::unique_ptr<OneLane>> lanes_;
   std::atomic<std::uint64_t> iteration_{0};
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> closing_{false};  // nobody needs the loads that are left
 };
 
 }  // namespace hios

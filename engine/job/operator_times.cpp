@@ -30,7 +30,8 @@ std::vector<OperatorTime> OperatorSamples::gather_medians(mpi::Transport& transp
 std::vector<ReportOperator> report_operators(const RunInputs& inputs, const Timeline& measured,
                                              const std::vector<OperatorTime>& times,
                                              const CostModel* costs) {
-  const Graph& graph = inputs.network.coarse.graph;
+  // An emulated machine's own graph has the sizes and costs.
+  const Graph& graph = inputs.machine ? inputs.machine->graph : inputs.network.coarse.graph;
   const Schedule& schedule = inputs.schedule.schedule;
   std::vector<ReportOperator> operators;
   for (std::size_t rank = 0; rank < schedule.devices.size(); ++rank) {

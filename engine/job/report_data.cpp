@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "engine/emulated/emulation.h"
 #include "engine/job/run_job.h"
 #include "mpi/exchange.h"
 
@@ -65,9 +66,10 @@ std::optional<double> predicted_ms(const RunInputs& inputs, const RunResults& re
 
 namespace {
 
-ReportVerification report_verification(const RunSetup& setup, const Verified& verified) {
+ReportVerification report_verification(const RunSetup& setup, const Verified& verified,
+                                       const char* reference) {
   ReportVerification report;
-  report.reference = "reference";
+  report.reference = reference;
   report.operators = verified.operators;
   report.max_abs = verified.worst.max_abs;
   report.max_rel = verified.worst.max_rel;
@@ -147,6 +149,10 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.algorithm = inputs.schedule.algorithm;
   report.seed = options.seed;
   report.protocol = options.protocol.json();
+  if (inputs.machine) {
+    report.machine_digest = emulated::digest_of_times(*inputs.machine, inputs.schedule.schedule);
+    report.protocol["emulated"] = Json{{"time_scale", inputs.machine->time_scale}};
+  }
   if (options.blocking) report.protocol["blocking"] = true;  // times are not comparable
   if (!results.recording_refused.empty()) {
     report.protocol["recording_refused"] = results.recording_refused;
@@ -155,7 +161,9 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.disturbed = results.disturbed;
   report.predicted_ms = predicted_ms(inputs, results);
   report.overhead_ms = results.overhead_ms;
-  if (results.verified) report.verified = report_verification(setup, *results.verified);
+  if (results.verified)
+    report.verified =
+        report_verification(setup, *results.verified, inputs.machine ? "emulated" : "reference");
   report.schedule = inputs.schedule.schedule;
   for (const Store& store : inputs.schedule.stores) report.stores.push_back(store.name);
   report.cold_walls = results.cold_walls;

@@ -91,7 +91,7 @@ std::optional<Verified> RunJob::State::verify(TensorSource& source, TensorSource
                      .tolerance = setup.tolerance,
                      .alike = setup.algorithms.has_value(),
                      .stop = options.protocol.stop,
-                     .reference = reference});
+                     .reference = reference && !emulation});
 }
 
 }  // namespace hios::job

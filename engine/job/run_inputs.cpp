@@ -151,8 +151,12 @@ Graph with_times_in_place(const Graph& graph, const Weights& weights) {
                graph.inputs());
 }
 
-std::vector<Finding> findings_of(const Graph& graph, const Platform& platform,
-                                 const ScheduleFile& file) {
+std::vector<Finding> findings_of(const RunInputs& inputs, const Platform& platform) {
+  const Graph& graph = inputs.network.coarse.graph;
+  const ScheduleFile& file = inputs.schedule;
+  if (const auto& machine = inputs.machine) {
+    return validate(machine->graph, machine->platform, file.schedule);
+  }
   if (!file.schedule.weights) return validate(graph, platform, file.schedule);
   return validate(with_times_in_place(graph, *file.schedule.weights),
                   with_every_route(platform, file.stores), file.schedule);
@@ -174,7 +178,7 @@ void check_schedule(const RunInputs& inputs, const Platform& platform, std::size
                          devices + " devices and the job " + std::to_string(ranks) + " ranks",
                      need::Ranks{platform.size() * copies});
   }
-  const auto findings = findings_of(inputs.network.coarse.graph, platform, inputs.schedule);
+  const auto findings = findings_of(inputs, platform);
   if (findings.empty()) return;
   const std::string line = finding_line(inputs.schedule_name, findings.front());
   if (findings.size() == 1) throw InputError(line);
@@ -210,10 +214,14 @@ std::vector<std::string> backends_for(const Platform& platform,
 std::vector<RankDevice> devices_of_ranks(const RunInputs& inputs, const RankOptions& options,
                                          std::size_t ranks, std::size_t copies) {
   const Platform platform(inputs.schedule.devices);
-  require_plannable(inputs.schedule, inputs.schedule_name);
+  if (!inputs.machine) require_plannable(inputs.schedule, inputs.schedule_name);
   check_schedule(inputs, platform, ranks, copies);
   std::vector<RankDevice> devices;
   const auto backends = backends_of_ranks(options, ranks);
+  if (inputs.machine) {  // every rank sleeps in the same way, whatever its device
+    return std::vector<RankDevice>(ranks,
+                                   {backends.front(), 1, platform.devices().front().precision});
+  }
   for (std::size_t r = 0; r < ranks; ++r) {
     const DeviceId here(r % platform.size());
     const Device& device = platform.device(here);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/emulated/machine.h"
 #include "engine/job/ranks/ranks.h"
 #include "hios/graph/network.h"
 #include "hios/platform/platform.h"
@@ -22,6 +23,8 @@ struct RunInputs {
   std::string schedule_name = "the schedule";
   /// The digest of the schedule's file, for the report; empty: it is computed from `schedule`.
   std::string schedule_digest = {};
+  /// The machine to emulate, for a digest_network(); empty: this one computes.
+  std::optional<emulated::Machine> machine = {};
   /// The model's input in the order of memory (Model::input_dims); empty: from the seed.
   std::vector<float> input = {};
 };

@@ -71,6 +71,9 @@ void RunJob::State::agree() {
       throw InputError(inputs.schedule_name +
                        ": $.weights: a cold start is one inference, not many");
     }
+    if (inputs.machine && inferences) {
+      throw InputError("an emulated run has one inference at a time, not many in flight");
+    }
     platform = Platform(inputs.schedule.devices);
   });
   mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},
@@ -78,11 +81,13 @@ void RunJob::State::agree() {
                                     {"the profile", inputs.profile ? inputs.profile->digest() : ""},
                                     {"the seed", std::to_string(options.seed)},
                                     {"the input", digest_of(inputs.input)}});
+  if (inputs.machine) agree_on_machine();
 }
 
 /// Makes the backends. From here on the platform's devices name their GPUs, so that a profile's
 /// times are used for these only.
 void RunJob::State::make_backend() {
+  if (inputs.machine) return make_emulated_backend();
   mine = make_rank_backend(transport(), options.ranks, devices);
   identities = gather_identities(transport(), *mine.backend);
   require_one_library(transport(), *mine.backend);
@@ -133,6 +138,7 @@ std::vector<StoreId> RunJob::State::disks() const {
 }
 
 void RunJob::State::open_packed() {
+  if (inputs.machine) return;  // its disks are flows
   const std::vector<StoreId> all = disks();
   const bool reads = std::ranges::any_of(plan.lanes, [&](const auto& lane) {
     return std::ranges::any_of(lane, [&](const PlannedLoad& load) {
@@ -154,7 +160,7 @@ void RunJob::State::open_packed() {
 }
 
 LoadOptions RunJob::State::loads() const {
-  return {.cores = mine.cores, .packed = packed.get(), .disks = disks()};
+  return {.cores = mine.cores, .packed = packed.get(), .disks = disks(), .pace = emulation.get()};
 }
 
 void RunJob::State::prepare() {
@@ -174,7 +180,8 @@ void RunJob::State::prepare() {
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
   if (!options.plan_only) require_host_memory();
-  planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
+  // An emulated machine holds digests here: validate() has judged the graph's sizes.
+  if (!emulation) planned = agree_on_limits(transport(), need, platform, inputs.schedule_name);
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;
@@ -184,15 +191,20 @@ void RunJob::State::prepare() {
       agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
   if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+  if (emulation) make_emulated_transport();
 }
 
 void RunJob::State::describe() {
   for (const RankDevice& device : devices) setup.backends.emplace_back(device.backend->name);
-  setup.ranks = gather_ranks(transport(), mine, plan);
-  note_memory(setup.ranks, planned, platform.devices());
+  if (emulation) {
+    setup.ranks = emulated_ranks();
+  } else {
+    setup.ranks = gather_ranks(transport(), mine, plan);
+    note_memory(setup.ranks, planned, platform.devices());
+  }
   const std::vector<RankSurroundings> surroundings = gather_surroundings(transport(), mine);
   setup.warnings = host_warnings(surroundings);
-  setup.transfer_path = tensors->get().path();
+  setup.transfer_path = (emulated_transport ? *emulated_transport : tensors->get()).path();
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
   if (profile) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/cold/packed_parameters.h"
+#include "engine/emulated/emulation.h"
 #include "engine/host/disturbance.h"
 #include "engine/job/ranks/tensor_transport.h"
 #include "engine/job/run_job.h"
@@ -29,9 +30,14 @@ struct RunJob::State {
     return job::copy_device(rank(), inputs.schedule.devices.size());
   }
   std::size_t copies() const { return inferences ? inferences->copies : 1; }
+  /// Returns the transport of collective calls between runs. REQUIRES: prepare() has returned.
+  mpi::Transport& meeting_transport() const {
+    return emulated_transport ? *emulated_transport : transport();
+  }
   /// REQUIRES: prepare() has returned.
   RankContext context(TensorSource& source) const {
-    return {inputs.network.coarse, inputs.network.model, *mine.backend, tensors->get(), source};
+    return {inputs.network.coarse, inputs.network.model, *mine.backend,
+            emulated_transport ? *emulated_transport : tensors->get(), source};
   }
 
   // run_job.cpp
@@ -55,6 +61,18 @@ struct RunJob::State {
   std::vector<StoreId> disks() const;
   LoadOptions loads() const;
   bool cold() const { return inputs.schedule.schedule.weights.has_value(); }
+
+  // emulated/emulated_run.cpp, where the inputs have a machine to emulate
+  /// Throws InputError, on all ranks, where graphs, platforms or time scales of ranks differ.
+  void agree_on_machine();
+  void make_emulated_backend();
+  void make_emulated_transport();
+  /// Returns the ranks with the sizes that the graph gives. Collective.
+  std::vector<ReportRank> emulated_ranks() const;
+  /// Puts the graph's sizes in place of the digests'.
+  void note_sizes(Timeline& measured) const;
+  /// Returns the simulated timeline.
+  Timeline simulated() const;
 
   // run_many.cpp
   void run_many(TensorSource& source, RunResults& results);
@@ -80,15 +98,17 @@ struct RunJob::State {
   std::optional<InferencesOptions> inferences;  ///< settled
   Platform platform;    ///< its devices have their identities once the backends are made
   Platform all_copies;  ///< the devices of all copies, by rank; the costs' own
-  std::vector<RankDevice> devices;         ///< by rank
-  std::vector<DeviceIdentity> identities;  ///< by rank
+  std::vector<RankDevice> devices;                 ///< by rank
+  std::vector<DeviceIdentity> identities;          ///< by rank
+  std::unique_ptr<emulated::Emulation> emulation;  ///< null: nothing is emulated
   RankBackend mine;
   RankPlan plan;
-  std::vector<MemoryEstimate> planned;  ///< by rank
+  std::vector<MemoryEstimate> planned;  ///< by rank; empty where a machine is emulated
   std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks
   std::optional<CostModel> costs;
   std::unique_ptr<PackedParameters> packed;  ///< null: the plan loads from no disk
   std::unique_ptr<TensorTransport> tensors;
+  std::unique_ptr<mpi::Transport> emulated_transport;  ///< null likewise
   RunSetup setup;
   HostDisturbance disturbance;
 };

@@ -13,8 +13,8 @@
 namespace hios::job {
 namespace {
 
-// Few, since they only show the parts of an iteration's time.
-constexpr int kRecordedRuns = 7;
+// Few, since they only show the parts of an iteration's time. Emulated ones are alike, and long.
+constexpr int kRecordedRuns = 7, kRecordedEmulatedRuns = 1;
 
 }  // namespace
 
@@ -27,11 +27,12 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
   std::vector<double> overheads;
   OperatorSamples operators;
   WaitSamples waits;
-  for (int i = 0; i < kRecordedRuns; ++i) {
+  const int runs = emulation ? kRecordedEmulatedRuns : kRecordedRuns;
+  for (int i = 0; i < runs; ++i) {
     const Protocol once{
         .warmup = 0, .iterations = 1, .stop = options.protocol.stop, .before = before};
     const Samples sample =
-        measure(transport(), once, disturbance, [&] { return executor.run_once(); });
+        measure(meeting_transport(), once, disturbance, [&] { return executor.run_once(); });
     results.stopped = sample.stopped;
     const double latency_ms = sample.ms.front();
     overheads.push_back(executor.overhead_ms());
@@ -48,10 +49,17 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
   results.overhead_ms = summarize(overheads).median;
   transport().all_reduce_max({&results.overhead_ms, 1});
   results.measured = gather_timeline(transport(), best_ms, mine_of_best);
+  if (emulation) note_sizes(*results.measured);
   results.waits = waits.gather(transport());
   if (!options.time_operators) return;
-  results.operators = report_operators(
-      inputs, *results.measured, operators.gather_medians(transport()), costs ? &*costs : nullptr);
+  const std::vector<OperatorTime> medians = operators.gather_medians(transport());
+  if (inputs.machine) {
+    const auto emulated = CostModel::from_graph(inputs.machine->graph, inputs.machine->platform);
+    results.operators = report_operators(inputs, *results.measured, medians, &emulated);
+  } else {
+    results.operators =
+        report_operators(inputs, *results.measured, medians, costs ? &*costs : nullptr);
+  }
 }
 
 void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results) {
@@ -60,15 +68,16 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
                      .time_operators = options.time_operators,
                      .loads = loads(),
                      .overwrites_evicted = options.verify != Verify::kNo});
-  check_held(results);
-  ColdRounds rounds(transport(), executor, options.protocol.stop,
+  if (!emulation) check_held(results);
+  ColdRounds rounds(meeting_transport(), executor, options.protocol.stop,
                     packed ? &packed->file() : nullptr);
   Protocol protocol = options.protocol;
   if (cold()) protocol.before = [&] { rounds.before_inference(); };
   {
-    const auto watching = watch.runs(watched(executor));
+    const double emulated_s = emulation ? emulation->longest_wait_ms() / 1e3 : 0;
+    const auto watching = watch.runs(watched(executor), emulated_s);
     Samples samples =
-        measure(transport(), protocol, disturbance, [&] { return executor.run_once(); });
+        measure(meeting_transport(), protocol, disturbance, [&] { return executor.run_once(); });
     results.iterations_ms = std::move(samples.ms);
     results.disturbed = std::move(samples.disturbed);
     results.stopped = samples.stopped;
@@ -79,7 +88,10 @@ void RunJob::State::run_one_at_a_time(TensorSource& source, RunResults& results)
     }
     if (!results.stopped) record(executor, protocol.before, results);
   }
-  if (costs && !cold()) {  // the costs know links, not the routes of a cold start
+  if (emulation) {
+    results.predicted = simulated();
+    emulation->pass_time(false);
+  } else if (costs && !cold()) {  // the costs know links, not the routes of a cold start
     results.predicted = simulate(inputs.network.coarse.graph, inputs.schedule.schedule, *costs);
   }
   const OutputOf output = [&](OpId op) { return executor.output(op); };

@@ -60,7 +60,7 @@ struct Executor::State {
   void serve_until(Ended&& ended) {
     while (!ended()) {
       poll();
-      Loader::yield();
+      loop.idle();
     }
   }
   void note_ready_loads(const Loader& loads);
@@ -116,8 +116,10 @@ void Executor::State::begin_loads() {
 
 // Other ranks get all that they still need of this one.
 void Executor::State::finish_loads() {
-  if (LoadCourier* const exchange = courier()) {
-    serve_until([&] { return exchange->finished() && (!loader() || loader()->ended()); });
+  LoadCourier* const exchange = courier();
+  if (exchange || options.loads.pace) {
+    serve_until(
+        [&] { return (!exchange || exchange->finished()) && (!loader() || loader()->ended()); });
   }
   if (Loader* const loads = loader()) loads->finish();
 }
@@ -139,6 +141,7 @@ double Executor::State::run_iteration() {
   if (loader() || courier()) {
     progress.enter_loads();
     finish_loads();
+    meter.charge(&TimeShares::waiting_ms);
   }
   progress.enter_end_on_device();
   if (device()) {
@@ -189,6 +192,7 @@ std::vector<ParameterPart> Executor::parameters() const {
 void Executor::start(Start start) {
   state_->cold = start == Start::kCold;
   state_->loop.await_loads(state_->cold);
+  if (LoadPace* const pace = state_->options.loads.pace) pace->all_loaded(!state_->cold);
 }
 
 void Executor::forget_parameters() {

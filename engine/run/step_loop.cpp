@@ -59,11 +59,22 @@ void StepLoop::open_loader() {
     }
     loader_ =
         std::make_unique<Loader>(kept_->lanes(), options_.loads.cores, std::move(closed),
-                                 options_.loads.packed ? &options_.loads.packed->file() : nullptr);
+                                 options_.loads.packed ? &options_.loads.packed->file() : nullptr,
+                                 options_.loads.pace ? paced() : Loader::BeforeCopy());
   }
   if (!plan_.exchange.any) return;
   courier_ = std::make_unique<LoadCourier>(rank_.transport, rank_.graph(), plan_.exchange,
                                            plan_.lanes, plan_.tags, loader_.get(), memory_of);
+}
+
+/// Returns the wait of a load from a store on an emulated machine. What ranks send takes its time
+/// as messages.
+Loader::BeforeCopy StepLoop::paced() const {
+  return [&lanes = plan_.lanes, pace = options_.loads.pace](std::size_t lane, std::size_t load,
+                                                            const std::atomic<bool>& stop) {
+    const PlannedLoad& planned = lanes[lane][load];
+    if (!planned.from) pace->load(planned.lane, planned.index, stop);
+  };
 }
 
 // Opens as many channels on all ranks, because transports may open them on all ranks together.

@@ -46,9 +46,9 @@ concept StepRunner = requires(Runner& runner, std::size_t i, const StageTimes& t
 
 /// One rank's plan made ready, and the loop over its steps, which Executor and Pipeline share. All
 /// that can be settled before the first iteration is settled in the constructor: memory, bound
-/// operators, requests and recordings. The loop allocates, parses, locks and logs nothing, and
-/// calls its runner without indirection. Used by the main thread, but for current_step() and the
-/// count of progress(), which a watchdog reads.
+/// operators, requests and recordings. The loop allocates, parses, locks and logs nothing (but for
+/// the locks of emulated buses), and calls its runner without indirection. Used by the main thread,
+/// but for current_step() and the count of progress(), which a watchdog reads.
 class StepLoop {
  public:
   struct Options {
@@ -75,6 +75,11 @@ class StepLoop {
   KeptParameters* kept() { return kept_.get(); }
   /// Null where no rank exchanges loads.
   LoadCourier* courier() const { return courier_.get(); }
+  /// Lets others of this core run while the main thread waits for loads or messages.
+  void idle() const {
+    if (options_.loads.pace) return options_.loads.pace->idle();
+    Loader::yield();
+  }
   /// Says whether steps wait for loads: false where all parameters are there.
   void await_loads(bool wait) { awaits_loads_ = wait; }
 
@@ -113,6 +118,7 @@ class StepLoop {
   void evict(std::size_t eviction, Runner& runner);
   void begin_wait();
   void open_loader();
+  Loader::BeforeCopy paced() const;
   void open_channels();
   std::string position_text(std::size_t position) const;
   std::string loads_text() const;
@@ -210,7 +216,7 @@ void StepLoop::await_loads(Runner& runner, Ended&& ended) {
   begin_wait();
   while (!ended()) {
     if (has_messages_) runner.poll();
-    Loader::yield();
+    idle();
   }
   meter_.charge(&TimeShares::waiting_ms);
 }

@@ -96,6 +96,7 @@ Json disturbed_json(const Report& report) {
 Json digests_json(const Report& report) {
   Json json = {{"graph", report.graph_digest}, {"schedule", report.schedule_digest}};
   if (report.profile_digest) json["profile"] = *report.profile_digest;
+  if (report.machine_digest) json["machine"] = *report.machine_digest;
   return json;
 }
 

@@ -98,6 +98,7 @@ struct Report {
       transfer_paths;  ///< paths of every pair of ranks, where devices send tensors
   std::string graph_digest, schedule_digest;
   std::optional<std::string> profile_digest;
+  std::optional<std::string> machine_digest;  ///< of an emulated machine's times and buses
   std::string model;
   std::int64_t batch = 0, height = 0, width = 0;
   std::string algorithm;

@@ -8,6 +8,7 @@ import shutil
 import unittest
 
 import cold_calls
+import cold_emulated
 import cold_remaining
 import cold_tables
 import decoders
@@ -142,6 +143,39 @@ class CallsTest(FolderTest):
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertEqual(times[0], float(pipelined["latency_ms"]))
         self.assertLess(times[-1], 10)  # all operators one after the other
+
+
+class EmulatedTest(FolderTest):
+    def answer(self, program, flags, ranks):
+        if program == "hios-schedule":
+            with open(flag(flags, "--output"), "w") as file:
+                json.dump({"predicted": {"latency_ms": 100}}, file)
+            return
+        self.assertEqual((ranks, flag(flags, "--backend"), flag(flags, "--time-scale")), (2, "emulated", "20"))
+        self.assertNotIn("--objective", flags)
+        with open(flag(flags, "--json"), "w") as file:
+            json.dump({"predicted_ms": 2000, "latency_ms": {"best_quarter": 2020}, "prediction_error": 20 / 2020}, file)
+
+    def test_a_plan_runs_on_a_rank_for_each_gpu_and_times_are_those_of_the_server(self):
+        calls = [call for call in PARTS["emulated"](SIZES["small"], 8) if call.problem.only == ("gpu1", "gpu3")]
+        programs = FakePrograms(answer=self.answer)
+        self.assertTrue(cold_calls.run(programs, self.folder, "emulated", calls, NEVER))
+        self.assertEqual(len(programs.calls), 2 * len(calls))
+        row = cold_calls.store_of(self.folder, "emulated").rows["GPT2-large", "1", "32", "v100, GPUs 1+3", "heft", ""]
+        self.assertEqual([row[column] for column in cold_calls.EMULATED_VALUES], ["2", "20", "100", "101", "0.990"])
+
+    def test_the_program_runs_the_plan(self):
+        problem = cold_calls.Problem("GPT2-large", 1, 32, "v100", ("gpu1",))
+        call = cold_emulated.Emulated(problem, "pipelined", inference_ms=1)
+        (row,) = call.answers(Programs(os.environ["HIOS_BIN_DIR"]))
+        self.assertEqual(row["time_scale"], 1)
+        self.assertGreater(float(row["predicted_ms"]), 90)
+        self.assertGreater(float(row["emulated_ms"]), 0.999 * float(row["predicted_ms"]))  # one lane: no flow is faster than planned
+
+    def test_predictions_are_as_close_as_the_papers(self):
+        rows = cold_tables.Answers(RESULTS / "study", "emulated").rows.values()
+        self.assertEqual(len(rows), len(PARTS["emulated"](SIZES["full"], 8)))
+        self.assertLess(sum(abs(float(row["error_percent"])) for row in rows) / len(rows), cold_tables.PAPER_ERROR)
 
 
 class RemainingTest(unittest.TestCase):

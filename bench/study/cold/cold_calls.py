@@ -14,6 +14,9 @@ from store import Store
 KEY = ("model", "batch", "sequence", "server", "algorithm", "options")
 VALUES = ("devices", "limit_s", "latency_ms", "bound_ms", "seconds", "devices_used", "outcome",
           "over_load_then_run", "over_pipelined", "over_interleaved")
+EMULATED = "emulated"  # the part that runs plans
+EMULATED_VALUES = ("devices", "time_scale", "predicted_ms", "emulated_ms", "error_percent")
+WITHOUT_SPEEDUPS = ("remaining", EMULATED)
 FAR_S = 600  # a limit that no call without one reaches
 INTERLEAVED = "split=interleaved"
 BASES = {"over_load_then_run": ("load-then-run", ""), "over_pipelined": ("pipelined", ""),
@@ -22,7 +25,7 @@ MODELS = {model.name: model for model in decoders.MODELS}
 
 
 def store_of(folder, part):
-    return Store(folder / f"cold-{part}.csv", KEY, VALUES)
+    return Store(folder / f"cold-{part}.csv", KEY, EMULATED_VALUES if part == EMULATED else VALUES)
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def with_speedups(rows, bases):
 
 def run(programs, folder, part, calls, deadline):
     """Makes the missing calls; returns True when none is missing. Part `starts` comes first: it has the bases. Those of
-    `remaining` would be others: its rows have no speed-ups."""
+    `remaining` would be others, and `emulated` judges predictions: their rows have no speed-ups."""
     store = store_of(folder, part)
     bases = store if part == "starts" else store_of(folder, "starts")
     for count, call in enumerate(calls, 1):
@@ -141,5 +144,5 @@ def run(programs, folder, part, calls, deadline):
         rows = call.answers(programs)
         if part == "starts":
             rows += [critical_path(call.problem, float(row["latency_ms"])) for row in rows if row["algorithm"] == "load-then-run"]
-        store.add(rows if part == "remaining" else with_speedups(rows, bases))
+        store.add(rows if part in WITHOUT_SPEEDUPS else with_speedups(rows, bases))
     return True

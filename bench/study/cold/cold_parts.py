@@ -1,6 +1,7 @@
 """The calls of each part of the study of cold starts, of all cells or of a few."""
 
 from cold_calls import INTERLEAVED, Call, Problem
+from cold_emulated import Emulated
 from cold_remaining import Again
 from cold_servers import SERVERS
 from decoders import MODELS, SHAPES
@@ -18,6 +19,11 @@ SELECTIONS = (("gpu1", "gpu2"), ("gpu1", "gpu3"), ("gpu1", "gpu4"))  # Fig. 4
 RERUN = ("GPT2-large", "OpenLLaMA-7B")  # Fig. 14
 UNAWARE = "heft"
 ABLATIONS = ("own_bus=true", "mean_speeds=true")  # Fig. 13
+# Fig. 11: the problems, each on one, two and four GPUs, and the plans that run there.
+EMULATED = (("GPT2-large", 1, 32), ("OpenLLaMA-3B", 1, 1024))
+EMULATED_GPUS = {("gpu1",): (("load-then-run", ()), ("pipelined", ())),
+                 ("gpu1", "gpu3"): (("deepplan", (INTERLEAVED,)), ("heft", ()), ("best", SEARCH)),
+                 (): (("hios-lp", ()), ("sortinghat", ()), ("best", SEARCH))}
 
 
 def problems(size, servers=None):
@@ -54,4 +60,12 @@ def remaining(size, seconds):
             for algorithm in ("load-then-run", "sortinghat")]
 
 
-PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining}
+def emulated(size, seconds):
+    """Fig. 11: on one server; in the small size the first problem, on one and two GPUs."""
+    full = size["shapes"] == SHAPES
+    return [Emulated(Problem(*cell, "v100", gpus), algorithm, options, *((seconds,) if algorithm in SOLVED else ()))
+            for cell in (EMULATED if full else EMULATED[:1]) for gpus, plans in EMULATED_GPUS.items() if full or gpus
+            for algorithm, options in plans]
+
+
+PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining, "emulated": emulated}

@@ -3,7 +3,7 @@
 import statistics
 
 from cold_calls import INTERLEAVED, KEY, store_of
-from cold_parts import ABLATIONS, RERUN, SEARCH, SELECTIONS, UNAWARE
+from cold_parts import ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SELECTIONS, UNAWARE
 from cold_remaining import SHARES
 from cold_servers import SERVERS
 from decoders import MODELS, SHAPES
@@ -18,7 +18,8 @@ ROWS = {"load-then-run": ("load-then-run", ""), "pipelined": ("pipelined", ""), 
 # Namkoong et al., abstract and sections 1 and 4.3: mean and largest speed-up over a single GPU by TVM.
 PAPER = {"efficient-mip": (1.16, 1.62), "deepplan": (1.93, 2.14), "sortinghat": (2.28, 2.96)}
 PAPER_P4D = 3.7
-ABOUT = ("Made by `bench/study/run-cold tables` from `cold-*.csv`: simulated times of plans with stated costs; nothing ran. Speed-ups "
+PAPER_ERROR = 2.97  # per cent, section 4.3: of predictions, on GPUs
+ABOUT = ("Made by `bench/study/run-cold tables` from `cold-*.csv`: simulated times of plans with stated costs; no GPU ran. Speed-ups "
          "are over `load-then-run` on one device unless a column says otherwise.")
 
 
@@ -154,6 +155,28 @@ def remaining(answers):
     return markdown(["`sortinghat` / `load-then-run`, ms", "input", *(f"{share} % remain" for share in SHARES)], lines)
 
 
+def emulated(answers):
+    """Fig. 11: predicted and emulated times, and the error of the prediction, by GPUs and plan."""
+    lines, errors = [], [[] for _ in EMULATED]
+    for gpus, plans in EMULATED_GPUS.items():
+        of = ", GPUs " + "+".join(gpu.removeprefix("gpu") for gpu in gpus) if gpus else ""
+        for algorithm, options in plans:
+            name = next(name for name, plan in ROWS.items() if plan == (algorithm, " ".join(options)))
+            line = [str(len(gpus) or len(SERVERS["v100"].gpus)), f"`{name}`"]
+            for index, (model, *shape) in enumerate(EMULATED):
+                found = answers.of("v100" + of, (algorithm, " ".join(options)), [model], [tuple(shape)])
+                errors[index] += [abs(float(row["error_percent"])) for row in found]
+                line += [*(f"{float(row['predicted_ms']):.1f} / {float(row['emulated_ms']):.1f}" for row in found),
+                         *(f"{float(row['error_percent']):.2f}" for row in found)] if found else ["", ""]
+            lines.append(line)
+    every = [error for each in errors for error in each]
+    lines.append(["", "mean error", *(text for each in errors for text in ("", cell(each)))])
+    lines.append(["", "largest error", *(text for each in errors for text in ("", cell(each, end=max)))])
+    lines.append(["", f"mean of all; the paper's: {PAPER_ERROR}", *([""] * (2 * len(EMULATED) - 1)), cell(every)])
+    heads = [text for model, *shape in EMULATED for text in (f"{model} ({shape[0]}, {shape[1]}), ms", "error, %")]
+    return markdown(["GPUs", "plan", *heads], lines)
+
+
 def tables(folder):
     """The tables by title."""
     starts = Answers(folder, "starts")
@@ -161,7 +184,8 @@ def tables(folder):
             "Gaps to the lower bound": gaps(starts), "Eight GPUs (section 6)": p4d(starts),
             "Ablations (Fig. 13)": ablations(starts, Answers(folder, "ablations")),
             "Pairs of GPUs (Fig. 4)": selections(Answers(folder, "selections")),
-            "Remaining parameters (Fig. 14)": remaining(Answers(folder, "remaining"))}
+            "Remaining parameters (Fig. 14)": remaining(Answers(folder, "remaining")),
+            "Predictions, emulated (Fig. 11)": emulated(Answers(folder, "emulated"))}
 
 
 def page(folder):

@@ -90,13 +90,13 @@ void Watch::phase(const std::string& what, double extra_s) {
                     extra_s);
 }
 
-std::unique_ptr<Watchdog> Watch::runs(Watched steps) {
+std::unique_ptr<Watchdog> Watch::runs(Watched steps, double extra_s) {
   phase_.reset();
   if (recorder_) recorder_->phase("running");
   steps.current_step = [this, words = std::move(steps.current_step)] {
     return words() + silent_peers();
   };
-  return watchdog(std::move(steps), 0);
+  return watchdog(std::move(steps), extra_s);
 }
 
 std::unique_ptr<Watchdog> Watch::watchdog(Watched watched, double extra_s) const {

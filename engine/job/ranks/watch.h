@@ -40,8 +40,8 @@ class Watch {
   /// longer ago than the time-out plus `extra_s`.
   void phase(const std::string& what, double extra_s = 0);
   /// Watches an executor or a pipeline, whose steps count as progress, while the result lives; no
-  /// phase is watched then.
-  [[nodiscard]] std::unique_ptr<Watchdog> runs(Watched steps);
+  /// phase is watched then. `extra_s` is added to the time-out likewise.
+  [[nodiscard]] std::unique_ptr<Watchdog> runs(Watched steps, double extra_s = 0);
 
  private:
   struct Peer {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "support/expect_error.h"
@@ -172,6 +174,21 @@ TEST_F(LoaderTest, ALoadOfNoBytesEnds) {
   loader.begin();
   loader.finish();
   EXPECT_TRUE(loader.ended(0, 1));
+}
+
+// After an error, nobody waits for the loads that are left.
+TEST_F(LoaderTest, ALoaderThatClosesStopsWhatItsLoadsWaitFor) {
+  add_lane({{10}, {10}});
+  std::atomic<int> waits{0};
+  {
+    const auto wait = [&](std::size_t, std::size_t, const std::atomic<bool>& stop) {
+      ++waits;
+      while (!stop) std::this_thread::yield();
+    };
+    Loader loader(lanes_, {}, {}, nullptr, wait);
+    loader.begin();
+  }
+  EXPECT_EQ(waits, 2);
 }
 
 }  // namespace

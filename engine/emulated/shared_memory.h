@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hios::emulated {
+
+/// Memory that the ranks of a host share, zero at first. It has no name in any file system, so
+/// nothing of it stays after the job, however that ends.
+class SharedMemory {
+ public:
+  /// Makes memory. Throws RunError where the system refuses.
+  explicit SharedMemory(std::size_t size_bytes);
+  /// Opens the memory that another rank has made, and still has, by its name(). Throws RunError
+  /// where that cannot be opened, or is other memory.
+  SharedMemory(const std::string& name, std::size_t size_bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  /// Returns the text by which other ranks of the host open the memory.
+  const std::string& name() const { return name_; }
+  /// Aligned for every type.
+  std::byte* data() const;
+
+ private:
+  void map(int descriptor);
+
+  const std::size_t size_bytes_;
+  int descriptor_ = -1;  // kept by the maker, for the others to open
+  std::string name_;
+  std::byte* mapped_ = nullptr;
+};
+
+}  // namespace hios::emulated
