@@ -15,7 +15,7 @@ done
   cd "$root"
   scripts/setup.sh
   if [ ! -f build/release/build.ninja ]; then  # a tree that is there keeps its options
-    # No tests, and full optimisation only where tensors and schedules are computed. `cmake --preset release` undoes both.
+    # No tests, and full optimisation only in the loops that count. `cmake --preset release` undoes both.
     cmake --preset quick >/dev/null
   fi
   cmake --build build/release --target hios-profile hios-schedule hios-run
