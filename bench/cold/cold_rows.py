@@ -18,7 +18,8 @@ def row(names, reports):
             "resident_ms": median(reports, lambda report: report["cold_start"]["resident_ms"]["median"]),
             "load_ms": median(reports, lambda report: report["cold_start"]["load_ms"]["median"]),
             "overlap": median(reports, lambda report: report["latency_ms"]["median"] / report["cold_start"]["perfect_overlap_ms"]),
-            "direct": disk.get("direct"), "verified": verified["passed"], "bitwise_equal_to_one_rank": verified["bitwise"]}
+            "direct": disk.get("direct"), "executor": reports[0]["protocol"]["executor"],
+            "verified": verified["passed"], "bitwise_equal_to_one_rank": verified["bitwise"]}
 
 
 def page(summary):

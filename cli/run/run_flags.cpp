@@ -64,6 +64,9 @@ po::options_description run_flags() {
       "layers",
       "print every operator: rank, stage, predicted and measured time, its share of "
       "all operators' on all ranks, bytes");
+  group.add_options()("executor", value("fifo|ready")->default_value("fifo"),
+                      "on CPUs, one inference at a time: a rank's stages in the schedule's order, "
+                      "or of those whose inputs and parameters are there the earliest first");
   group.add_options()("blocking",
                       "GPUs: wait after every operator, to find the one that fails; times are not "
                       "comparable");
@@ -91,6 +94,24 @@ job::Verify read_verify(const Flags& flags) {
   if (*word == "outputs") return job::Verify::kOutputs;
   if (*word == "operators") return job::Verify::kOperators;
   throw InputError("--verify takes nothing or =operators, not '" + *word + "'");
+}
+
+/// Returns true for the executor that runs stages in any order.
+bool read_executor(const Flags& flags, bool many, bool on_gpu) {
+  const std::string word = flags.text("executor");
+  if (word == "fifo") return false;
+  if (word != "ready") throw InputError("--executor takes fifo or ready, not '" + word + "'");
+  if (many) {
+    throw InputError(
+        "--executor ready runs one inference at a time: leave it out, or --inferences and the "
+        "other flags of many");
+  }
+  if (on_gpu) {
+    throw InputError(
+        "--executor ready is for ranks that compute on CPUs: a GPU is given its stages in the "
+        "schedule's order; leave it out, or add --backend cpu");
+  }
+  return true;
 }
 
 std::vector<double> read_percentiles(const Flags& flags) {
@@ -135,9 +156,11 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   job::RunOptions options;
   options.ranks = emulates(flags) ? emulated_ranks() : read_rank_options(flags, ranks);
   options.route = read_route(flags);
-  options.protocol = read_protocol(flags, computes_on_gpu(options.ranks, ranks));
+  const bool on_gpu = computes_on_gpu(options.ranks, ranks);
+  options.protocol = read_protocol(flags, on_gpu);
   options.inferences = read_inferences(flags);
   if (options.inferences) count_inferences(flags, options.protocol);
+  options.any_order = read_executor(flags, options.inferences.has_value(), on_gpu);
   options.seed = seed;
   if (const auto file = flags.optional_text("weights")) {
     options.packed_weights = packed_file_of(*file);

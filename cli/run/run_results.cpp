@@ -26,7 +26,8 @@ void print_setup(const RunCommand& command, const job::RunSetup& setup) {
             ? printable(machine->graph.name()) + " emulated, times x " + exact(machine->time_scale)
             : command.inputs.network.description()) +
        ", " + command.inputs.schedule.algorithm + " schedule, " +
-       std::to_string(setup.ranks.size()) + " ranks, " + setup.transfer_path + "\n\n");
+       std::to_string(setup.ranks.size()) + " ranks, " + setup.transfer_path +
+       (command.options.any_order ? ", executor ready" : "") + "\n\n");
   Table table({"rank", "host", "backend", "cores", "stages", "weights MB", "tensors MB",
                "of all MB", "sent MB"});
   const auto& devices = command.inputs.schedule.schedule.devices;

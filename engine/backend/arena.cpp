@@ -16,10 +16,6 @@
 namespace hios {
 namespace {
 
-bool overlap(const Lifetime& a, const Lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
-
 using Interval = std::pair<Bytes, Bytes>;  // begin, end
 
 // Returns the begin of the smallest gap of at least `size` between the occupied intervals; the end
@@ -45,25 +41,33 @@ Bytes best_fit(std::vector<Interval>& occupied, Bytes size) {
 }  // namespace
 
 ArenaLayout place_in_arena(std::span<const Lifetime> lifetimes) {
-  std::vector<std::size_t> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return lifetimes[a].size_bytes > lifetimes[b].size_bytes;
+  std::vector<Bytes> sizes;
+  for (const Lifetime& lifetime : lifetimes) sizes.push_back(lifetime.size_bytes);
+  return place_in_arena(sizes, [&](std::size_t a, std::size_t b) {
+    return lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
   });
+}
+
+ArenaLayout place_in_arena(std::span<const Bytes> sizes,
+                           const std::function<bool(std::size_t, std::size_t)>& overlap) {
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
 
   ArenaLayout layout;
-  layout.offsets.resize(lifetimes.size());
+  layout.offsets.resize(sizes.size());
   std::vector<Interval> occupied;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t tensor = order[i];
     occupied.clear();
     for (std::size_t j = 0; j < i; ++j) {
       const std::size_t other = order[j];
-      if (!overlap(lifetimes[tensor], lifetimes[other])) continue;
+      if (!overlap(tensor, other)) continue;
       const Bytes begin = layout.offsets[other];
-      occupied.emplace_back(begin, begin + aligned_size(lifetimes[other].size_bytes));
+      occupied.emplace_back(begin, begin + aligned_size(sizes[other]));
     }
-    const Bytes size = aligned_size(lifetimes[tensor].size_bytes);
+    const Bytes size = aligned_size(sizes[tensor]);
     layout.offsets[tensor] = best_fit(occupied, size);
     layout.peak_bytes = std::max(layout.peak_bytes, layout.offsets[tensor] + size);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct ArenaLayout {
 
 /// Gives each tensor a slot such that slots of overlapping lifetimes are disjoint. Deterministic.
 ArenaLayout place_in_arena(std::span<const Lifetime> lifetimes);
+
+/// Does the same for tensors whose lifetimes are in no one order: `overlap` says whether those of
+/// two tensors, by their indices, may overlap; it is symmetric.
+ArenaLayout place_in_arena(std::span<const Bytes> sizes,
+                           const std::function<bool(std::size_t, std::size_t)>& overlap);
 
 /// Returns `size_bytes` rounded up to kArenaAlignment.
 constexpr Bytes aligned_size(Bytes size_bytes) {

@@ -28,14 +28,15 @@ namespace {
 /// Plans the loads of one rank, then the waits for them.
 class LoadPlanner {
  public:
-  LoadPlanner(const Graph& graph, const Schedule& schedule, Rank rank)
+  LoadPlanner(const Graph& graph, const Schedule& schedule, Rank rank, bool any_order)
       : graph_(graph),
         schedule_(schedule),
         weights_(*schedule.weights),
         sets_(graph),
         assignment_(graph.size(), schedule),
         stages_(schedule.devices[rank.index()]),
-        here_(rank.index()) {}
+        here_(rank.index()),
+        any_order_(any_order) {}
 
   PlannedLoads plan() && {
     find_readers();
@@ -208,6 +209,7 @@ class LoadPlanner {
 
   void plan_waits() {
     plan_.waits.resize(stages_.size());
+    if (any_order_) return plan_own_waits();
     for (std::size_t l = 0; l < plan_.lanes.size(); ++l) {
       std::vector<std::size_t> last(stages_.size() + 1, 0);  // by stage: the loads it waits for
       for (std::size_t i = 0; i < plan_.lanes[l].size(); ++i) {
@@ -218,6 +220,23 @@ class LoadPlanner {
         if (last[s] <= awaited) continue;
         awaited = last[s];
         plan_.waits[s].push_back({l, awaited - 1});
+      }
+    }
+  }
+
+  // A stage relies on no other's waits. The wait for a load is one for all before it in its lane.
+  void plan_own_waits() {
+    for (std::size_t l = 0; l < plan_.lanes.size(); ++l) {
+      std::vector<std::size_t> last(stages_.size(), 0);  // by stage: the loads that it needs
+      for (std::size_t i = 0; i < plan_.lanes[l].size(); ++i) {
+        if (weights_.load_first) std::ranges::fill(last, i + 1);
+        for (const OpId op : plan_.lanes[l][i].readers) {
+          const AssignedTo& at = assignment_[op];
+          if (at.device.index() == here_) last[at.stage] = i + 1;
+        }
+      }
+      for (std::size_t s = 0; s < stages_.size(); ++s) {
+        if (last[s] > 0) plan_.waits[s].push_back({l, last[s] - 1});
       }
     }
   }
@@ -250,6 +269,7 @@ class LoadPlanner {
   const Assignment assignment_;
   const std::vector<Stage>& stages_;
   std::size_t here_;
+  bool any_order_;
   std::map<On, std::vector<OpId>> readers_;      // operators that read the set there, not in place
   std::set<On> needed_;                          // those that an operator needs, there or elsewhere
   std::vector<std::vector<Numbered>> loads_;     // by lane of the schedule
@@ -259,9 +279,9 @@ class LoadPlanner {
 
 }  // namespace
 
-PlannedLoads plan_loads(const Graph& graph, const Schedule& schedule, Rank rank) {
+PlannedLoads plan_loads(const Graph& graph, const Schedule& schedule, Rank rank, bool any_order) {
   if (!schedule.weights) return {};
-  return LoadPlanner(graph, schedule, rank).plan();
+  return LoadPlanner(graph, schedule, rank, any_order).plan();
 }
 
 std::string unplanned_weights(const ScheduleFile& file) {

@@ -51,7 +51,8 @@ struct PlannedEviction {
 
 struct PlannedLoads {
   std::vector<std::vector<PlannedLoad>> lanes;  ///< those with a load to this rank
-  std::vector<std::vector<LaneWait>> waits;     ///< by stage: what no earlier stage has waited for
+  /// By stage: what no earlier stage has waited for; for stages in any order, all that it needs.
+  std::vector<std::vector<LaneWait>> waits;
   std::vector<OpId> in_place;  ///< operators of this rank that read their parameters in place
   std::vector<HeldOperator> held;
   std::vector<PlannedEviction> evictions;  ///< by stage
@@ -60,9 +61,11 @@ struct PlannedLoads {
 
 /// Plans the loads of a rank. A lane loads in order, so a wait for a load is one for all before it,
 /// also on other ranks. A load that no operator needs, there or elsewhere, is left out. With
-/// Weights::load_first, the first stage waits for all. A schedule without weights has no lanes.
-/// REQUIRES: validate() and unplanned_weights() find nothing.
-PlannedLoads plan_loads(const Graph& graph, const Schedule& schedule, Rank rank);
+/// Weights::load_first, the first stage waits for all, and so does each where stages run in any
+/// order (PlanOptions::any_order). A schedule without weights has no lanes. REQUIRES: validate()
+/// and unplanned_weights() find nothing.
+PlannedLoads plan_loads(const Graph& graph, const Schedule& schedule, Rank rank,
+                        bool any_order = false);
 
 /// Returns what no engine does yet in a schedule's weights, as a path below "$.weights" and the
 /// reason: "lanes[0][3]: …"; empty: it runs.

@@ -149,6 +149,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.algorithm = inputs.schedule.algorithm;
   report.seed = options.seed;
   report.protocol = options.protocol.json();
+  report.protocol["executor"] = options.any_order ? "ready" : "fifo";
   if (inputs.machine) {
     report.machine_digest = emulated::digest_of_times(*inputs.machine, inputs.schedule.schedule);
     report.protocol["emulated"] = Json{{"time_scale", inputs.machine->time_scale}};

@@ -74,6 +74,10 @@ void RunJob::State::agree() {
     if (inputs.machine && inferences) {
       throw InputError("an emulated run has one inference at a time, not many in flight");
     }
+    if (options.any_order && inferences) {
+      throw InputError(
+          "many inferences in flight run in the schedule's order, not as soon as they can");
+    }
     platform = Platform(inputs.schedule.devices);
   });
   mpi::agree_on_facts(transport(), {{"the model", inputs.network.digest()},
@@ -102,7 +106,7 @@ void RunJob::State::make_backend() {
 
 void RunJob::State::plan_rank_of_copy() {
   const auto [copy, device] = copy_device();
-  PlanOptions how;
+  PlanOptions how{.any_order = options.any_order};
   if (inferences) how = {.in_flight = inferences->in_flight, .inputs = inferences->inputs};
   plan =
       of_copy(plan_rank(inputs.network.coarse, inputs.schedule.schedule, Rank(device.index()), how),
@@ -167,6 +171,11 @@ void RunJob::State::prepare() {
   const CoarseGraph& coarse = inputs.network.coarse;
   const Model& model = inputs.network.model;
   mpi::agreed(transport(), [&] {
+    if (options.any_order && mine.backend->accelerator()) {
+      throw InputError("the " + std::string(mine.backend->name()) +
+                       " backend is given its stages in the schedule's order, and cannot run them "
+                       "as soon as they can");
+    }
     plan_rank_of_copy();
     check_supported(coarse, model, *mine.backend, plan);
     if (!options.plan_only) open_packed();

@@ -61,8 +61,12 @@ struct RunOptions {
   std::optional<double> rtol = {};  ///< a share of the expected value; empty: the same
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
-  bool plan_only = false;           ///< run() is not called, and hosts need no memory for it
-  bool time_operators = false;      ///< RunResults::operators
+  /// Of a rank's stages that have their inputs and parameters, the earliest runs next
+  /// (engine/run/ready_order.h), instead of all in the schedule's order. On hosts, one inference at
+  /// a time.
+  bool any_order = false;
+  bool plan_only = false;       ///< run() is not called, and hosts need no memory for it
+  bool time_operators = false;  ///< RunResults::operators
   /// Version, commit and build of the programs, which are compared with the profile's.
   Surrounding program = {};
 };

@@ -284,8 +284,8 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
       .output = run.output};
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
-    const RankPlan whole_plan =
-        plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(), {.keep_all = true});
+    const RankPlan whole_plan = plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(),
+                                          {.keep_all = true, .any_order = run.plan.any_order});
     Executor whole(run.rank, whole_plan, {.loads = run.loads, .overwrites_evicted = true});
     whole.forget_parameters();
     transport.barrier();

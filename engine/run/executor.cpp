@@ -15,6 +15,7 @@
 #include "engine/cold/loader.h"
 #include "engine/host/clock.h"
 #include "engine/run/message_watch.h"
+#include "engine/run/ready_loop.h"
 #include "engine/run/step_loop.h"
 
 namespace hios {
@@ -47,6 +48,14 @@ struct Executor::State {
   void poll_between_operators() { poll(); }
   void stage_ended(std::size_t stage, const StageTimes& times) {
     if (recording) clocks.stages[stage] = times;
+  }
+  // For the loop, where stages run in any order.
+  bool received(std::size_t receive) { return channel()->received(receive); }
+  bool sent(std::size_t send) { return channel()->sent(send); }
+  void take_receive(std::size_t receive) { channel()->await_receive(receive); }
+  void take_send(std::size_t send) { channel()->await_send(send); }
+  void receive_awaited(std::size_t receive) {
+    if (watch) watch->receive_awaited(receive, loop.meter().last_ms());
   }
   void segment_queued(double) { loop.meter().charge(&TimeShares::computing_ms); }
 
@@ -131,7 +140,11 @@ double Executor::State::run_iteration() {
   begin_loads();
   if (channel()) channel()->start_receives();
   if (watch) watch->begin();
-  loop.run_steps(0, *this);
+  if (plan.any_order) {
+    loop.run_ready(*this);
+  } else {
+    loop.run_steps(0, *this);
+  }
   progress.enter_end_of_messages();
   meter.charge(&TimeShares::own_ms);
   if (channel() && courier()) serve_until([&] { return channel()->finished(); });
@@ -277,9 +290,10 @@ void Executor::State::note_ready_loads(const Loader& loads) {
 std::vector<LoadWait> Executor::State::load_waits() const {
   std::vector<double> since_ms;  // by stage
   for (const StageTimes& stage : clocks.stages) since_ms.push_back(stage.awaited_ms);
-  for (std::size_t i = 0; i < plan.receives.size(); ++i) {
-    double& since = since_ms[plan.receives[i].stage];
-    since = std::max(since, clocks.receives[i].end_ms);
+  for (const Step& step : plan.steps) {
+    const auto* const wait = std::get_if<AwaitReceive>(&step);
+    if (!wait) continue;
+    since_ms[wait->stage] = std::max(since_ms[wait->stage], clocks.receives[wait->receive].end_ms);
   }
   std::vector<LoadWait> waits;
   for (const Step& step : plan.steps) {

@@ -31,9 +31,10 @@ enum class Start {
   kResident,  ///< all are there: nothing is loaded
 };
 
-/// Runs one rank's plan, one inference at a time. Built once (weights, primitives, requests), run
-/// many times. The timed loop allocates, parses, locks and logs nothing. Used by the main thread
-/// only.
+/// Runs one rank's plan, one inference at a time: its stages in the plan's order, or as soon as
+/// they can where it was planned for any (PlanOptions::any_order; not on asynchronous devices).
+/// Built once (weights, primitives, requests), run many times. The timed loop allocates, parses,
+/// locks and logs nothing. Used by the main thread only.
 class Executor {
  public:
   /// The context's references and the plan outlive the executor. Collective where the transport's

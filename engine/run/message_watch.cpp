@@ -39,7 +39,7 @@ void MessageWatch::send_started(std::size_t send, double now_ms) {
 
 void MessageWatch::receive_awaited(std::size_t receive, double now_ms) {
   for (const std::size_t open : open_receives_) {
-    if (open != receive) continue;
+    if (open != receive || awaited_[receive]) continue;
     receives_[receive].start_ms = now_ms;
     awaited_[receive] = true;
   }

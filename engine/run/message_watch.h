@@ -21,6 +21,7 @@ class MessageWatch {
   /// Starts an iteration: its receives have been posted.
   void begin();
   void send_started(std::size_t send, double now_ms);
+  /// Notes the first wait for a receive that has not ended.
   void receive_awaited(std::size_t receive, double now_ms);
   /// Notes the messages that have ended by what the channel has seen so far.
   void look(double now_ms);

@@ -14,6 +14,9 @@
 //     peer could free its slot earlier, but a peer that computes makes no progress with messages:
 //     that would trade latency for memory.)
 //     With several inferences in flight, tensors that travel live all the time, in F buffers.
+//     Where stages may run in any order, there are no instants: edges alone prove that a tensor is
+//     not needed any more (engine/run/edge_chains.h), here and where it was sent. So AwaitSend ends
+//     at once here, too.
 //  4. Slots (engine/backend/arena.h) and steps. Where the graph divides inputs, the batches of an
 //     operator share one region, which lives as long as any of them.
 //
@@ -28,9 +31,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "engine/backend/arena.h"
+#include "engine/run/edge_chains.h"
 #include "engine/run/stage_order.h"
 
 namespace hios {
@@ -50,6 +58,8 @@ class Planner {
     plan_.rank = rank;
     plan_.in_flight = options.in_flight;
     plan_.inputs = options.inputs;
+    plan_.any_order = options.any_order;
+    if (options.any_order) chains_.emplace(graph_, schedule, order_);
     plan_.tags = static_cast<int>(graph_.size());
     plan_.stages = schedule.devices.at(device_);
     plan_.slot_of.assign(graph_.size(), SIZE_MAX);
@@ -61,7 +71,7 @@ class Planner {
   RankPlan plan() && {
     count_instants();
     plan_messages();
-    loads_ = plan_loads(graph_, schedule_, plan_.rank);
+    loads_ = plan_loads(graph_, schedule_, plan_.rank, options_.any_order);
     plan_.lanes = std::move(loads_.lanes);
     plan_.in_place = std::move(loads_.in_place);
     plan_.held = std::move(loads_.held);
@@ -162,9 +172,14 @@ class Planner {
       for_each_op(s, [&](OpId op) {
         for (const EdgeId edge : graph_.in_edges(op)) {
           const OpId from = graph_.edge(edge).from;
-          if (here(from) || plan_.slot_of[from.index()] != SIZE_MAX) continue;
-          plan_.slot_of[from.index()] = 0;  // known to come; plan_slots sets the slot
-          plan_.receives.push_back(message(from, order_.of(from).device.index(), s, device_));
+          if (here(from)) continue;
+          std::size_t& receive = plan_.slot_of[from.index()];  // plan_slots sets the slot
+          const bool is_first = receive == SIZE_MAX;
+          if (is_first) {
+            receive = plan_.receives.size();
+            plan_.receives.push_back(message(from, order_.of(from).device.index(), s, device_));
+          }
+          if (is_first || options_.any_order) awaits_.emplace(s, receive);
         }
       });
     }
@@ -210,8 +225,7 @@ class Planner {
     return life;
   }
 
-  // With several inferences in flight, a tensor that travels is in flight while others are
-  // computed.
+  // A tensor that travels is in flight while other inferences are computed.
   bool is_buffered(const Slot& slot) const {
     return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
   }
@@ -222,6 +236,7 @@ class Planner {
     Bytes bytes_per_input;
     Lifetime life;
     bool buffered;
+    std::vector<const Slot*> slots = {};
   };
 
   // Extends a region to a further slot, and to any gap between them.
@@ -248,13 +263,10 @@ class Planner {
       Region& region = regions[known->second];
       join(region, slot, life);
       region.buffered |= is_buffered(slot);
+      region.slots.push_back(&slot);
     }
-    std::vector<Lifetime> lifetimes;
-    for (const Region& region : regions) {
-      lifetimes.push_back(region.life);
-      if (region.buffered) lifetimes.back().size_bytes = stride(region) * options_.in_flight;
-    }
-    const ArenaLayout layout = place_in_arena(lifetimes);
+    const ArenaLayout layout =
+        options_.any_order ? place_by_edges(regions) : place_by_instants(regions);
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
       Slot& slot = plan_.slots[i];
       const Region& region = regions[region_of[i]];
@@ -264,6 +276,34 @@ class Planner {
       if (region.buffered) slot.stride = stride(region);
     }
     plan_.arena_bytes = layout.peak_bytes;
+  }
+
+  ArenaLayout place_by_instants(const std::vector<Region>& regions) const {
+    std::vector<Lifetime> lifetimes;
+    for (const Region& region : regions) {
+      lifetimes.push_back(region.life);
+      if (region.buffered) lifetimes.back().size_bytes = stride(region) * options_.in_flight;
+    }
+    return place_in_arena(lifetimes);
+  }
+
+  ArenaLayout place_by_edges(const std::vector<Region>& regions) const {
+    std::vector<Bytes> sizes;
+    for (const Region& region : regions) sizes.push_back(region.life.size_bytes);
+    const auto ends_before = [&](std::size_t a, std::size_t b) {
+      return std::ranges::all_of(regions[a].slots, [&](const Slot* old) {
+        return std::ranges::all_of(regions[b].slots,
+                                   [&](const Slot* next) { return not_needed_at(*old, *next); });
+      });
+    };
+    return place_in_arena(sizes, [&](std::size_t a, std::size_t b) {
+      return !ends_before(a, b) && !ends_before(b, a);
+    });
+  }
+
+  bool not_needed_at(const Slot& old, const Slot& next) const {
+    return !options_.keep_all && !next.received && !coarse_.is_output(old.op) &&
+           chains_->not_needed(old.op, next.op, DeviceId(device_));
   }
 
   void plan_slots() {
@@ -277,25 +317,20 @@ class Planner {
     lay_out_slots();
   }
 
-  bool share_bytes(OpId a, OpId b) const {
-    const Slot& x = plan_.slot(a);
-    const Slot& y = plan_.slot(b);
-    return x.offset < y.offset + y.size_bytes && y.offset < x.offset + x.size_bytes;
-  }
-
   void plan_steps() {
     std::vector<bool> awaited(plan_.sends.size(), false);
-    std::size_t send = 0, receive = 0;
+    std::size_t send = 0;
+    auto await = awaits_.begin();
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      for (; receive < plan_.receives.size() && plan_.receives[receive].stage == s; ++receive) {
-        plan_.steps.push_back(AwaitReceive{receive});
+      for (; await != awaits_.end() && await->first == s; ++await) {
+        plan_.steps.push_back(AwaitReceive{await->second, s});
       }
       for (std::size_t i = 0; i < send; ++i) {
+        const Slot& sent = plan_.slot(plan_.sends[i].op);
         bool overwritten = false;
-        for_each_op(
-            s, [&](OpId op) { overwritten = overwritten || share_bytes(op, plan_.sends[i].op); });
+        for_each_op(s, [&](OpId op) { overwritten |= plan_.slot(op).shares_bytes_with(sent); });
         if (!overwritten || awaited[i]) continue;
-        awaited[i] = true;
+        awaited[i] = !options_.any_order;
         plan_.steps.push_back(AwaitSend{i});
       }
       if (s < loads_.waits.size()) {
@@ -303,7 +338,9 @@ class Planner {
           plan_.steps.push_back(AwaitLoad{lane, load, s});
         }
       }
-      if (s == 0 && !plan_.exchange.reports_from.empty()) plan_.steps.push_back(AwaitOtherLoads{s});
+      if ((s == 0 || options_.any_order) && !plan_.exchange.reports_from.empty()) {
+        plan_.steps.push_back(AwaitOtherLoads{s});
+      }
       plan_.steps.push_back(Compute{s});
       for (; send < plan_.sends.size() && plan_.sends[send].stage == s; ++send) {
         plan_.steps.push_back(StartSend{send});
@@ -320,8 +357,10 @@ class Planner {
   const PlanOptions& options_;
   std::size_t device_;
   StageOrder order_;
+  std::optional<EdgeChains> chains_;  // for stages in any order
   std::map<PlannedTransfer, std::size_t> position_;
   RankPlan plan_;
+  std::set<std::pair<std::size_t, std::size_t>> awaits_;  // stages, and the receives they await
   PlannedLoads loads_;
   std::vector<std::size_t> instant_of_;     // by OpId, of operators that run here
   std::vector<std::size_t> begin_instant_;  // by stage, and the end of the last
@@ -331,10 +370,11 @@ class Planner {
 
 }  // namespace
 
-const Slot& RankPlan::slot(OpId op) const { return slots[slot_of[op.index()]]; }
-
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options) {
+  if (options.any_order && options.in_flight != 1) {
+    throw std::logic_error("stages in any order, of several inferences in flight");
+  }
   return Planner(coarse, schedule, rank, options).plan();
 }
 

@@ -36,6 +36,9 @@ struct Slot {
   Bytes offset_of(std::int64_t input, std::size_t buffer = 0) const {
     return offset_at(buffer) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
   }
+  bool shares_bytes_with(const Slot& other) const {
+    return offset < other.offset + other.size_bytes && other.offset < offset + size_bytes;
+  }
   Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
 
@@ -52,6 +55,7 @@ struct PlannedMessage {
 /// The steps of a rank, a closed variant.
 struct AwaitReceive {
   std::size_t receive;  ///< index into RankPlan::receives
+  std::size_t stage;    ///< the stage that needs it
 };
 /// Waits for a send whose slot is about to be overwritten.
 struct AwaitSend {
@@ -86,6 +90,10 @@ struct PlanOptions {
   /// The number F of buffers of each tensor that is sent or received; inferences take them in turn.
   /// If F > 1, no other tensor uses these buffers, also between two inferences.
   std::size_t in_flight = 1;
+  /// Stages may run in any order that the graph's edges allow (engine/run/ready_order.h): each
+  /// stage has all of its own waits, and slots share bytes only where edges prove that the old
+  /// tensor is not needed any more. REQUIRES: in_flight == 1.
+  bool any_order = false;
   /// The number of different inputs in memory, with the outputs that each gives, besides the plan's
   /// slots: for runs of many inferences (engine/run/inference_data.h).
   std::size_t inputs = 0;
@@ -107,19 +115,22 @@ struct RankPlan {
   std::size_t in_flight = 1;                    ///< PlanOptions::in_flight
   std::size_t buffers = 1;       ///< the same, but 1 where nothing travels to or from here
   std::size_t inputs = 0;        ///< PlanOptions::inputs
+  bool any_order = false;        ///< PlanOptions::any_order
   int tags = 0;                  ///< added to a message's tag from one buffer index to the next
   std::vector<OpId> outputs;     ///< the graph's outputs that this rank computes
   bool has_parameters() const {  ///< loads, reads in place or holds some for a cold start
     return !lanes.empty() || !in_place.empty() || !held.empty() || !evictions.empty();
   }
-  const Slot& slot(OpId op) const;   ///< REQUIRES: computed or received here
   std::vector<std::size_t> slot_of;  ///< by OpId; SIZE_MAX: not here
+  /// REQUIRES: computed or received here.
+  const Slot& slot(OpId op) const { return slots[slot_of[op.index()]]; }
 };
 
 /// Plans one rank. A tensor travels once to each rank that needs it. Tags come from the producer's
 /// OpId, so both sides agree on them without communication. All receives are posted at the start of
 /// an iteration, so that every AwaitSend ends; a received tensor keeps its slot from the start to
-/// its last use. A stage awaits its parameters last: other tensors travel meanwhile. Slots are
+/// its last use. A stage awaits its parameters last: other tensors travel meanwhile. What an
+/// earlier stage has awaited is not awaited again, unless stages run in any order. Slots are
 /// 64-byte aligned and share bytes where lifetimes allow. The model's input is not planned (each
 /// rank makes its own). REQUIRES: validate() finds nothing.
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
@@ -137,6 +148,12 @@ struct Segment {
 
 /// Returns the maximal runs of Compute steps, in order.
 std::vector<Segment> cut_segments(std::span<const Step> steps);
+
+/// Returns true for steps that wait for messages or loads before a stage.
+inline bool is_wait(const Step& step) {
+  return !std::holds_alternative<Compute>(step) && !std::holds_alternative<StartSend>(step) &&
+         !std::holds_alternative<Evict>(step);
+}
 
 /// REQUIRES: a Compute step.
 inline std::size_t stage_of(const Step& step) { return std::get<Compute>(step).stage; }

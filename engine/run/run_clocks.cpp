@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 
 #include "engine/run/plan.h"
 
@@ -10,9 +11,11 @@ namespace hios {
 
 void note_ready_stages(const RankPlan& plan, RunClocks& clocks) {
   for (StageTimes& stage : clocks.stages) stage.ready_ms = 0;
-  for (std::size_t i = 0; i < clocks.receives.size(); ++i) {
-    double& ready_ms = clocks.stages[plan.receives[i].stage].ready_ms;
-    ready_ms = std::max(ready_ms, clocks.receives[i].end_ms);
+  for (const Step& step : plan.steps) {
+    const auto* const wait = std::get_if<AwaitReceive>(&step);
+    if (!wait) continue;
+    double& ready_ms = clocks.stages[wait->stage].ready_ms;
+    ready_ms = std::max(ready_ms, clocks.receives[wait->receive].end_ms);
   }
 }
 

@@ -34,8 +34,8 @@ struct RunClocks {
 struct RankPlan;
 
 /// Notes when each stage was ready: when the last of its tensors from other ranks was there, 0
-/// where it needs none. The first stage that needs a tensor waits for it. REQUIRES: the plan's
-/// clocks.
+/// where it needs none. The first stage that needs a tensor waits for it; where stages run in any
+/// order, each that needs it does. REQUIRES: the plan's clocks.
 void note_ready_stages(const RankPlan& plan, RunClocks& clocks);
 
 /// The shares of a rank's time in a run, in ms.

@@ -36,6 +36,11 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
                                  rank.transport.host(), options.blocking);
     }
   }
+  if (plan.any_order) {
+    if (asynchronous()) throw std::logic_error("stages in any order on an asynchronous device");
+    blocks_ = ready_order(plan, rank.graph());
+    open_.emplace(blocks_);
+  }
   if (plan.has_parameters() || plan.exchange.any) open_loader();
   open_channels();
 }
@@ -131,6 +136,14 @@ std::string StepLoop::current_step() const {
   return "inference " + std::to_string(progress_.iteration()) + ", " + text;
 }
 
+/// Returns "; 3 other stages wait", while a stage in any order waits and no other can run.
+std::string StepLoop::others_text() const {
+  const std::size_t others = others_wait_.load(std::memory_order_relaxed);
+  if (!plan_.any_order || others == 0) return {};
+  return "; " + std::to_string(others) +
+         (others == 1 ? " other stage waits" : " other stages wait");
+}
+
 /// Returns how far each lane is: "; lane 0: 3 of 9 loads, …, next conv_4 from rank 1 (4096 bytes)".
 std::string StepLoop::loads_text() const {
   std::string text;
@@ -159,8 +172,9 @@ std::string StepLoop::position_text(std::size_t position) const {
   const Step& step = plan_.steps[index];
   if (const auto* const load = std::get_if<AwaitLoad>(&step); load && loader_) {
     return describe(step, plan_, graph) + "; its lane has done " +
-           loader_->progress_text(load->lane);
+           loader_->progress_text(load->lane) + others_text();
   }
+  if (is_wait(step)) return describe(step, plan_, graph) + others_text();
   if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan_, graph);
   for (const Segment& segment : device->segments()) {
     if (segment.first == index) {

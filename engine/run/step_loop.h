@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
+#include "engine/run/ready_order.h"
 #include "engine/run/run_clocks.h"
 #include "engine/run/step_progress.h"
 #include "mpi/transport.h"
@@ -42,6 +44,16 @@ concept StepRunner = requires(Runner& runner, std::size_t i, const StageTimes& t
   runner.poll_between_operators();
   runner.stage_ended(i, times);           // on a host
   runner.segment_queued(times.start_ms);  // on an asynchronous device
+};
+
+/// A runner of stages in any order on a host, which looks at messages and waits for none.
+template <class Runner>
+concept ReadyRunner = StepRunner<Runner> && requires(Runner& runner, std::size_t i) {
+  { runner.received(i) } -> std::same_as<bool>;  // as poll() has seen
+  { runner.sent(i) } -> std::same_as<bool>;
+  runner.take_receive(i);     // it was received, or was taken before
+  runner.take_send(i);        // likewise
+  runner.receive_awaited(i);  // nothing else can run
 };
 
 /// One rank's plan made ready, and the loop over its steps, which Executor and Pipeline share. All
@@ -69,6 +81,11 @@ class StepLoop {
   /// posted.
   template <StepRunner Runner>
   void run_steps(std::size_t buffer, Runner& runner);
+  /// Runs all steps of one inference, its stages in the order in which they can run
+  /// (ready_order.h). REQUIRES: likewise; plan().any_order; a host backend. Defined in
+  /// ready_loop.h.
+  template <ReadyRunner Runner>
+  void run_ready(Runner& runner);
 
   /// A plan's loads; null where it has none.
   Loader* loader() const { return loader_.get(); }
@@ -112,10 +129,29 @@ class StepLoop {
   std::size_t queue_segment(Runner& runner);
   template <StepRunner Runner>
   void compute(std::size_t stage, Runner& runner);
+  template <StepRunner Runner>
+  void run_operators(std::size_t stage, double start_ms, Runner& runner);
+  template <StepRunner Runner>
+  void let_messages_progress(Runner& runner);
+  template <ReadyRunner Runner>
+  bool holds(const Step& step, Runner& runner) const;
+  template <ReadyRunner Runner>
+  std::size_t first_unmet(const ReadyBlock& block, Runner& runner) const;
+  template <ReadyRunner Runner>
+  std::optional<std::size_t> earliest_ready(Runner& runner) const;
+  template <ReadyRunner Runner>
+  std::size_t await_ready(Runner& runner);
+  template <ReadyRunner Runner>
+  void note_awaited(Runner& runner);
+  template <ReadyRunner Runner>
+  void name_earliest_wait(Runner& runner);
+  template <ReadyRunner Runner>
+  void run_block(const ReadyBlock& block, Runner& runner);
   template <StepRunner Runner, class Ended>
   void await_loads(Runner& runner, Ended&& ended);
   template <StepRunner Runner>
   void evict(std::size_t eviction, Runner& runner);
+  bool parameters_left(std::size_t eviction) const;
   void begin_wait();
   void open_loader();
   Loader::BeforeCopy paced() const;
@@ -123,6 +159,7 @@ class StepLoop {
   std::string position_text(std::size_t position) const;
   std::string loads_text() const;
   std::string suspects_text() const;
+  std::string others_text() const;
 
   const RankContext rank_;
   const RankPlan& plan_;
@@ -139,6 +176,10 @@ class StepLoop {
   std::size_t buffer_ = 0;          // the index of the iteration under way
   TimeMeter meter_;
   std::optional<double> awaited_ms_;  // when the next stage began to wait, if it did
+  // For stages in any order.
+  std::vector<ReadyBlock> blocks_;
+  std::optional<OpenBlocks> open_;
+  std::atomic<std::size_t> others_wait_{0};  // stages, besides the one that current_step() names
 };
 
 template <StepRunner Runner>
@@ -184,11 +225,22 @@ std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
 // makes no progress with them, unless it asks.
 template <StepRunner Runner>
 void StepLoop::compute(std::size_t stage, Runner& runner) {
-  double start_ms = meter_.charge(&TimeShares::own_ms);
+  let_messages_progress(runner);
+  run_operators(stage, meter_.last_ms(), runner);
+}
+
+template <StepRunner Runner>
+void StepLoop::let_messages_progress(Runner& runner) {
+  meter_.charge(&TimeShares::own_ms);
+  if (!has_messages_) return;
+  runner.poll();
+  meter_.charge(&TimeShares::transferring_ms);
+}
+
+template <StepRunner Runner>
+void StepLoop::run_operators(std::size_t stage, double start_ms, Runner& runner) {
   void (*poll_between)(void*) = nullptr;
   if (has_messages_) {
-    runner.poll();
-    start_ms = meter_.charge(&TimeShares::transferring_ms);
     poll_between = [](void* argument) { static_cast<Runner*>(argument)->poll_between_operators(); };
   }
   const BoundStage& bound = bound_.stages(buffer_)[stage];
@@ -225,13 +277,15 @@ void StepLoop::await_loads(Runner& runner, Ended&& ended) {
 // soon as this rank looks.
 template <StepRunner Runner>
 void StepLoop::evict(std::size_t eviction, Runner& runner) {
-  const auto& sends = plan_.evictions[eviction].sends;
-  if (!sends.empty()) {
-    await_loads(runner, [&] {
-      return std::ranges::all_of(sends, [&](std::size_t send) { return courier_->sent(send); });
-    });
+  if (!plan_.evictions[eviction].sends.empty()) {
+    await_loads(runner, [&] { return parameters_left(eviction); });
   }
   if (options_.overwrites_evicted) kept_->evict(eviction);
+}
+
+inline bool StepLoop::parameters_left(std::size_t eviction) const {
+  return std::ranges::all_of(plan_.evictions[eviction].sends,
+                             [&](std::size_t send) { return courier_->sent(send); });
 }
 
 inline void StepLoop::begin_wait() {

@@ -23,7 +23,8 @@ flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& 
   if (const PlannedMessage* const message = message_of(step, plan)) {
     subject.op = graph.op(message->op).name;
     subject.peer = message->peer.index();
-    subject.stage = message->stage;
+    const auto* const receive = std::get_if<AwaitReceive>(&step);
+    subject.stage = receive ? receive->stage : message->stage;
     subject.bytes = message->size_bytes;
   } else if (const auto* const wait = std::get_if<AwaitLoad>(&step)) {
     const PlannedLoad& load = plan.lanes[wait->lane][wait->load];
@@ -79,6 +80,7 @@ StepProgress::StepProgress(const RankPlan& plan, const Graph& graph, flight::Rec
 
 void StepProgress::leave() {
   iterations_begin_ += positions();
+  position_ = kBetween;
   progress_.store(iterations_begin_, std::memory_order_relaxed);
 }
 

@@ -27,7 +27,9 @@ class StepProgress {
   std::size_t loads() const { return steps_ + 2; }
   std::size_t end_on_device() const { return steps_ + 3; }
 
+  /// Enters a step of the plan; stages in any order come in another than the plan's.
   void enter_step(std::size_t step) { enter(1 + step, events_[step]); }
+  bool is_in_step(std::size_t step) const { return position_ == 1 + step; }
   void enter_end_of_messages() { enter(end_of_messages(), flight::EventKind::kAwaitMessages); }
   void enter_loads() { enter(loads(), flight::EventKind::kAwaitLoad); }
   void enter_end_on_device() { enter(end_on_device(), flight::EventKind::kAwaitDevice); }
@@ -52,6 +54,8 @@ class StepProgress {
  private:
   std::size_t positions() const { return steps_ + 4; }
   void enter(std::size_t position, flight::EventKind kind) {
+    if (position < position_) iterations_begin_ += positions();  // so that the count grows
+    position_ = position;
     progress_.store(iterations_begin_ + position, std::memory_order_relaxed);
     if (recorder_) recorder_->note(kind, subjects_.at(position - 1), iteration_);
   }
@@ -63,7 +67,8 @@ class StepProgress {
   flight::Recorder::Subjects subjects_;                // the steps, then the three waits
   std::vector<flight::Recorder::Subjects> operators_;  // operators wrapped by noted()
   std::atomic<std::uint64_t> progress_{0};
-  std::uint64_t iterations_begin_ = 0;  // count() at the start of this iteration
+  std::uint64_t iterations_begin_ = 0;  // count() at the start of this iteration, or later
+  std::size_t position_ = kBetween;
   std::uint64_t iteration_ = 0, step_ = 1;
   std::atomic<std::uint64_t> shown_iteration_{0};  // iteration_, for other threads
 };

@@ -62,8 +62,7 @@ std::string describe(const Step& step, const RankPlan& plan, const Graph& graph)
           [&](const AwaitReceive& s) {
             const PlannedMessage& message = plan.receives[s.receive];
             return "waiting for " + with(message, " from ") + ", which stage " +
-                   std::to_string(message.stage) +
-                   " needs: " + operators_of(plan.stages[message.stage], graph);
+                   std::to_string(s.stage) + " needs: " + operators_of(plan.stages[s.stage], graph);
           },
           [&](const AwaitSend& s) {
             return "waiting for the send of " + with(plan.sends[s.send], " to ");

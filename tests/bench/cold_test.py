@@ -14,7 +14,7 @@ def report(ms, passed=True, **disk):
     walls = {"resident_ms": {"median": 8.0}, "load_ms": {"median": 4.0}, "perfect_overlap_ms": 8.0, **disk}
     return {"latency_ms": {"median": ms}, "predicted_ms": 9.0, "cold_start": walls,
             "loads": [{"size_bytes": 3_000_000}, {"size_bytes": 1_000_000}],
-            "verified": {"passed": passed, "bitwise": passed}}
+            "protocol": {"executor": "fifo"}, "verified": {"passed": passed, "bitwise": passed}}
 
 
 class RowsTest(unittest.TestCase):
@@ -30,6 +30,7 @@ class RowsTest(unittest.TestCase):
         self.assertEqual((found["latency_ms"], found["rounds_ms"]), (10, [9, 11]))
         self.assertAlmostEqual(found["prediction_error"], 0.1)
         self.assertEqual((found["resident_ms"], found["load_ms"], found["overlap"]), (8, 4, 1.25))
+        self.assertEqual(found["executor"], "fifo")
         self.assertTrue(found["verified"] and found["bitwise_equal_to_one_rank"] and found["direct"])
 
     def test_the_page_compares_with_load_then_run(self):

@@ -22,10 +22,11 @@ constexpr double kLeastScale = 1e-6, kMostScale = 1e6;
 
 /// The flags that an emulated run takes.
 const std::set<std::string_view> kAllowed = {
-    "backend",    "graph",          "platform", "time-scale",  "schedule",      "verify",  "warmup",
-    "iterations", "warmup-seconds", "duration", "timeout",     "oversubscribe", "json",    "csv",
-    "trace",      "outputs",        "layers",   "percentiles", "max-error",     "dry-run", "seed",
-    "force",      "max-input",      "quiet",    "verbose",     "flight-record"};
+    "backend",   "graph",      "platform",       "time-scale", "schedule", "verify",
+    "warmup",    "iterations", "warmup-seconds", "duration",   "timeout",  "oversubscribe",
+    "json",      "csv",        "trace",          "outputs",    "layers",   "percentiles",
+    "max-error", "dry-run",    "seed",           "force",      "executor", "max-input",
+    "quiet",     "verbose",    "flight-record"};
 
 }  // namespace
 

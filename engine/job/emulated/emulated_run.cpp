@@ -46,7 +46,8 @@ std::vector<ReportRank> RunJob::State::emulated_ranks() const {
   CoarseGraph coarse{
       inputs.machine->graph, digests.operators, digests.producer_of, digests.element_bytes, {}, {}};
   const RankPlan sized =
-      plan_rank(coarse, inputs.schedule.schedule, Rank(copy_device().device.index()));
+      plan_rank(coarse, inputs.schedule.schedule, Rank(copy_device().device.index()),
+                {.any_order = options.any_order});
   std::vector<ReportRank> ranks = gather_ranks(transport(), mine, sized);
   std::vector<MemoryEstimate> held(ranks.size());  // a graph has no input of a size
   const std::vector<Bytes> parameters =

@@ -1,12 +1,14 @@
 // Walks back from the stage that ends last. A stage that waited for a tensor started because of the
 // tensor, and so because of its producer's stage, or because of a load; else because of the stage
-// before it on its device. A load started because of the one before it in its lane, of the load
-// that brought its parameters to its source, or of a stage that made room. Each step goes to a
-// stage that the schedule orders before, so the walk ends, also with the clocks of a measured
-// timeline, which differ by rank.
+// that ran before it on its device. A load started because of the one before it in its lane, of the
+// load that brought its parameters to its source, or of a stage that made room. Each step goes to a
+// stage that ran before, so the walk ends, also with the clocks of a measured timeline, which
+// differ by rank.
 #include "hios/evaluate/limits/critical_chain.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -26,18 +28,31 @@ StageAt last_stage(const Timeline& timeline) {
   double end_ms = -1;
   for (std::size_t d = 0; d < timeline.stages.size(); ++d) {
     const auto& stages = timeline.stages[d];
-    if (stages.empty() || stages.back().end_ms <= end_ms) continue;
-    last = {DeviceId(d), stages.size() - 1};
-    end_ms = stages.back().end_ms;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      if (stages[s].end_ms < end_ms || (stages[s].end_ms == end_ms && last.device != DeviceId(d)))
+        continue;
+      last = {DeviceId(d), s};
+      end_ms = stages[s].end_ms;
+    }
   }
   return last;
+}
+
+/// Returns the stages of a device in the order in which they ran.
+std::vector<std::size_t> in_order(const std::vector<StageTimes>& stages) {
+  std::vector<std::size_t> order(stages.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t s) { return stages[s].start_ms; });
+  return order;
 }
 
 /// The walk back from the last stage.
 class ChainWalk {
  public:
   ChainWalk(const Timeline& timeline, const Arrivals& arrivals)
-      : timeline_(timeline), arrivals_(arrivals), at_(last_stage(timeline)) {}
+      : timeline_(timeline), arrivals_(arrivals), at_(last_stage(timeline)) {
+    for (const auto& stages : timeline.stages) order_.push_back(in_order(stages));
+  }
 
   CriticalChain chain() {
     // A measured timeline may lead back to a load that it has visited.
@@ -75,7 +90,11 @@ class ChainWalk {
       at_ = {producer.device, producer.stage};
       return true;
     }
-    return at_.stage-- > 0;
+    const std::vector<std::size_t>& order = order_[at_.device.index()];
+    const auto here = std::ranges::find(order, at_.stage);
+    if (here == order.begin()) return false;
+    at_.stage = *std::prev(here);
+    return true;
   }
 
   void go_to_load(std::size_t load, double waited_until_ms) {
@@ -98,8 +117,9 @@ class ChainWalk {
 
   const Timeline& timeline_;
   const Arrivals& arrivals_;
-  StageAt at_;                       // the present stage
-  std::optional<std::size_t> load_;  // the present load, instead
+  std::vector<std::vector<std::size_t>> order_;  // by device: the stages as they ran
+  StageAt at_;                                   // the present stage
+  std::optional<std::size_t> load_;              // the present load, instead
   CriticalChain chain_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
+#include <thread>
 
 #include "engine/backend/operation.h"
 #include "engine/backends.h"
@@ -223,6 +225,106 @@ TEST(ColdExecutor, RanksThatExchangeLoadsGiveTheSameBits) {
   EXPECT_GT(batons, 10u);
   EXPECT_GT(evictions, 10u);
   EXPECT_GT(reports, 0u);
+}
+
+// Cold and resident starts, from stores and from other ranks, in the order in which stages can run.
+TEST(ColdExecutor, StagesInAnyOrderGiveTheSameBits) {
+  const Small net;
+  const OpId last = *net.coarse.producer(net.model.named_outputs().front().tensor);
+  const std::vector<float> expected = resident_output(net, last);
+  std::atomic<std::size_t> sends = 0, evictions = 0, reports = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::size_t ranks = 1 + seed % 4;
+    const Schedule schedule = ranks == 1 ? cold_schedule(net.coarse.graph, ranks, seed)
+                                         : schedule_of_all_kinds(net.coarse.graph, ranks, seed);
+    test::ThreadOptions delays;
+    delays.seed = seed;
+    delays.max_delay_ms = 0.2;
+    test::run_ranks(
+        ranks,
+        [&](mpi::Transport& transport) {
+          const auto backend = test::cpu_backend(1);
+          SeededSource source(7);
+          const RankPlan plan =
+              plan_rank(net.coarse, schedule, transport.rank(), {.any_order = true});
+          sends += plan.exchange.sends.size();
+          reports += plan.exchange.reports_from.size();
+          evictions += plan.evictions.size();
+          Executor executor({net.coarse, net.model, *backend, transport, source}, plan,
+                            {.overwrites_evicted = true});
+          executor.record_stages(true);
+          for (const Start start : {Start::kCold, Start::kResident, Start::kCold}) {
+            executor.forget_parameters();
+            transport.barrier();
+            if (start == Start::kResident) {
+              executor.load_alone();
+              executor.start(Start::kResident);
+              transport.barrier();
+            }
+            executor.run_once();
+            executor.start(Start::kCold);
+            if (std::ranges::count(plan.outputs, last) > 0) {
+              EXPECT_EQ(executor.output(last), expected);
+            }
+          }
+          transport.barrier();
+        },
+        delays);
+  }
+  EXPECT_GT(sends, 10u);
+  EXPECT_GT(evictions, 10u);
+  EXPECT_GT(reports, 0u);
+}
+
+/// A pace that holds the only load of lane 1 back until the rank waits for nothing else.
+class HeldLoad final : public LoadPace {
+ public:
+  std::atomic<const Executor*> executor = nullptr;
+  std::string text;  // of the rank that waits
+
+  void load(std::size_t lane, std::size_t, const std::atomic<bool>& stop) override {
+    while (lane == 1 && !stop) {
+      text = executor.load()->current_step();
+      if (text.starts_with("waiting for load") && text.find("other") == std::string::npos) return;
+      std::this_thread::yield();
+    }
+  }
+  void idle() override { std::this_thread::yield(); }
+  void all_loaded(bool) override {}
+};
+
+TEST(ColdExecutor, AStageWhoseParametersAreLateIsOvertaken) {
+  ModelBuilder b("branches", {1, 3, 8, 8});
+  const Conv conv{4, {1, 1}, {1, 1}, {0, 0}};
+  const TensorId late = b.conv("late", b.input(), conv), early = b.conv("early", b.input(), conv);
+  const Model model = std::move(b).build();
+  const CoarseGraph coarse = coarsen(model);
+  const std::vector<OpId> ops = {*coarse.producer(late), *coarse.producer(early)};
+  Schedule schedule{{one_operator_stages(ops)}};
+  schedule.weights.emplace().lanes = {{{ops[1], StoreId(0), DeviceId(0)}},
+                                      {{ops[0], StoreId(0), DeviceId(0)}}};
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    const auto backend = test::cpu_backend(1);
+    SeededSource source(7);
+    const RankPlan plan = plan_rank(coarse, schedule, Rank(0), {.any_order = true});
+    HeldLoad pace;
+    LoadOptions loads;
+    loads.pace = &pace;
+    Executor executor({coarse, model, *backend, transport, source}, plan, {.loads = loads});
+    pace.executor = &executor;
+    executor.record_stages(true);
+    executor.run_once();
+    const auto& stages = executor.clocks().stages;
+    EXPECT_LE(stages[1].end_ms, stages[0].start_ms);
+    EXPECT_EQ(pace.text.find("waiting for load 0 of lane 1, the parameters of " +
+                             coarse.graph.op(ops[0]).name),
+              0u)
+        << pace.text;
+    const auto waits = executor.timeline().load_waits;
+    ASSERT_FALSE(waits.empty());
+    EXPECT_EQ(waits.front().of, ops[0]);
+  });
 }
 
 /// A network's operators in order on one rank.

@@ -69,6 +69,7 @@ void expect_verified(const RunInputs& inputs, const RunOptions& options) {
     const Json json = to_json(report, inputs.network.coarse.graph);
     test::expect_meets_schema(json);
     EXPECT_EQ(json["protocol"]["emulated"]["time_scale"], inputs.machine->time_scale);
+    EXPECT_EQ(json["protocol"]["executor"], options.any_order ? "ready" : "fifo");
     EXPECT_EQ(json["digests"]["machine"],
               emulated::digest_of_times(*inputs.machine, inputs.schedule.schedule));
   });
@@ -80,6 +81,16 @@ TEST(EmulatedJob, RandomColdStartsGiveTheDigestsOfOneRank) {
     Random random(seed);
     const test::ColdCase cold = test::random_cold_case({}, random);
     expect_verified(emulated_case(cold), emulated_options(Verify::kOperators));
+  }
+}
+
+TEST(EmulatedJob, StagesInAnyOrderGiveTheDigestsOfOneRank) {
+  RunOptions options = emulated_options(Verify::kOperators);
+  options.any_order = true;
+  for (std::uint64_t seed = 30; seed <= 37; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    expect_verified(emulated_case(test::random_cold_case({}, random)), options);
   }
 }
 

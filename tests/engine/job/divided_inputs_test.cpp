@@ -26,6 +26,23 @@ TEST(DividedInputs, GiveBitForBitWhatOneRankGivesAndTheWholeNetworkGives) {
   }
 }
 
+TEST(DividedInputs, StagesInAnyOrderGiveTheSame) {
+  const SizedNetworks networks = all_sizes();
+  RunOptions options = options_with({"reference"});
+  const auto whole = outputs_of(inputs_for(networks.whole(), Names(1, "cpu"), 1), options, 1);
+  options.any_order = true;
+  options.verify = Verify::kOperators;
+  for (std::uint64_t seed = 50; seed < 66; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "batches");
+    const std::size_t ranks = 1 + seed % 4;
+    const RunInputs inputs =
+        inputs_for(networks.divide(test::random_batches(networks.graphs(), random)),
+                   Names(ranks, "cpu"), seed);
+    EXPECT_EQ(outputs_of(inputs, options, ranks), whole);
+  }
+}
+
 /// The executor's outputs after a run, by operator and input.
 std::map<std::pair<OpId, std::int64_t>, std::vector<float>> made_by(const RunInputs& inputs,
                                                                     const Names& names) {

@@ -251,6 +251,23 @@ TEST(RunJob, RanksThatHoldDifferentInputsAreRefused) {
       "the seed differs: rank 0 has 0, rank 1 has 1");
 }
 
+TEST(RunJob, StagesInAnyOrderAreForHostsAndOneInferenceAtATime) {
+  RunOptions options = options_with({"fake"}, test::fake_backends());
+  options.any_order = true;
+  options.inferences.emplace();
+  expect_refused_by_all(refusals(kTwoFakes, options, [](Rank, RunInputs&) {}),
+                        "many inferences in flight run in the schedule's order");
+  RunOptions on_devices = options_with({"fake-device"}, test::fake_backends());
+  on_devices.any_order = true;
+  expect_refused_by_all(
+      messages_of_ranks(
+          {.backends = {"fake-device", "fake-device"}},
+          [&](mpi::Transport& transport) {
+            run(transport, inputs_for(fake_network(6), {"gpu", "gpu"}, 9), on_devices, 0);
+          }),
+      "the fake-device backend is given its stages in the schedule's order");
+}
+
 TEST(RunJob, AnOperatorThatOneRankCannotRunIsRefusedByAll) {
   FakeJob ranks = kTwoFakes;
   const RunInputs inputs = inputs_for(fake_network(6), {"cpu", "cpu"}, 9);

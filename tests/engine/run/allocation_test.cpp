@@ -49,12 +49,12 @@ void count_iterations(Executor& executor, std::barrier<>& together) {
 
 /// Returns the allocations of all ranks together.
 std::size_t allocations_of(const Model& model, const CoarseGraph& coarse, const Schedule& schedule,
-                           std::string_view backend_name, int threads) {
+                           std::string_view backend_name, int threads, bool any_order = false) {
   const std::size_t ranks = schedule.devices.size();
   std::barrier together(static_cast<std::ptrdiff_t>(ranks));
   allocations = 0;
   test::run_ranks(ranks, [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(coarse, schedule, transport.rank());
+    const RankPlan plan = plan_rank(coarse, schedule, transport.rank(), {.any_order = any_order});
     const auto backend = find_backend(backend_name).make({threads, {}});
     SeededSource source(1);
     flight::Recorder recorder;  // its notes must allocate nothing either
@@ -152,7 +152,10 @@ TEST(Allocation, LoadsAddNone) {
           {op, other, schedule.devices[other.index()].back().groups.front().front()});
     }
   }
-  EXPECT_EQ(allocations_of(model, coarse, schedule, "cpu", 1), resident);
+  for (const bool any_order : {false, true}) {
+    EXPECT_EQ(allocations_of(model, coarse, schedule, "cpu", 1, any_order), resident)
+        << "any order: " << any_order;
+  }
 }
 
 TEST(Allocation, TheCounterCounts) {
@@ -169,7 +172,10 @@ TEST(Allocation, NoneInTheTimedLoopWithTheReferenceBackend) {
   const CoarseGraph coarse = coarsen(model);
   for (const std::size_t ranks : {1, 2, 3}) {
     const Schedule schedule = test::random_schedule(coarse.graph, ranks, 2, 7);
-    EXPECT_EQ(allocations_of(model, coarse, schedule, "reference", 2), 0u) << ranks << " ranks";
+    for (const bool any_order : {false, true}) {
+      EXPECT_EQ(allocations_of(model, coarse, schedule, "reference", 2, any_order), 0u)
+          << ranks << " ranks, any order: " << any_order;
+    }
   }
 }
 

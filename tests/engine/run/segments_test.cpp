@@ -10,9 +10,9 @@ namespace {
 TEST(Segments, NoStepsHaveNone) { EXPECT_TRUE(cut_segments({}).empty()); }
 
 TEST(Segments, AMessageStepCuts) {
-  const std::vector<Step> steps = {Compute{0},      Compute{1},   StartSend{0},
-                                   AwaitReceive{0}, AwaitSend{0}, Compute{2},
-                                   StartSend{1},    Compute{3},   Compute{4}};
+  const std::vector<Step> steps = {Compute{0},         Compute{1},   StartSend{0},
+                                   AwaitReceive{0, 2}, AwaitSend{0}, Compute{2},
+                                   StartSend{1},       Compute{3},   Compute{4}};
   EXPECT_EQ(cut_segments(steps), (std::vector<Segment>{{0, 2}, {5, 6}, {7, 9}}));
 }
 

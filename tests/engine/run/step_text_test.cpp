@@ -13,7 +13,7 @@ TEST(StepText, ListsAPlanWithTheSizesOfItsMessages) {
   plan.stages = {{{{OpId(0)}, {OpId(1), OpId(2)}}}, {{{OpId(3)}}}};
   plan.receives = {{.op = OpId(5), .peer = Rank(1), .size_bytes = 64, .stage = 1}};
   plan.sends = {{.op = OpId(0), .peer = Rank(2), .size_bytes = 4096}};
-  plan.steps = {Compute{0}, StartSend{0}, AwaitReceive{0}, AwaitSend{0}, Compute{1}};
+  plan.steps = {Compute{0}, StartSend{0}, AwaitReceive{0, 1}, AwaitSend{0}, Compute{1}};
   EXPECT_EQ(steps_text(plan, network.coarse.graph),
             "  stage 0: op_0 | op_1, op_2\n"
             "  sending op_0 to rank 2 (4096 bytes)\n"
@@ -28,7 +28,7 @@ TEST(StepText, NameTheOperatorsOfEachStream) {
   plan.stages = {{{{OpId(0)}, {OpId(1), OpId(2)}}},
                  {{{OpId(3), OpId(4), OpId(5)}, {OpId(6)}, {OpId(7)}}},
                  {{{OpId(8)}}}};
-  plan.steps = {Compute{0}, Compute{1}, AwaitReceive{0}, Compute{2}};
+  plan.steps = {Compute{0}, Compute{1}, AwaitReceive{0, 2}, Compute{2}};
   const std::vector<Segment> segments = cut_segments(plan.steps);
   ASSERT_EQ(segments.size(), 2u);
   EXPECT_EQ(by_stream(std::span(segments).first(1), plan, network.coarse.graph),

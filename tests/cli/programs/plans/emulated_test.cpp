@@ -69,6 +69,7 @@ TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
   const Json report = read(folder_.file("r.json"));
   expect_meets_schema(report);
   EXPECT_EQ(report["protocol"]["emulated"]["time_scale"], 2);
+  EXPECT_EQ(report["protocol"]["executor"], "fifo");
   EXPECT_EQ(report["verified"]["reference"], "emulated");
   EXPECT_EQ(report["verified"]["bitwise"], true);
   EXPECT_EQ(report["loads"].size(), 3u);
@@ -84,6 +85,10 @@ TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
   const Json outputs = read(folder_.file("outputs/outputs.json"))["outputs"];
   ASSERT_EQ(outputs.size(), 1u);
   EXPECT_EQ(outputs[0]["name"], "c");
+  const auto ready = run(2, platform() + Words{"--executor", "ready", "--verify", "--force",
+                                               "--json", folder_.file("r.json")});
+  ASSERT_EQ(ready.exit_status, 0) << ready.out << ready.err;
+  EXPECT_EQ(read(folder_.file("r.json"))["protocol"]["executor"], "ready");
   const auto judged = run(2, platform() + Words{"--max-error", "0"});
   EXPECT_EQ(judged.exit_status, 1) << judged.out << judged.err;
   EXPECT_NE(judged.err.find("--max-error"), std::string::npos) << judged.err;
@@ -99,6 +104,8 @@ TEST_F(Emulated, IsRefusedInOneLineWhereItDoesNotFit) {
   expect_refused(run(1, platform() + Words{"--model", "squeezenet"}),
                  "no model: give --graph FILE");
   expect_refused(run(1, platform() + Words{"--math", "fp16"}), "--math is for runs that compute");
+  expect_refused(run(1, platform() + Words{"--executor", "lifo"}),
+                 "--executor takes fifo or ready");
   expect_refused(run(1, platform()), "the schedule has 2 devices and the job 1 ranks");
   expect_refused(hios_run(1, {"--model", "squeezenet", "--time-scale", "2"}),
                  "--time-scale is for a machine that is emulated");
