@@ -2,6 +2,7 @@
 # Users of the libraries, installed or not, get none of these flags.
 add_library(hios_settings INTERFACE)
 target_include_directories(hios_settings INTERFACE ${PROJECT_SOURCE_DIR})
+# A quick build keeps no warning: GCC spends a tenth of its time on them, and whoever changes code builds another one.
 set(hios_warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   # False warnings of GCC 12 for inlined strings of its own library (GCC bug 105651 and related ones);
@@ -10,12 +11,21 @@ set(hios_warnings
   # In joined sources GCC takes each for a header, and warns of its unnamed namespaces.
   $<$<AND:$<BOOL:${HIOS_UNITY}>,$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
+if(HIOS_QUICK)
+  set(hios_warnings -w)
+endif()
 target_compile_options(hios_settings INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"
   # nvcc gives its host compiler generated code that breaks -Wpedantic. CMake 3.25 does not know that
   # nvcc has C++20.
   "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>"
   "$<$<AND:$<BOOL:${HIOS_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings;-Xcompiler=-Werror>")
+# Joined sources fill GCC's heap, and it would look through all of it for garbage at each doubling: a seventh of its time,
+# for a third more of its memory.
+if(HIOS_UNITY)
+  target_compile_options(hios_settings INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1500000>")
+endif()
 if(HIOS_SANITIZE)
   # A finding ends the program, so that its test fails; code to continue would double the compile time.
   target_compile_options(hios_settings INTERFACE
@@ -37,7 +47,11 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Precompiles the headers that nearly every file includes, once per target: halves the time of a build.
 # Further headers may be named: <nlohmann/json.hpp> where most files touch JSON, since each file pays for its templates.
+# A quick build joins so many that each target has few sources left: precompiling would take longer than it saves.
 function(hios_precompile name)
+  if(HIOS_QUICK)
+    return()
+  endif()
   target_precompile_headers(${name} PRIVATE
     <algorithm> <functional> <map> <memory> <optional> <span> <string> <vector> ${ARGN})
 endfunction()
@@ -48,20 +62,46 @@ endfunction()
 # unnamed namespaces, too) must not be joined.
 function(hios_join name)
   if(HIOS_UNITY STREQUAL ALL)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
+    set(batch 24)
+    if(HIOS_QUICK)
+      set(batch 36)
+    endif()
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
   elseif(HIOS_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# hios_quick(NAME TIMED HOT LINK): compiles a floor for a first look. Code that computes neither tensors nor schedules waits
+# for the user, for other ranks and for memory, and optimising it takes half of a build's time. HOT sources are objects of a
+# target of their own, since joined sources have one level.
+function(hios_quick name timed hot link)
+  set(level -Og)
+  if(timed)
+    set(level -O1)
+  endif()
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
+  if(hot)
+    add_library(${name}_hot OBJECT ${hot})
+    target_compile_features(${name}_hot PRIVATE cxx_std_20)
+    target_link_libraries(${name}_hot PRIVATE hios_settings ${link})
+    hios_join(${name}_hot)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_hot>)
   endif()
 endfunction()
 
 # hios_floor(NAME HEADERS … SOURCES … LINK … [PRECOMPILE …]): the static library of a floor. HEADERS are those that
 # users of the installed library may include; all others are internal. Users call hios_core hios::core,
 # whether they install the project or add it to theirs.
-# ALONE names sources that are never joined (hios_join). TIMED: joined only with HIOS_UNITY=ALL, in builds that are tested
-# and not timed, since GCC inlines less in joined sources, which costs the schedulers a quarter of their speed.
+# ALONE names sources that are never joined (hios_join). HOT: those that a quick build, too, optimises fully. TIMED: joined
+# only with HIOS_UNITY=ALL, in builds that are tested and not timed, since GCC inlines less in joined sources, which costs
+# the schedulers a quarter of their speed.
 function(hios_floor name)
-  cmake_parse_arguments(arg "TIMED" "" "HEADERS;SOURCES;ALONE;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(arg "TIMED" "" "HEADERS;SOURCES;ALONE;HOT;LINK;PRECOMPILE" ${ARGN})
   string(REPLACE "hios_" "" word ${name})
+  if(HIOS_QUICK AND arg_HOT)
+    list(REMOVE_ITEM arg_SOURCES ${arg_HOT})
+  endif()
   add_library(${name} STATIC ${arg_SOURCES})
   add_library(hios::${word} ALIAS ${name})
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${word})
@@ -73,6 +113,9 @@ function(hios_floor name)
   endif()
   if(arg_ALONE)
     set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  if(HIOS_QUICK)
+    hios_quick(${name} "${arg_TIMED}" "${arg_HOT}" "${arg_LINK}")
   endif()
   hios_precompile(${name} ${arg_PRECOMPILE})
   set_property(GLOBAL APPEND PROPERTY HIOS_FLOORS ${name})

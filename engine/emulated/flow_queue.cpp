@@ -6,8 +6,8 @@
 // A thread that waits for its flow sleeps until the next change of any flow, after which rates
 // differ, or until another flow starts, which brings changes of its own. Ranks may be killed at any
 // time, and the others' jobs must still end. So the lock of a dead rank goes to the next one (a
-// robust mutex), which finds the rates again, and starts are told by a count that waits watch (a
-// futex): a condition variable would keep waiting for a waiter that died.
+// robust mutex), which finds the rates again, and waits watch a count of starts (a futex): a
+// condition variable would keep waiting for a waiter that died.
 //
 // This is on purpose not the code of hios/evaluate/cold, with which its times are compared. Tests:
 // tests/engine/emulated/flow_queue_test.cpp.

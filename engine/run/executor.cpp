@@ -52,8 +52,15 @@ struct Executor::State {
   // For the loop, where stages run in any order.
   bool received(std::size_t receive) { return channel()->received(receive); }
   bool sent(std::size_t send) { return channel()->sent(send); }
-  void take_receive(std::size_t receive) { channel()->await_receive(receive); }
-  void take_send(std::size_t send) { channel()->await_send(send); }
+  // A message may end after the last look; its stage must not begin before it is noted.
+  void take_receive(std::size_t receive) {
+    channel()->await_receive(receive);
+    if (watch) watch->look(loop.meter().last_ms());
+  }
+  void take_send(std::size_t send) {
+    channel()->await_send(send);
+    if (watch) watch->look(loop.meter().last_ms());
+  }
   void receive_awaited(std::size_t receive) {
     if (watch) watch->receive_awaited(receive, loop.meter().last_ms());
   }

@@ -26,7 +26,7 @@ void StepLoop::run_ready(Runner& runner) {
   }
 }
 
-// Returns true for steps that are no waits, but for the sends that an eviction waits for.
+// Returns true where a step can be taken without waiting.
 template <ReadyRunner Runner>
 bool StepLoop::holds(const Step& step, Runner& runner) const {
   if (const auto* receive = std::get_if<AwaitReceive>(&step)) {

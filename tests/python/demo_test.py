@@ -1,5 +1,6 @@
 """demo.sh: --help answers before anything is installed or built, and the arguments reach hios bench."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -39,13 +40,19 @@ class DemoTest(FolderTest):
     def test_it_builds_only_what_it_runs(self):
         setup, configure, build, bench = self.demo()
         self.assertEqual(setup, "setup.sh")
-        self.assertIn("-DHIOS_TESTS=OFF", configure)
-        self.assertEqual(build, "cmake --build --preset release --target hios-profile hios-schedule hios-run")
+        self.assertEqual(configure, "cmake --preset quick")
+        self.assertEqual(build, "cmake --build build/release --target hios-profile hios-schedule hios-run")
         self.assertEqual(bench, f"hios bench --default-model inception_v3 --budget 180 --output {self.folder}/build/demo")
 
     def test_a_developer_s_options_stay(self):
         (self.folder / "build/release/build.ninja").write_text("")
-        self.assertEqual([call.split(" --target")[0] for call in self.demo()[:2]], ["setup.sh", "cmake --build --preset release"])
+        self.assertEqual([call.split(" --target")[0] for call in self.demo()[:2]], ["setup.sh", "cmake --build build/release"])
+
+    def test_the_preset_release_undoes_what_a_quick_build_sets(self):
+        presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+        base, release, quick = ({preset["name"]: preset for preset in presets}[name]["cacheVariables"]
+                                for name in ("base", "release", "quick"))
+        self.assertEqual(sorted(quick.keys() - {**base, **release}.keys()), [])
 
     def test_arguments_come_last_so_that_they_win(self):
         self.assertTrue(self.demo("squeezenet", "--budget", "40")[-1].endswith("/build/demo squeezenet --budget 40"))

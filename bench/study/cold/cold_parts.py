@@ -61,10 +61,11 @@ def remaining(size, seconds):
 
 
 def emulated(size, seconds):
-    """Fig. 11: on one server, the first problem alone in the small size."""
-    cells = EMULATED if size["shapes"] == SHAPES else EMULATED[:1]
+    """Fig. 11: on one server; in the small size the first problem, on one and two GPUs."""
+    full = size["shapes"] == SHAPES
     return [Emulated(Problem(*cell, "v100", gpus), algorithm, options, *((seconds,) if algorithm in SOLVED else ()))
-            for cell in cells for gpus, plans in EMULATED_GPUS.items() for algorithm, options in plans]
+            for cell in (EMULATED if full else EMULATED[:1]) for gpus, plans in EMULATED_GPUS.items() if full or gpus
+            for algorithm, options in plans]
 
 
 PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining, "emulated": emulated}

@@ -138,9 +138,11 @@ class Overtaken : public testing::Test {
   Schedule schedule_;
 };
 
+constexpr const char* kOneOther = "; 1 other stage waits";
+
 /// Returns true if a rank says that it waits, and that one other stage does.
 bool waits_with_one_other(const Executor& executor) {
-  return executor.current_step().ends_with("; 1 other stage waits");
+  return executor.current_step().ends_with(kOneOther);
 }
 
 TEST_F(Overtaken, StagesRunBeforeAnEarlierOneThatWaits) {
@@ -167,7 +169,7 @@ TEST_F(Overtaken, AWatchdogReadsWhatTheEarliestStageWaitsFor) {
   std::string text;
   run(plan({.any_order = true}), [&](const Executor& executor) {
     text = executor.current_step();
-    return text.ends_with("; 1 other stage waits");
+    return text.ends_with(kOneOther);
   });
   EXPECT_EQ(text, "waiting for " + coarse().graph.op(OpId(plan({}).receives[0].op)).name +
                       " from rank 1 (256 bytes), which stage 1 needs: " + names({1})[0] +
