@@ -61,7 +61,7 @@ struct RunOptions {
   std::optional<double> rtol = {};  ///< a share of the expected value; empty: the same
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
-  /// Of a rank's stages that have their inputs and parameters, the earliest runs next
+  /// The earliest of a rank's stages that have their inputs and parameters runs next
   /// (engine/run/ready_order.h), instead of all in the schedule's order. On hosts, one inference at
   /// a time.
   bool any_order = false;
