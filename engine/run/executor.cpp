@@ -61,8 +61,8 @@ struct Executor::State {
     channel()->await_send(send);
     if (watch) watch->look(loop.meter().last_ms());
   }
-  void receive_awaited(std::size_t receive) {
-    if (watch) watch->receive_awaited(receive, loop.meter().last_ms());
+  double waited_for_receive(std::size_t receive, double since_ms) {
+    return watch ? watch->waited(receive, since_ms) : since_ms;
   }
   void segment_queued(double) { loop.meter().charge(&TimeShares::computing_ms); }
 

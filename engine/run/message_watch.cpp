@@ -39,10 +39,17 @@ void MessageWatch::send_started(std::size_t send, double now_ms) {
 
 void MessageWatch::receive_awaited(std::size_t receive, double now_ms) {
   for (const std::size_t open : open_receives_) {
-    if (open != receive || awaited_[receive]) continue;
+    if (open != receive) continue;
     receives_[receive].start_ms = now_ms;
     awaited_[receive] = true;
   }
+}
+
+double MessageWatch::waited(std::size_t receive, double since_ms) {
+  MessageClock& clock = receives_[receive];
+  if (clock.end_ms <= since_ms) return since_ms;
+  clock.start_ms = since_ms;
+  return clock.end_ms;
 }
 
 void MessageWatch::look(double now_ms) {

@@ -21,8 +21,10 @@ class MessageWatch {
   /// Starts an iteration: its receives have been posted.
   void begin();
   void send_started(std::size_t send, double now_ms);
-  /// Notes the first wait for a receive that has not ended.
   void receive_awaited(std::size_t receive, double now_ms);
+  /// Notes that the rank has waited since then, if this receive has ended later. Returns the later
+  /// of both: the start of a wait for the next. REQUIRES: it has been seen to have ended.
+  double waited(std::size_t receive, double since_ms);
   /// Notes the messages that have ended by what the channel has seen so far.
   void look(double now_ms);
   /// Ends all open messages: the channel has finished.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -62,7 +63,6 @@ std::optional<std::size_t> StepLoop::earliest_ready(Runner& runner) const {
 template <ReadyRunner Runner>
 std::size_t StepLoop::await_ready(Runner& runner) {
   begin_wait();
-  note_awaited(runner);
   std::optional<std::size_t> ready;
   while (!ready) {
     name_earliest_wait(runner);
@@ -72,17 +72,6 @@ std::size_t StepLoop::await_ready(Runner& runner) {
   }
   meter_.charge(&TimeShares::waiting_ms);
   return *ready;
-}
-
-// All messages of open stages are awaited while none of them can run.
-template <ReadyRunner Runner>
-void StepLoop::note_awaited(Runner& runner) {
-  for (const std::size_t block : open_->open()) {
-    for (std::size_t step = blocks_[block].first; step < blocks_[block].run; ++step) {
-      const auto* const receive = std::get_if<AwaitReceive>(&plan_.steps[step]);
-      if (receive) runner.receive_awaited(receive->receive);
-    }
-  }
 }
 
 // The earliest stage that has not run is open: a stage follows only earlier ones. A load may have
@@ -99,11 +88,14 @@ void StepLoop::name_earliest_wait(Runner& runner) {
   progress_.enter_step(step);
 }
 
+// A wait before the block is one for its messages, one after the other, as in the plan's order.
 template <ReadyRunner Runner>
 void StepLoop::run_block(const ReadyBlock& block, Runner& runner) {
+  double since_ms = awaited_ms_.value_or(std::numeric_limits<double>::infinity());
   for (std::size_t step = block.first; step < block.run; ++step) {
     if (const auto* receive = std::get_if<AwaitReceive>(&plan_.steps[step])) {
       runner.take_receive(receive->receive);
+      since_ms = runner.waited_for_receive(receive->receive, since_ms);
     } else if (const auto* send = std::get_if<AwaitSend>(&plan_.steps[step])) {
       runner.take_send(send->send);
     }

@@ -51,9 +51,11 @@ template <class Runner>
 concept ReadyRunner = StepRunner<Runner> && requires(Runner& runner, std::size_t i) {
   { runner.received(i) } -> std::same_as<bool>;  // as poll() has seen
   { runner.sent(i) } -> std::same_as<bool>;
-  runner.take_receive(i);     // it was received, or was taken before
-  runner.take_send(i);        // likewise
-  runner.receive_awaited(i);  // nothing else can run
+  runner.take_receive(i);  // it was received, or was taken before
+  runner.take_send(i);     // likewise
+  // The rank has waited since then, if the receive, which was taken, ended later; returns the
+  // later.
+  { runner.waited_for_receive(i, double()) } -> std::same_as<double>;
 };
 
 /// One rank's plan made ready, and the loop over its steps, which Executor and Pipeline share. All
@@ -141,8 +143,6 @@ class StepLoop {
   std::optional<std::size_t> earliest_ready(Runner& runner) const;
   template <ReadyRunner Runner>
   std::size_t await_ready(Runner& runner);
-  template <ReadyRunner Runner>
-  void note_awaited(Runner& runner);
   template <ReadyRunner Runner>
   void name_earliest_wait(Runner& runner);
   template <ReadyRunner Runner>

@@ -216,6 +216,43 @@ TEST(ReadyExecutor, TheCountOfProgressGrowsInAnyOrder) {
   }
 }
 
+// A rank does not wait for a message that travels while it computes.
+TEST(ReadyExecutor, WaitsAndStagesOfARankAddUpToItsTime) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const test::RandomNetwork network = test::random_network(20, seed);
+    const Schedule schedule = test::random_schedule(network.coarse.graph, 3, 2, seed);
+    test::ThreadOptions threads;
+    threads.seed = seed;
+    threads.max_delay_ms = 0.3;
+    test::run_ranks(
+        3,
+        [&](mpi::Transport& transport) {
+          const RankPlan plan =
+              plan_rank(network.coarse, schedule, transport.rank(), {.any_order = true});
+          test::FakeBackend backend;
+          test::FakeSource source;
+          Executor executor({network.coarse, network.model, backend, transport, source}, plan);
+          executor.record_stages(true);
+          executor.run_once();
+          const RankTimeline timeline = executor.timeline();
+          double sum_ms = 0, last_ms = 0;
+          for (const StageTimes& stage : timeline.stages) {
+            EXPECT_LE(stage.ready_ms, stage.start_ms);
+            sum_ms += stage.end_ms - stage.start_ms;
+            last_ms = std::max(last_ms, stage.end_ms);
+          }
+          for (const TransferTimes& receive : timeline.receives) {
+            EXPECT_LE(receive.start_ms, receive.end_ms);
+            sum_ms += receive.end_ms - receive.start_ms;
+          }
+          EXPECT_LE(sum_ms, last_ms + 1e-6);
+          transport.barrier();
+        },
+        threads);
+  }
+}
+
 TEST(ReadyExecutor, IsForOneInferenceAtATime) {
   const test::RandomNetwork network = test::random_network(5, 1);
   const Schedule schedule = test::random_schedule(network.coarse.graph, 1, 1, 1);
