@@ -122,8 +122,7 @@ TEST(RunClocks, ClocksOfRanksJoinToOneTimeline) {
 TEST(RunClocks, AStageIsReadyWithTheLastOfItsTensors) {
   RankPlan plan;
   plan.receives.resize(3);
-  plan.receives[0].stage = plan.receives[1].stage = 1;
-  plan.receives[2].stage = 2;
+  plan.steps = {AwaitReceive{0, 1}, AwaitReceive{1, 1}, AwaitReceive{2, 2}};
   RunClocks clocks{std::vector<StageTimes>(3), {}, {{1, 4}, {2, 2}, {5, 6}}};
   clocks.stages[0].ready_ms = 9;  // of the iteration before
   note_ready_stages(plan, clocks);
