@@ -9,7 +9,7 @@
 namespace hios::emulated {
 
 /// Returns a table of one row, "emulated", for RankOptions::table: its devices are of any kind.
-/// What the row makes supports no operator; a job makes its own by make_backend().
+/// The row's own backend supports no operator: it knows no machine. Jobs call make_backend().
 std::span<const BackendEntry> table();
 
 /// Returns the backend of an emulated run. An operator sleeps for its time; its output is a digest
