@@ -12,7 +12,7 @@ namespace hios::test {
 namespace {
 
 /// Two branches, which must run on two devices that load over one bus.
-constexpr const char* kGraph = R"({"format": "hios-graph", "version": 1, "name": "branches",
+constexpr const char* kBranches = R"({"format": "hios-graph", "version": 1, "name": "branches",
   "operators": [
     {"name": "a", "time_ms": 0.2, "memory_bytes": 1000, "parameter_bytes": 100000,
      "allowed": ["gpu0"]},
@@ -36,7 +36,7 @@ constexpr const char* kPlatform = R"({"format": "hios-platform", "version": 1,
 class Emulated : public testing::Test {
  protected:
   void SetUp() override {
-    folder_.write("g.json", kGraph);
+    folder_.write("g.json", kBranches);
     folder_.write("p.json", kPlatform);
     const auto done = hios_schedule({"--graph", folder_.file("g.json"), "--platform",
                                      folder_.file("p.json"), "--objective", "cold-start",
