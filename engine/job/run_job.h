@@ -62,7 +62,7 @@ struct RunOptions {
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
   /// The earliest of a rank's stages that have their inputs and parameters runs next
-  /// (engine/run/ready_order.h), instead of all in the schedule's order. On hosts, one inference at
+  /// (engine/run/ready/ready_order.h), instead of all in the schedule's order. On hosts, one inference at
   /// a time.
   bool any_order = false;
   bool plan_only = false;       ///< run() is not called, and hosts need no memory for it

@@ -90,7 +90,7 @@ struct PlanOptions {
   /// The number F of buffers of each tensor that is sent or received; inferences take them in turn.
   /// If F > 1, no other tensor uses these buffers, also between two inferences.
   std::size_t in_flight = 1;
-  /// Stages may run in any order that the graph's edges allow (engine/run/ready_order.h): each
+  /// Stages may run in any order that the graph's edges allow (engine/run/ready/ready_order.h): each
   /// stage has all of its own waits, and slots share bytes only where edges prove that the old
   /// tensor is not needed any more. REQUIRES: in_flight == 1.
   bool any_order = false;

@@ -19,7 +19,7 @@
 #include "engine/run/operator_clocks.h"
 #include "engine/run/plan.h"
 #include "engine/run/rank_context.h"
-#include "engine/run/ready_order.h"
+#include "engine/run/ready/ready_order.h"
 #include "engine/run/run_clocks.h"
 #include "engine/run/step_progress.h"
 #include "mpi/transport.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/emulated/backend.h"
+#include "engine/emulated/emulated_case.h"
 #include "engine/emulated/transport.h"
 #include "engine/job/run_job.h"
 #include "engine/run/executor.h"
@@ -17,6 +18,7 @@
 #include "support/expect_error.h"
 #include "support/graphs/cold_cases.h"
 #include "support/schema.h"
+#include "support/transports/forwarding_transport.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios::job {
@@ -28,31 +30,7 @@ constexpr double kLatencyMs = 2;
 RunInputs emulated_case(const test::ColdCase& cold) {
   const CostModel costs = CostModel::from_graph(cold.graph, cold.platform);
   const double latency_ms = simulate(cold.graph, cold.schedule, costs).latency_ms;
-  const double scale = latency_ms > 0 ? kLatencyMs / latency_ms : 1;
-  RunInputs inputs{.network = emulated::digest_network(cold.graph, cold.platform.element_bytes()),
-                   .schedule = {},
-                   .machine = emulated::machine_of(cold.graph, cold.platform, scale)};
-  ScheduleFile& file = inputs.schedule;
-  file.graph_name = cold.graph.name();
-  file.graph_digest = cold.graph.digest();
-  file.algorithm = "random";
-  file.objective = Objective::kColdStart;
-  file.devices = {cold.platform.devices().begin(), cold.platform.devices().end()};
-  const auto stores = cold.platform.topology()->stores();
-  file.stores = {stores.begin(), stores.end()};
-  file.schedule = cold.schedule;
-  file.has_prediction = false;
-  return inputs;
-}
-
-RunOptions emulated_options(Verify verify) {
-  RunOptions options;
-  options.ranks.table = emulated::table();
-  options.ranks.backends = {"emulated"};
-  options.ranks.share_cores = true;
-  options.protocol = {.warmup = 0, .iterations = 1};
-  options.verify = verify;
-  return options;
+  return test::emulated_inputs(cold, latency_ms > 0 ? kLatencyMs / latency_ms : 1);
 }
 
 void expect_verified(const RunInputs& inputs, const RunOptions& options) {
@@ -80,12 +58,12 @@ TEST(EmulatedJob, RandomColdStartsGiveTheDigestsOfOneRank) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const test::ColdCase cold = test::random_cold_case({}, random);
-    expect_verified(emulated_case(cold), emulated_options(Verify::kOperators));
+    expect_verified(emulated_case(cold), test::emulated_options(Verify::kOperators));
   }
 }
 
 TEST(EmulatedJob, StagesInAnyOrderGiveTheDigestsOfOneRank) {
-  RunOptions options = emulated_options(Verify::kOperators);
+  RunOptions options = test::emulated_options(Verify::kOperators);
   options.any_order = true;
   for (std::uint64_t seed = 30; seed <= 37; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -100,7 +78,7 @@ TEST(EmulatedJob, ResidentSchedulesRunToo) {
     Random random(seed);
     test::ColdCase cold = test::random_cold_case({}, random);
     cold.schedule.weights.reset();
-    expect_verified(emulated_case(cold), emulated_options(Verify::kOperators));
+    expect_verified(emulated_case(cold), test::emulated_options(Verify::kOperators));
   }
 }
 
@@ -132,7 +110,7 @@ test::ColdCase chain(Precision precision = Precision::kFp32) {
 TEST(EmulatedJob, DevicesOfEveryPrecisionHoldDigests) {
   for (const Precision precision : kPrecisions) {
     SCOPED_TRACE(to_string(precision));
-    expect_verified(emulated_case(chain(precision)), emulated_options(Verify::kOperators));
+    expect_verified(emulated_case(chain(precision)), test::emulated_options(Verify::kOperators));
   }
 }
 
@@ -188,30 +166,11 @@ TEST(EmulatedBackend, AnOtherInputOrAnOtherOrderIsAnotherDigest) {
 }
 
 /// A rank that has a host to itself.
-class AloneOnHost final : public mpi::Transport {
+class AloneOnHost final : public test::ForwardingTransport {
  public:
-  explicit AloneOnHost(mpi::Transport& inner) : inner_(inner) {}
-  Rank rank() const override { return inner_.rank(); }
-  std::size_t size() const override { return inner_.size(); }
+  using ForwardingTransport::ForwardingTransport;
   std::size_t local_rank() const override { return 0; }
   std::size_t local_size() const override { return 1; }
-  const std::string& host() const override { return inner_.host(); }
-  std::string path() const override { return inner_.path(); }
-  bool claims_device_memory() const override { return false; }
-  void barrier() override { inner_.barrier(); }
-  std::vector<std::string> all_gather(const std::string& text) override {
-    return inner_.all_gather(text);
-  }
-  std::string broadcast(const std::string& text) override { return inner_.broadcast(text); }
-  void all_reduce_max(std::span<double> values) override { inner_.all_reduce_max(values); }
-  std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
-                                             std::span<const mpi::Message> receives) override {
-    return inner_.open_channel(sends, receives);
-  }
-  void abort(int exit_code) override { inner_.abort(exit_code); }
-
- private:
-  mpi::Transport& inner_;
 };
 
 TEST(EmulatedJob, RanksOfTwoHostsAreRefused) {
@@ -223,7 +182,7 @@ TEST(EmulatedJob, RanksOfTwoHostsAreRefused) {
     test::run_ranks(inputs.schedule.devices.size(), [&](mpi::Transport& transport) {
       AloneOnHost alone(transport);
       Watch watch(alone, 0);
-      RunJob(watch, inputs, emulated_options(Verify::kNo));
+      RunJob(watch, inputs, test::emulated_options(Verify::kNo));
     });
   };
   test::expect_error(run, {"all its ranks on one host"});

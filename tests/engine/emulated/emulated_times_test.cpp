@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/emulated/backend.h"
+#include "engine/emulated/emulated_case.h"
 #include "engine/job/run_job.h"
 #include "engine/run/executor.h"
 #include "hios/evaluate/cold/flow_stages.h"
@@ -53,35 +54,9 @@ Platform one_bus(std::size_t devices, Bytes memory_bytes = 0) {
                   std::move(routes));
 }
 
-RunInputs timed_inputs(const test::ColdCase& cold, double scale = 1) {
-  RunInputs inputs{.network = emulated::digest_network(cold.graph, cold.platform.element_bytes()),
-                   .schedule = {},
-                   .machine = emulated::machine_of(cold.graph, cold.platform, scale)};
-  ScheduleFile& file = inputs.schedule;
-  file.graph_name = cold.graph.name();
-  file.graph_digest = cold.graph.digest();
-  file.algorithm = "by hand";
-  file.objective = Objective::kColdStart;
-  file.devices = {cold.platform.devices().begin(), cold.platform.devices().end()};
-  const auto stores = cold.platform.topology()->stores();
-  file.stores = {stores.begin(), stores.end()};
-  file.schedule = cold.schedule;
-  file.has_prediction = false;
-  return inputs;
-}
-
-RunOptions timed_options() {
-  RunOptions options;
-  options.ranks.table = emulated::table();
-  options.ranks.backends = {"emulated"};
-  options.ranks.share_cores = true;
-  options.protocol = {.warmup = 0, .iterations = 1};
-  options.verify = Verify::kNo;
-  return options;
-}
-
 /// Returns the results of rank 0.
-RunResults results_of(const RunInputs& inputs, const RunOptions& options = timed_options()) {
+RunResults results_of(const RunInputs& inputs,
+                      const RunOptions& options = test::emulated_options(Verify::kNo)) {
   RunResults first;
   test::run_ranks(inputs.schedule.devices.size(), [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
@@ -111,7 +86,7 @@ test::ColdCase two_loads(bool in_two_lanes, Bytes memory_bytes = 0) {
 
 TEST(EmulatedTimes, ColdStartsTakeTheirLoadsAndOperators) {
   for (const bool in_two_lanes : {false, true}) {
-    const RunInputs inputs = timed_inputs(two_loads(in_two_lanes));
+    const RunInputs inputs = test::emulated_inputs(two_loads(in_two_lanes));
     const RunResults results = results_of(inputs);
     ASSERT_TRUE(results.predicted && results.cold_walls);
     // A lane that begins late leaves the bus to the other: the first operator may start early then,
@@ -130,7 +105,7 @@ TEST(EmulatedTimes, AMessageTakesItsTime) {
   cold.platform = one_bus(2);
   cold.schedule.devices = {one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)})};
   // The producer's rank waits until its message has left.
-  expect_at_least(results_of(timed_inputs(cold)).iterations_ms, 12);
+  expect_at_least(results_of(test::emulated_inputs(cold)).iterations_ms, 12);
 }
 
 /// One operator that reads its parameters in place for 8 ms, and takes 1 ms where they are there.
@@ -147,7 +122,7 @@ test::ColdCase one_read() {
 }
 
 TEST(EmulatedTimes, AReadInPlaceIsAFlowOfColdInferencesAlone) {
-  const RunInputs inputs = timed_inputs(one_read());
+  const RunInputs inputs = test::emulated_inputs(one_read());
   expect_at_least(results_of(inputs).iterations_ms, 8);
   test::run_ranks(1, [&](mpi::Transport& transport) {
     emulated::Emulation emulation(transport, *inputs.machine, inputs.schedule.schedule);
@@ -170,7 +145,7 @@ TEST(EmulatedTimes, AReadInPlaceIsAFlowOfColdInferencesAlone) {
 
 TEST(EmulatedTimes, TheLongestWaitIsTwiceTheSumOfAllTimes) {
   for (const double scale : {1.0, 3.0}) {
-    const RunInputs inputs = timed_inputs(two_loads(true), scale);
+    const RunInputs inputs = test::emulated_inputs(two_loads(true), scale);
     test::run_ranks(1, [&](mpi::Transport& transport) {
       const emulated::Emulation emulation(transport, *inputs.machine, inputs.schedule.schedule);
       EXPECT_NEAR(emulation.longest_wait_ms(), 2 * 18 * scale, 1e-6);
@@ -191,11 +166,11 @@ TEST(EmulatedTimes, LongLoadsAreNoHang) {
   cold.schedule.devices = {one_operator_stages({OpId(0), OpId(1)}), one_operator_stages({OpId(2)})};
   cold.schedule.weights->resident = {{OpId(2), DeviceId(1)}};
   cold.schedule.weights->lanes.push_back({{OpId(2), StoreId(0), DeviceId(0)}});
-  const RunInputs inputs = timed_inputs(cold, kScale);
+  const RunInputs inputs = test::emulated_inputs(cold, kScale);
   test::run_ranks(2, [&](mpi::Transport& transport) {
     Watch watch(transport, Watch::kDefaultTimeoutSeconds, nullptr,
                 [](const std::string& line) { ADD_FAILURE() << line; });
-    RunOptions options = timed_options();
+    RunOptions options = test::emulated_options(Verify::kNo);
     options.protocol.stop = [&watch] {
       watch.set_timeout(Watch::kDefaultTimeoutSeconds);
       return true;
@@ -227,7 +202,7 @@ TEST(EmulatedTimes, NothingOfAChainOverTwoRanksEndsBeforeItsSimulatedEnd) {
   cold.schedule.weights = Weights{.lanes = {{{OpId(0), StoreId(0), DeviceId(0)},
                                              {OpId(1), StoreId(0), DeviceId(1)},
                                              {OpId(2), StoreId(0), DeviceId(0)}}}};
-  const RunResults results = results_of(timed_inputs(cold, kScale));
+  const RunResults results = results_of(test::emulated_inputs(cold, kScale));
   ASSERT_TRUE(results.predicted && results.measured);
   const Timeline &simulated = *results.predicted, &measured = *results.measured;
   EXPECT_NEAR(simulated.latency_ms, 20 * kScale, 1e-6);
@@ -246,15 +221,18 @@ TEST(EmulatedTimes, DeviceMemoryIsNotThatOfDigests) {
   test::ColdCase cold = two_loads(false, 100);
   cold.graph = Graph("small", {timed_operator("a", 1, 10), timed_operator("b", 1, 10)},
                      {{OpId(0), OpId(1), 10, {}}});
-  expect_at_least(results_of(timed_inputs(cold)).iterations_ms, 2);
+  expect_at_least(results_of(test::emulated_inputs(cold)).iterations_ms, 2);
 }
 
 Bytes held_parameters(const test::ColdCase& cold) {
-  const RunInputs inputs = timed_inputs(cold);
+  const RunInputs inputs = test::emulated_inputs(cold);
   Bytes held = 0;
   test::run_ranks(1, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
-    held = RunJob(watch, inputs, timed_options()).setup().ranks.front().weights_bytes;
+    held = RunJob(watch, inputs, test::emulated_options(Verify::kNo))
+               .setup()
+               .ranks.front()
+               .weights_bytes;
   });
   return held;
 }
@@ -282,13 +260,14 @@ TEST(EmulatedTimes, RanksThatEmulateOtherMachinesAreRefused) {
   const auto of = [&](double ms, double scale) {
     cold.graph = Graph("pair", {timed_operator("a", ms, 0), timed_operator("b", 2, 0)},
                        {{OpId(0), OpId(1), kMs, {}}});
-    return timed_inputs(cold, scale);
+    return test::emulated_inputs(cold, scale);
   };
   const RunInputs plain = of(1, 1), slower = of(1, 2), other = of(3, 1);
   const auto run = [&](const RunInputs& second) {
     test::run_ranks(2, [&](mpi::Transport& transport) {
       Watch watch(transport, 0);
-      RunJob(watch, transport.rank() == Rank(0) ? plain : second, timed_options());
+      RunJob(watch, transport.rank() == Rank(0) ? plain : second,
+             test::emulated_options(Verify::kNo));
     });
   };
   run(plain);

@@ -6,6 +6,7 @@
 #include "support/fakes/fake_backend.h"
 #include "support/networks/as_alone.h"
 #include "support/networks/random_network.h"
+#include "support/transports/forwarding_transport.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios {
@@ -156,29 +157,15 @@ TEST(Executor, ReportsItsStepAndItsProgress) {
 }
 
 // Notes the executor's calls to other ranks; every await returns at once.
-class LoggingTransport final : public mpi::Transport {
+class LoggingTransport final : public test::ForwardingTransport {
  public:
-  explicit LoggingTransport(mpi::Transport& real) : real_(real) {}
+  using ForwardingTransport::ForwardingTransport;
   std::vector<std::string> log;
 
-  Rank rank() const override { return real_.rank(); }
-  std::size_t size() const override { return real_.size(); }
-  std::size_t local_rank() const override { return real_.local_rank(); }
-  std::size_t local_size() const override { return real_.local_size(); }
-  const std::string& host() const override { return real_.host(); }
-  std::string path() const override { return real_.path(); }
-  bool claims_device_memory() const override { return real_.claims_device_memory(); }
-  void barrier() override { real_.barrier(); }
-  std::vector<std::string> all_gather(const std::string& text) override {
-    return real_.all_gather(text);
-  }
-  std::string broadcast(const std::string& text) override { return real_.broadcast(text); }
-  void all_reduce_max(std::span<double> values) override { real_.all_reduce_max(values); }
   std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message>,
                                              std::span<const mpi::Message>) override {
     return std::make_unique<LoggingChannel>(log);
   }
-  void abort(int exit_code) override { real_.abort(exit_code); }
 
  private:
   class LoggingChannel final : public mpi::Channel {
@@ -197,7 +184,6 @@ class LoggingTransport final : public mpi::Transport {
    private:
     std::vector<std::string>& log_;
   };
-  mpi::Transport& real_;
 };
 
 TEST(Executor, PostsReceivesFirstFollowsThePlanAndPollsBeforeEachStage) {

@@ -8,6 +8,7 @@
 
 #include "mpi/device/tensor_transport.h"
 #include "support/fakes/fake_accelerator.h"
+#include "support/transports/forwarding_transport.h"
 #include "support/transports/thread_transport.h"
 
 /// Ranks with fake devices.
@@ -15,36 +16,23 @@ namespace hios::test {
 
 /// A transport that refuses device memory, as an MPI without CUDA does (by an error instead of a
 /// crash), or accepts it in one of the ways of real MPIs.
-class DeviceShy final : public mpi::Transport {
+class DeviceShy final : public ForwardingTransport {
  public:
   enum class Device { kRefused, kTaken, kMangled };
   /// `claims`: its claim about device memory; empty: the truth.
   DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
             std::optional<bool> claims = {})
-      : inner_(inner),
+      : ForwardingTransport(inner),
         device_(device),
         host_(host.empty() ? inner.host() : std::move(host)),
         claims_(claims.value_or(device != Device::kRefused)) {}
 
-  Rank rank() const override { return inner_.rank(); }
-  std::size_t size() const override { return inner_.size(); }
-  std::size_t local_rank() const override { return inner_.local_rank(); }
-  std::size_t local_size() const override { return inner_.local_size(); }
   const std::string& host() const override { return host_; }
-  std::string path() const override { return inner_.path(); }
   bool claims_device_memory() const override { return claims_; }
-  void barrier() override { inner_.barrier(); }
-  std::vector<std::string> all_gather(const std::string& text) override {
-    return inner_.all_gather(text);
-  }
-  std::string broadcast(const std::string& text) override { return inner_.broadcast(text); }
-  void all_reduce_max(std::span<double> values) override { inner_.all_reduce_max(values); }
   std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
                                              std::span<const mpi::Message> receives) override;
-  void abort(int exit_code) override;
 
  private:
-  mpi::Transport& inner_;
   const Device device_;
   const std::string host_;
   const bool claims_;

@@ -14,6 +14,7 @@
 #include "support/fakes/fake_disturbance.h"
 #include "support/networks/random_network.h"
 #include "support/schema.h"
+#include "support/transports/forwarding_transport.h"
 #include "support/transports/thread_transport.h"
 
 namespace hios {
@@ -67,32 +68,18 @@ class BusyChannel final : public mpi::Channel {
   bool pending_ = false;
 };
 
-class BusyTransport final : public mpi::Transport {
+class BusyTransport final : public test::ForwardingTransport {
  public:
-  BusyTransport(mpi::Transport& under, IoCharge busy) : under_(under), busy_(busy) {}
-  Rank rank() const override { return under_.rank(); }
-  std::size_t size() const override { return under_.size(); }
-  std::size_t local_rank() const override { return under_.local_rank(); }
-  std::size_t local_size() const override { return under_.local_size(); }
-  const std::string& host() const override { return under_.host(); }
-  std::string path() const override { return under_.path(); }
+  BusyTransport(mpi::Transport& under, IoCharge busy) : ForwardingTransport(under), busy_(busy) {}
   bool claims_device_memory() const override { return false; }
-  void barrier() override { under_.barrier(); }
-  std::vector<std::string> all_gather(const std::string& text) override {
-    return under_.all_gather(text);
-  }
-  std::string broadcast(const std::string& text) override { return under_.broadcast(text); }
-  void all_reduce_max(std::span<double> values) override { under_.all_reduce_max(values); }
   std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
                                              std::span<const mpi::Message> receives) override {
     for (const mpi::Message& message : sends) EXPECT_TRUE(message.synchronous);
-    return std::make_unique<BusyChannel>(under_.open_channel(sends, receives), receives.size(),
+    return std::make_unique<BusyChannel>(inner().open_channel(sends, receives), receives.size(),
                                          busy_);
   }
-  void abort(int exit_code) override { under_.abort(exit_code); }
 
  private:
-  mpi::Transport& under_;
   IoCharge busy_;
 };
 

@@ -1,4 +1,4 @@
-#include "engine/run/ready_order.h"
+#include "engine/run/ready/ready_order.h"
 
 #include <gtest/gtest.h>
 

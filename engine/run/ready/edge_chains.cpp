@@ -1,7 +1,7 @@
 // The stages before a stage are those before its predecessors, and these. They are joined in the
 // order of levels, in which predecessors come first. Test:
 // tests/engine/run/ready/ready_order_test.cpp.
-#include "engine/run/edge_chains.h"
+#include "engine/run/ready/edge_chains.h"
 
 #include <algorithm>
 #include <tuple>

@@ -5,7 +5,7 @@
 //
 // Tests: tests/engine/run/ready/ready_order_test.cpp (random orders of all ranks, followed byte by
 // byte), ready_executor_test.cpp (ranks that run so).
-#include "engine/run/ready_order.h"
+#include "engine/run/ready/ready_order.h"
 
 #include <algorithm>
 #include <stdexcept>

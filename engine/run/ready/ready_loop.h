@@ -6,7 +6,7 @@
 #include <optional>
 #include <variant>
 
-#include "engine/run/ready_order.h"
+#include "engine/run/ready/ready_order.h"
 #include "engine/run/step_loop.h"
 
 /// StepLoop's loop over stages in the order in which they can run. It looks at messages before each
