@@ -1,7 +1,8 @@
 """bench/cold.sh: cold starts of networks, planned and run: parameters come from memory or from a disk while operators run.
 For each network, store and set of cores, every plan runs once a round, every other round in the reverse order; a run measures
 its two walls too, an inference with all parameters there and the loads alone. Rates of stores are those of the loads alone of a
-first run. Leaves profiles, schedules, reports and summary.json in build/cold; prints a table. Needs an idle machine.
+first run. On one rank, ONNX Runtime starts cold in the same rounds. Leaves profiles, schedules, reports and summary.json in
+build/cold; prints a table. Needs an idle machine.
 """
 
 import argparse
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 from built import built  # noqa: E402
+from cold_peer import Peer, Worker, surroundings  # noqa: E402
 from cold_rows import page, row  # noqa: E402
 from hios.launch.programs import Programs  # noqa: E402
 
@@ -22,6 +24,7 @@ STORES = ("memory", "disk")
 # By name: ranks, threads of each, and the algorithms next to load-then-run and pipelined, which are of one device.
 PLACES = {"1x1": (1, 1, ()), "1x2": (1, 2, ()), "2x1": (2, 1, ("hios-lp", "best"))}
 ONE_DEVICE = ("load-then-run", "pipelined")
+PEER = "onnxruntime"
 FIRST_GB_PER_S = {"memory": 5, "disk": 1}  # of the plan that is run to learn the rate
 
 
@@ -34,6 +37,7 @@ def arguments(words=None):
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each plan (5)")
     parser.add_argument("--iterations", type=int, default=5, metavar="N", help="cold starts of a run (5)")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cold", help="where all is left (build/cold)")
+    parser.add_argument("--no-peer", action="store_true", help="leave ONNX Runtime out, which is installed into build/ first")
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     return parser.parse_args(words)
 
@@ -53,7 +57,8 @@ def platform(devices, threads, store, gb_per_s):
 class Place:
     """One network, store and set of cores: its profile, weights, platform, schedules and runs."""
 
-    def __init__(self, programs, options, network, store, place):
+    def __init__(self, programs, options, network, store, place, worker=None):
+        """`worker`: of ONNX Runtime; none leaves it out."""
         self.programs, self.options, self.network, self.store, self.place = programs, options, network, store, place
         self.ranks, self.threads, others = PLACES[place]
         self.algorithms = ONE_DEVICE + others
@@ -61,13 +66,15 @@ class Place:
         self.folder = options.folder / f"{network}-{store}-{place}"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.profile, self.weights = self.folder / "profile.json", self.folder / "weights"
+        self.peer = None if worker is None or self.ranks > 1 else Peer(worker, programs, self.model, self.folder, store,
+                                                                      self.threads)
 
     def schedule(self, algorithm, gb_per_s):
         # A plan of one device runs on one rank.
         devices = 1 if algorithm in ONE_DEVICE else self.ranks
         files = self.folder / f"platform-{devices}.json", self.folder / f"{algorithm}.json"
         files[0].write_text(json.dumps(platform(devices, self.threads, self.store, gb_per_s), indent=1))
-        budget = ["--option", "budget=2"] if algorithm == "best" else []
+        budget = ["--time-limit", 2] if algorithm == "best" else []
         self.programs.run("hios-schedule", *self.model, "--profile", self.profile, "--platform", files[0], "--objective",
                           "cold-start", "--algorithm", algorithm, *budget, "--output", files[1], "--force", "-q")
         return files[1], devices
@@ -96,17 +103,23 @@ class Place:
 
     def rows(self):
         gb_per_s = self.prepare()
+        if self.peer:
+            self.peer.prepare()
         plans = {name: self.schedule(name, gb_per_s) for name in self.algorithms}
         reports = {name: [] for name in plans}
+        names = [*plans, *([PEER] if self.peer else [])]
         for turn in range(self.options.rounds):
-            names = list(plans)
             for name in reversed(names) if turn % 2 else names:
-                reports[name].append(self.run(name, *plans[name], *([] if turn else ["--verify"])))
+                if name == PEER:
+                    self.peer.run(self.options.iterations)
+                else:
+                    reports[name].append(self.run(name, *plans[name], *([] if turn else ["--verify"])))
                 print(f"{self.network} {self.store} {self.place}: round {turn + 1} of {self.options.rounds}, {name}",
                       file=sys.stderr, flush=True)
-        return [row({"model": self.network, "store": self.store, "ranks": plans[name][1], "threads": self.threads,
-                     "place": self.place, "algorithm": name, "gb_per_s": gb_per_s}, found)
-                for name, found in reports.items()]
+        where = {"model": self.network, "store": self.store, "threads": self.threads, "place": self.place,
+                 "gb_per_s": gb_per_s}
+        rows = [row({**where, "ranks": plans[name][1], "algorithm": name}, found) for name, found in reports.items()]
+        return rows + ([self.peer.row(where)] if self.peer else [])
 
 
 def main(words=None):
@@ -114,11 +127,12 @@ def main(words=None):
     programs = Programs((options.programs or built()).resolve())
     cores = len(os.sched_getaffinity(0))
     places = options.place or [name for name, (ranks, threads, _) in PLACES.items() if ranks * threads <= cores]
-    summary = {"cores": cores, "rounds": options.rounds, "iterations": options.iterations, "rows": []}
+    worker = None if options.no_peer else Worker(surroundings())
+    summary = {"cores": cores, "onnxruntime": worker and worker.ask({"do": "versions"})["onnxruntime"], "rounds": options.rounds, "iterations": options.iterations, "rows": []}
     for network in options.network or NETWORKS:
         for store in options.store or STORES:
             for place in places:
-                summary["rows"] += Place(programs, options, network, store, place).rows()
+                summary["rows"] += Place(programs, options, network, store, place, worker).rows()
                 (options.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(page(summary))
     return 0 if all(each["verified"] for each in summary["rows"]) else 1

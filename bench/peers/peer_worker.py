@@ -1,9 +1,10 @@
-"""Answers one request (JSON, the first argument) of bench/peers/peers.py in the Python that has the peers. The peers compute
+"""Answers one request (JSON, the first argument) of bench/peers.sh or bench/cold.sh in the Python that has the peers. They compute
 in fp32, on as many threads as cores, one run after the other, with all their optimisations.
 """
 
 import json
 import math
+import os
 import statistics
 import sys
 import time
@@ -82,19 +83,68 @@ def measured(run, request):
     return {"median_ms": statistics.median(samples), "min_ms": min(samples), "samples": len(samples)}
 
 
-def onnx_runtime(request):
-    import numpy
+def onnx_options(threads):
     import onnxruntime
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = request["threads"]
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    return options
+
+
+def onnx_runtime(request):
+    import numpy
+    import onnxruntime
+    options = onnx_options(request["threads"])
     begin = time.perf_counter()
     session = onnxruntime.InferenceSession(request["model"], options, providers=["CPUExecutionProvider"])
     load_s = time.perf_counter() - begin
     feed = {session.get_inputs()[0].name: numpy.load(request["input"])}
     return {**measured(lambda: session.run(None, feed), request), "load_s": load_s}
+
+
+def prepack(request):
+    """Writes the network as ONNX Runtime has it after its optimisations, with the weights in the layouts of its kernels."""
+    import onnxruntime
+    options = onnx_options(request["threads"])
+    options.optimized_model_filepath = request["packed"]
+    options.log_severity_level = 3  # it warns that the file is for this processor alone
+    for name, value in (("optimized_model_external_initializers_file_name", Path(request["packed"]).name + ".data"),
+                        ("optimized_model_external_initializers_min_size_in_bytes", "1024"),
+                        ("save_external_prepacked_constant_initializers", "1")):
+        options.add_session_config_entry(f"session.{name}", value)
+    onnxruntime.InferenceSession(request["model"], options, providers=["CPUExecutionProvider"])
+    return {}
+
+
+def drop_pages(folder):
+    """Drops the cached pages of the files in a folder."""
+    for file in Path(folder).iterdir():
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())
+            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def cold_starts(request):
+    """Times sessions of a packed network from their creation to the end of their first run, and later runs of the last one."""
+    import numpy
+    import onnxruntime
+    options = onnx_options(request["threads"])
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # the file has them already
+    x = numpy.load(request["input"])
+    packed, starts = Path(request["packed"]), []
+    for _ in range(request["warmup"] + request["iterations"]):
+        session = None  # a mapped page is not dropped
+        if request["dropped"]:
+            drop_pages(packed.parent)
+        begin = time.perf_counter()
+        session = onnxruntime.InferenceSession(str(packed), options, providers=["CPUExecutionProvider"])
+        feed = {session.get_inputs()[0].name: x}
+        session.run(None, feed)
+        starts.append((time.perf_counter() - begin) * 1e3)
+    resident = measured(lambda: session.run(None, feed), request)
+    return {"median_ms": statistics.median(starts[request["warmup"]:]), "resident_ms": resident["median_ms"]}
 
 
 def open_vino(request):
@@ -142,7 +192,7 @@ def compare(request):
 
 
 REQUESTS = {"versions": versions, "export": export, "input": make_input, "onnxruntime": onnx_runtime,
-            "openvino": open_vino, "compare": compare}
+            "prepack": prepack, "cold": cold_starts, "openvino": open_vino, "compare": compare}
 
 if __name__ == "__main__":
     asked = json.loads(sys.argv[1])

@@ -33,9 +33,29 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(found["executor"], "fifo")
         self.assertTrue(found["verified"] and found["bitwise_equal_to_one_rank"] and found["direct"])
 
+    def test_what_a_peer_does_not_say_is_left_empty(self):
+        peer = {**self.rows()[1], "algorithm": "onnxruntime", "predicted_ms": None, "prediction_error": None, "load_ms": None,
+                "overlap": None, "bitwise_equal_to_one_rank": None}
+        rows = [*self.rows(), peer, {**peer, "verified": False}]
+        (found,) = tables_in(page({"rounds": 2, "iterations": 5, "onnxruntime": "1", "rows": rows}), "page")
+        self.assertEqual(list(found.rows[2][6:]), ["", "", "8.00", "", "", "1.60x", "1e-4"])
+        self.assertEqual(found.rows[3][-1], "NO")
+
     def test_the_page_compares_with_load_then_run(self):
         (found,) = tables_in(page({"rounds": 2, "iterations": 5, "rows": self.rows()}), "page")
         self.assertEqual([each[-2:] for each in found.rows], [("1.00x", "yes"), ("1.60x", "yes")])
+
+
+class FakeWorker:
+    def __init__(self):
+        self.asked, self.ms = [], 10
+
+    def ask(self, request):
+        self.asked.append(request)
+        if request["do"] == "compare":
+            return {"difference": 1e-6}
+        self.ms += 10 if request["do"] == "cold" else 0
+        return {"median_ms": self.ms, "resident_ms": 9.0}
 
 
 class PlaceTest(FolderTest):
@@ -43,9 +63,9 @@ class PlaceTest(FolderTest):
         if program == "hios-run" and flag(flags, "--json"):
             Path(flag(flags, "--json")).write_text(json.dumps(report(10)))
 
-    def place(self, store, name):
+    def place(self, store, name, worker=None):
         options = arguments(["--folder", str(self.folder), "--rounds", "2"])
-        return Place(FakePrograms(answer=self.answer), options, "net", store, name)
+        return Place(FakePrograms(answer=self.answer), options, "net", store, name, worker)
 
     def test_every_plan_runs_once_a_round_and_is_verified_once(self):
         place = self.place("disk", "2x1")
@@ -57,6 +77,21 @@ class PlaceTest(FolderTest):
         names = [each["algorithm"] for each in rows]
         self.assertEqual(runs[1:], [(name, True) for name in names] + [(name, False) for name in reversed(names)])
         self.assertTrue(any("--packed" in flags for flags in place.programs.asked("hios-run")))
+
+    def test_a_peer_starts_cold_in_the_same_rounds(self):
+        worker = FakeWorker()
+        rows = self.place("disk", "1x1", worker).rows()
+        self.assertEqual([each["algorithm"] for each in rows], ["load-then-run", "pipelined", "onnxruntime"])
+        self.assertEqual((rows[-1]["latency_ms"], rows[-1]["rounds_ms"], rows[-1]["verified"]), (25, [20, 30], True))
+        cold = [each for each in worker.asked if each["do"] == "cold"]
+        self.assertEqual([(each["dropped"], each["threads"]) for each in cold], [(True, 1)] * 2)
+        self.assertFalse(any(each["dropped"] for each in self.asked_of_memory()))
+        self.assertEqual(len(self.place("disk", "2x1", worker).rows()), 4)  # it has no ranks
+
+    def asked_of_memory(self):
+        worker = FakeWorker()
+        self.place("memory", "1x1", worker).rows()
+        return [each for each in worker.asked if each["do"] == "cold"]
 
     def test_the_plans_have_the_rate_of_the_first_runs_loads(self):
         place = self.place("memory", "1x1")
