@@ -33,7 +33,7 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(found["executor"], "fifo")
         self.assertTrue(found["verified"] and found["bitwise_equal_to_one_rank"] and found["direct"])
 
-    def test_what_a_peer_does_not_say_is_left_empty(self):
+    def test_a_peer_leaves_empty_what_it_does_not_say(self):
         peer = {**self.rows()[1], "algorithm": "onnxruntime", "predicted_ms": None, "prediction_error": None, "load_ms": None,
                 "overlap": None, "bitwise_equal_to_one_rank": None}
         rows = [*self.rows(), peer, {**peer, "verified": False}]

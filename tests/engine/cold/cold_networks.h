@@ -87,7 +87,7 @@ inline Schedule schedule_of_all_kinds(const Graph& graph, std::size_t devices, s
   return schedule;
 }
 
-/// What the plans of a test had, over all ranks.
+/// Counts of what plans had, over all ranks.
 struct ExchangeCounts {
   std::atomic<std::size_t> sends = 0, batons = 0, evictions = 0, reports = 0;
 };
