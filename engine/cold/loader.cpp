@@ -77,7 +77,7 @@ void Loader::open_readers(const DirectFile& file, const std::vector<int>& cores)
     std::vector<Stretch> stretches;
     for (const auto& load : lane->loads) {
       for (const ParameterCopy& copy : load) {
-        if (copy.offset) stretches.push_back({*copy.offset, copy.size_bytes});
+        if (copy.offset) stretches.push_back({*copy.offset, copy.size_bytes, copy.to});
       }
     }
     if (stretches.empty()) continue;

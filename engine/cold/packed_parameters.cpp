@@ -22,6 +22,9 @@ constexpr const char* kVersion = "1";
 // Facts of a backend on which its layouts depend.
 constexpr const char* kFacts[] = {"library", "isa", "kernels"};
 constexpr const char* kDigest = "digest of ";
+// Parts of at least so many bytes begin on a page, so that whole pages are read straight to where
+// operators read them. A safetensors file has no gaps: tensors without a digest fill them.
+constexpr Bytes kOnPages = Bytes{64} * 1024;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -73,17 +76,23 @@ void write_packed(const std::filesystem::path& file, const Json& backend,
                              .tensors = {}};
   for (const char* const key : kFacts) header.metadata[key] = fact(backend, key);
   std::vector<std::span<const std::byte>> written;
+  const auto append = [&](const std::string& name, std::span<const std::byte> bytes) {
+    const std::uint64_t begin = header.tensors.empty() ? 0 : header.tensors.back().end;
+    header.tensors.push_back({name, "U8", {std::ssize(bytes)}, begin, begin + bytes.size()});
+    written.push_back(bytes);
+  };
+  const std::vector<std::byte> page(DirectFile::kAlignment);
   std::set<std::pair<std::string, std::size_t>> known;
-  std::uint64_t end = 0;
   for (const ParameterPart& part : parts) {
     const std::string digest = digest_of(part.bytes);
     if (part.bytes.empty() || !known.insert({digest, part.bytes.size()}).second) continue;
-    const std::uint64_t begin = end;
-    end += part.bytes.size();
+    const Bytes over = header.tensors.empty() ? 0 : header.tensors.back().end % page.size();
+    if (part.bytes.size() >= kOnPages && over > 0) {
+      const Bytes end = header.tensors.back().end;  // parts have a dot in their names
+      append("gap " + std::to_string(end), std::span(page).first(page.size() - over));
+    }
     header.metadata[kDigest + part.name] = digest;
-    header.tensors.push_back(
-        {part.name, "U8", {static_cast<std::int64_t>(part.bytes.size())}, begin, end});
-    written.push_back(part.bytes);
+    append(part.name, part.bytes);
   }
   const std::filesystem::path target = target_of(file, existing);
   TemporaryFile temporary(folder_of(target));
@@ -113,7 +122,7 @@ void PackedParameters::open(const Json& backend, std::size_t most_parts, const R
 void PackedParameters::read(const Json& backend, std::size_t most_parts, const ReadLimits& limits) {
   const Bytes size = file_.size_bytes();
   const std::string& name = file_.name();
-  const safetensors::Expected expected{.tensors = most_parts,
+  const safetensors::Expected expected{.tensors = 2 * most_parts,  // and what fills the gaps
                                        .wanted = [](const std::string&) { return true; }};
   const Bytes header_bytes = safetensors::header_size(
       beginning(file_, std::min<Bytes>(size, safetensors::kLengthBytes)), size, name, expected);
@@ -136,6 +145,7 @@ void PackedParameters::read(const Json& backend, std::size_t most_parts, const R
                      quote(said(key)) + ", and this run has " + quote(fact(backend, key)));
   }
   for (const safetensors::Tensor& tensor : header.tensors) {
+    if (!header.metadata.contains(kDigest + tensor.name)) continue;
     offsets_[{said(kDigest + tensor.name), tensor.size_bytes()}] = header.size_bytes + tensor.begin;
   }
 }

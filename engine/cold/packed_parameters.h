@@ -16,7 +16,8 @@
 /// Files of parameters in the layouts that a backend computes with, so that loading is reading. A
 /// safetensors file of bytes (U8): its metadata have the backend, its library and instructions, and
 /// a digest of each part. Parts are found by their digest: equal parameters are one part, whatever
-/// operators read them, and a part of other values or of another layout is not found.
+/// operators read them, and a part of other values or of another layout is not found. Large parts
+/// begin on a page of the file; what fills the gaps has no digest.
 namespace hios {
 
 /// Parameters in memory, in one of the layouts of their operator.

@@ -4,9 +4,9 @@
 #include "engine/cold/read_ahead.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <string>
 #include <system_error>
 
@@ -21,8 +21,17 @@ constexpr Bytes kPage = DirectFile::kAlignment;
 constexpr Bytes kGap = Bytes{16} * 1024;
 // The first chunk, on which the first operator waits; each later one has twice as many bytes.
 constexpr Bytes kFirstChunk = Bytes{256} * 1024;
+// Reads straight to their memory of fewer bytes would save less copying than their own requests
+// cost; and of the bytes that follow straight ones, at most so many are read with them.
+constexpr Bytes kFew = Bytes{64} * 1024;
 
 Bytes down(Bytes offset) { return offset / kPage * kPage; }
+Bytes up(Bytes offset) { return down(offset + kPage - 1); }
+
+/// Returns true if pages of the file are pages of the stretch's memory.
+bool in_step(const Stretch& stretch) {
+  return stretch.to && (reinterpret_cast<std::uintptr_t>(stretch.to) - stretch.offset) % kPage == 0;
+}
 
 }  // namespace
 
@@ -31,22 +40,8 @@ void ReadAhead::FreeBuffer::operator()(std::byte* buffer) const { std::free(buff
 ReadAhead::ReadAhead(const DirectFile& file, std::span<const Stretch> stretches,
                      const Options& options)
     : file_(file), options_(options) {
-  std::vector<Stretch> some;
-  std::ranges::copy_if(stretches, std::back_inserter(some), &Stretch::size_bytes);
-  Bytes size = std::min(kFirstChunk, options_.chunk_bytes);
-  for (std::size_t i = 0; i < some.size();) {
-    const Bytes begin = some[i].offset;
-    Bytes end = begin + some[i].size_bytes;
-    for (++i; i < some.size(); ++i) {
-      if (some[i].offset < end || some[i].offset > end + kGap) break;
-      end = some[i].offset + some[i].size_bytes;
-    }
-    for (Bytes at = down(begin); at < end;) {
-      chunks_.push_back({at, std::min(size, end - at)});
-      at += size;
-      size = std::min(2 * size, options_.chunk_bytes);
-    }
-  }
+  size_ = std::min(kFirstChunk, options_.chunk_bytes);
+  plan(stretches);
   try {
     for (std::size_t s = 0; s < std::min(options_.depth, chunks_.size()); ++s) {
       Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
@@ -60,6 +55,52 @@ ReadAhead::ReadAhead(const DirectFile& file, std::span<const Stretch> stretches,
   } catch (...) {
     stop();
     throw;
+  }
+}
+
+void ReadAhead::plan(std::span<const Stretch> stretches) {
+  for (const Stretch& stretch : stretches) {
+    const Bytes begin = stretch.offset, end = begin + stretch.size_bytes;
+    const Bytes first = up(begin), last = down(end);
+    if (in_step(stretch) && last >= first + kFew) {
+      plan_buffered(begin, first);
+      plan_straight(first, last, stretch.to + (first - begin));
+      plan_buffered(last, end);
+    } else {
+      plan_buffered(begin, end);
+    }
+  }
+}
+
+Bytes ReadAhead::next_size() {
+  const Bytes size = size_;
+  size_ = std::min(2 * size, options_.chunk_bytes);
+  return size;
+}
+
+void ReadAhead::plan_straight(Bytes begin, Bytes end, std::byte* to) {
+  for (Bytes at = begin; at < end;) {
+    const Bytes size = std::min(next_size(), end - at);
+    chunks_.push_back(
+        {at, size, to + (at - begin), size, size + std::min(kFew, options_.chunk_bytes)});
+    at += size;
+  }
+}
+
+void ReadAhead::plan_buffered(Bytes begin, Bytes end) {
+  if (!chunks_.empty() && begin >= chunks_.back().end() && begin <= chunks_.back().end() + kGap) {
+    Chunk& last = chunks_.back();
+    const Bytes until = std::min(end, last.offset + last.room);
+    if (until > begin) {
+      last.needed = until - last.offset;
+      begin = until;
+    }
+  }
+  if (begin == end) return;
+  for (Bytes at = down(begin); at < end;) {
+    const Bytes size = next_size();
+    chunks_.push_back({at, std::min(size, end - at), nullptr, 0, size});
+    at += size;
   }
 }
 
@@ -104,8 +145,7 @@ void ReadAhead::serve(Slot& slot, std::size_t first) {
     for (std::size_t c = first; c < chunks_.size(); c += slots_.size()) {
       if (!wait_for_turn(slot, turn)) return;
       try {
-        const Bytes room = (chunks_[c].needed + kPage - 1) / kPage * kPage;
-        file_.read(slot.buffer.get(), chunks_[c].offset, chunks_[c].needed, room);
+        read(slot, chunks_[c]);
       } catch (...) {
         slot.failure = std::current_exception();
       }
@@ -113,6 +153,15 @@ void ReadAhead::serve(Slot& slot, std::size_t first) {
       slot.turn.notify_all();
       turn += 2;
     }
+  }
+}
+
+void ReadAhead::read(Slot& slot, const Chunk& chunk) const {
+  const DirectFile::Place buffered{slot.buffer.get(), up(chunk.needed - chunk.straight)};
+  if (chunk.straight == 0) {
+    file_.read(buffered.to, chunk.offset, chunk.needed, buffered.room);
+  } else {
+    file_.read({chunk.to, chunk.straight}, buffered, chunk.offset, chunk.needed);
   }
 }
 
@@ -140,13 +189,16 @@ void ReadAhead::copy(std::byte* to, Bytes offset, Bytes size_bytes) {
   while (size_bytes > 0) {
     await_chunk();
     const Chunk& chunk = chunks_[chunk_];
-    const Bytes end = chunk.offset + chunk.needed;
+    const Bytes end = chunk.end(), buffered = chunk.offset + chunk.straight;
     if (offset >= end || offset < chunk.offset) {
       release_chunk();
       continue;
     }
-    const Bytes size = std::min(size_bytes, end - offset);
-    std::memcpy(to, slots_[chunk_ % slots_.size()]->buffer.get() + (offset - chunk.offset), size);
+    const Bytes size = std::min(size_bytes, (offset < buffered ? buffered : end) - offset);
+    if (offset >= buffered) {
+      const std::byte* const buffer = slots_[chunk_ % slots_.size()]->buffer.get();
+      std::memcpy(to, buffer + (offset - buffered), size);
+    }
     to += size;
     offset += size;
     size_bytes -= size;

@@ -14,8 +14,10 @@
 namespace hios::cpu {
 
 AlignedBytes aligned_bytes(std::size_t size) {
-  constexpr std::size_t kLine = 64, kHugePage = std::size_t{2} << 20;
-  const std::size_t alignment = size >= kHugePage / 2 ? kHugePage : kLine;
+  constexpr std::size_t kLine = 64, kPage = 4096, kHugePage = std::size_t{2} << 20;
+  const std::size_t alignment = size >= kHugePage / 2 ? kHugePage
+                                : size >= 16 * kPage  ? kPage
+                                                      : kLine;
   const std::size_t rounded =
       (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
   if (rounded < size) throw std::bad_alloc();

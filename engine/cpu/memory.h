@@ -13,9 +13,9 @@ struct FreeBytes {
 /// Memory that begins on a cache line.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
-/// Allocates zeroed memory, so that its pages are touched here and not in a run. Large blocks ask
-/// for huge pages: an inference reads all weights once, and their page walks would show. Throws
-/// std::bad_alloc.
+/// Allocates zeroed memory, so that its pages are touched here and not in a run. Blocks of 64 KiB
+/// begin on a page, so that a disk can fill them without a copy. Large blocks ask for huge pages:
+/// an inference reads all weights once, and their page walks would show. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
 /// Throws unless there is memory for the code that oneDNN generates for an operator. oneDNN itself

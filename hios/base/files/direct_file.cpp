@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -83,9 +84,16 @@ DirectFile::DirectFile(const std::filesystem::path& file) : name_(shown(file)), 
 }
 
 void DirectFile::read(std::byte* to, Bytes offset, Bytes needed, Bytes room) const {
+  read({to, room}, {}, offset, needed);
+}
+
+void DirectFile::read(const Place& first, const Place& second, Bytes offset, Bytes needed) const {
   for (Bytes got = 0; got < needed;) {
-    const ssize_t more =
-        ::pread(descriptor_.get(), to + got, room - got, static_cast<off_t>(offset + got));
+    const Bytes in_first = std::min(got, first.room), in_second = got - in_first;
+    const iovec places[] = {{first.to + in_first, first.room - in_first},
+                            {second.to + in_second, second.room - in_second}};
+    const ssize_t more = ::preadv(descriptor_.get(), places, second.room > 0 ? 2 : 1,
+                                  static_cast<off_t>(offset + got));
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) {
       throw RunError(name_ + ": cannot be read from byte " + std::to_string(offset + got) +

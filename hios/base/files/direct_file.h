@@ -30,6 +30,14 @@ class DirectFile {
   /// multiples of kAlignment; needed <= room.
   void read(std::byte* to, Bytes offset, Bytes needed, Bytes room) const;
 
+  /// Memory for a part of what is read.
+  struct Place {
+    std::byte* to = nullptr;
+    Bytes room = 0;
+  };
+  /// Reads likewise, by one request, into two places one after the other.
+  void read(const Place& first, const Place& second, Bytes offset, Bytes needed) const;
+
   /// Drops the file's pages from the cache, as far as the system does.
   void drop_cached() const;
   /// Returns the bytes of the file that the cache holds.

@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <list>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/expect_error.h"
@@ -22,20 +28,33 @@ class ReadAheadTest : public testing::Test {
   }
   /// Copies all stretches in their order, each in pieces of at most so many bytes.
   void expect_right(ReadAhead& reader, const std::vector<Stretch>& stretches, Bytes piece) {
+    for (const Stretch& stretch : stretches) {
+      if (stretch.to) std::memset(stretch.to, 0, stretch.size_bytes);
+    }
     reader.begin();
     for (const Stretch& stretch : stretches) {
-      std::string copied(stretch.size_bytes, '\0');
-      for (Bytes at = 0; at < copied.size(); at += piece) {
-        reader.copy(reinterpret_cast<std::byte*>(copied.data()) + at, stretch.offset + at,
-                    std::min(piece, copied.size() - at));
+      std::string copied(stretch.to ? 0 : stretch.size_bytes, '\0');
+      std::byte* const to = stretch.to ? stretch.to : reinterpret_cast<std::byte*>(copied.data());
+      for (Bytes at = 0; at < stretch.size_bytes; at += piece) {
+        reader.copy(to + at, stretch.offset + at, std::min(piece, stretch.size_bytes - at));
       }
-      ASSERT_EQ(copied, content_.substr(stretch.offset, stretch.size_bytes)) << stretch.offset;
+      const std::string_view expected(content_.data() + stretch.offset, stretch.size_bytes);
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(to)))
+          << stretch.offset;
     }
+  }
+  /// Gives a stretch memory, which may lie as the file does or one byte further.
+  void give_memory(Stretch& stretch, bool in_step) {
+    constexpr Bytes kPage = DirectFile::kAlignment;
+    auto& memory = memory_.emplace_back(stretch.size_bytes + 2 * kPage + 1);
+    const Bytes over = reinterpret_cast<std::uintptr_t>(memory.data()) % kPage;
+    stretch.to = memory.data() + (kPage - over) + stretch.offset % kPage + (in_step ? 0 : 1);
   }
 
   test::TemporaryFolder folder_;
   std::string content_;
   std::filesystem::path path_;
+  std::list<std::vector<std::byte>> memory_;
 };
 
 TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
@@ -50,9 +69,10 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
     for (std::size_t i = draw(12) + 1; i > 0; --i) {
       if (draw(3) == 0) end = draw(500'000);  // a jump, back or ahead
       const Bytes offset = end + (draw(1) == 0 ? 0 : draw(40'000));
-      const Bytes size = draw(4) == 0 ? 0 : draw(60'000);
+      const Bytes size = draw(4) == 0 ? 0 : draw(draw(2) == 0 ? 300'000 : 60'000);
       if (offset + size > content_.size()) break;
       stretches.push_back({offset, size});
+      if (draw(2) > 0) give_memory(stretches.back(), draw(3) > 0);
       end = offset + size;
     }
     ReadAhead reader(file, stretches,
@@ -60,6 +80,23 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
     for (int iteration = 0; iteration < 3; ++iteration) {
       expect_right(reader, stretches, 1 + draw(50'000));
     }
+  }
+}
+
+// No byte of these pages passes through copy(): they are there when it has been told of them.
+TEST_F(ReadAheadTest, WholePagesComeStraightToTheirMemory) {
+  const DirectFile file(path_);
+  std::vector<Stretch> stretches{{4096 * 3 + 5, 400'000}};
+  give_memory(stretches[0], true);
+  ReadAhead reader(file, stretches, {.chunk_bytes = 65536, .depth = 2});
+  for (const Bytes page : {std::size_t{4096 * 4}, std::size_t{4096 * 90}}) {
+    std::memset(stretches[0].to, 0, stretches[0].size_bytes);
+    reader.begin();
+    std::vector<std::byte> elsewhere(stretches[0].size_bytes);
+    reader.copy(elsewhere.data(), stretches[0].offset, stretches[0].size_bytes);
+    const Bytes at = page - stretches[0].offset;
+    EXPECT_EQ(std::memcmp(stretches[0].to + at, content_.data() + page, 4096), 0);
+    EXPECT_EQ(std::ranges::count(std::span(elsewhere).subspan(at, 4096), std::byte{0}), 4096);
   }
 }
 
