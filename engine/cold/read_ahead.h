@@ -25,8 +25,8 @@ struct Stretch {
 /// Reads the stretches of a file in their order, ahead of one consumer: a few threads each read a
 /// chunk into a buffer of their own, so that the disk always has requests. Stretches that lie close
 /// to each other in the file are read as one. Whole pages of a stretch that lie in its memory as
-/// they do in the file are read straight to it: on one core, a copy would delay the operators that
-/// it runs beside. Nothing is allocated after the constructor, unless the file cannot be read.
+/// they do in the file are read straight to it: on one core, a copy would take its time from the
+/// operators. Nothing is allocated after the constructor, unless the file cannot be read.
 class ReadAhead {
  public:
   /// How the disk is asked: smaller chunks and fewer of them read slower on the disks that were

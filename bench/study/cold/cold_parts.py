@@ -19,6 +19,8 @@ SELECTIONS = (("gpu1", "gpu2"), ("gpu1", "gpu3"), ("gpu1", "gpu4"))  # Fig. 4
 RERUN = ("GPT2-large", "OpenLLaMA-7B")  # Fig. 14
 UNAWARE = "heft"
 ABLATIONS = ("own_bus=true", "mean_speeds=true")  # Fig. 13
+SEARCHES = ("ndom=1", "ndom=2", "ndom=4", "submodel_seconds=1")  # Fig. 12
+SEARCHES_S = 20
 # Fig. 11: the problems, each on one, two and four GPUs, and the plans that run there.
 EMULATED = (("GPT2-large", 1, 32), ("OpenLLaMA-3B", 1, 1024))
 EMULATED_GPUS = {("gpu1",): (("load-then-run", ()), ("pipelined", ())),
@@ -48,6 +50,13 @@ def ablations(size, seconds):
             for option in ABLATIONS]
 
 
+def searches(size, _seconds):
+    """Fig. 12: submodels of more operators, and less time for each; in the small size of one problem."""
+    cells = problems(SMALL, size["servers"])
+    return [Call(cell, ((("sortinghat",), (option,)),), SEARCHES_S)
+            for cell in (cells if size["shapes"] == SHAPES else cells[:1]) for option in SEARCHES]
+
+
 def selections(size, _seconds):
     """Fig. 4: plans for two equal GPUs by a scheduler that does not know what loads cost, on three pairs of them."""
     return [Call(Problem(cell.model, cell.batch, cell.sequence, cell.server, pair), (((UNAWARE,), ()),))
@@ -68,4 +77,4 @@ def emulated(size, seconds):
             for algorithm, options in plans]
 
 
-PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining, "emulated": emulated}
+PARTS = {"starts": starts, "ablations": ablations, "searches": searches, "selections": selections, "remaining": remaining, "emulated": emulated}

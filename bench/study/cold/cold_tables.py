@@ -3,7 +3,7 @@
 import statistics
 
 from cold_calls import INTERLEAVED, KEY, store_of
-from cold_parts import ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SELECTIONS, UNAWARE
+from cold_parts import ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SEARCHES, SELECTIONS, SMALL, UNAWARE
 from cold_remaining import SHARES
 from cold_servers import SERVERS
 from decoders import MODELS, SHAPES
@@ -127,6 +127,20 @@ def ablations(answers, without):
     return markdown(["`sortinghat`", "v100, mean", "least", "v100-hetero, mean", "least"], lines)
 
 
+def searches(answers):
+    """Fig. 12: speed-ups of `sortinghat` by problem, for larger submodels and for less time."""
+    lines = []
+    for server in SMALL["servers"]:
+        for model in SMALL["models"]:
+            for shape in SMALL["shapes"]:
+                first = server if (model, shape) == (SMALL["models"][0], SMALL["shapes"][0]) else ""
+                found = [answers.values([server], ("sortinghat", option), "over_load_then_run", models=[model], shapes=[shape])
+                         for option in SEARCHES]
+                lines.append([first, f"{model} ({shape[0]}, {shape[1]})", *map(cell, found)])
+    every = [answers.values(SMALL["servers"], ("sortinghat", option), "over_load_then_run") for option in SEARCHES]
+    return markdown(["server", "`sortinghat`", *(f"`{option}`" for option in SEARCHES)], [*lines, ["", "mean", *map(cell, every)]])
+
+
 def selections(answers):
     """Fig. 4: speed-ups of `heft` for two GPUs by pair, for each family of models."""
     lines = []
@@ -183,6 +197,7 @@ def tables(folder):
     return {"Assumed rates": rates(), "Speed-ups (Fig. 9)": speedups(starts), "Over plans of one device": over_bases(starts),
             "Gaps to the lower bound": gaps(starts), "Eight GPUs (section 6)": p4d(starts),
             "Ablations (Fig. 13)": ablations(starts, Answers(folder, "ablations")),
+            "Submodels and seconds (Fig. 12)": searches(Answers(folder, "searches")),
             "Pairs of GPUs (Fig. 4)": selections(Answers(folder, "selections")),
             "Remaining parameters (Fig. 14)": remaining(Answers(folder, "remaining")),
             "Predictions, emulated (Fig. 11)": emulated(Answers(folder, "emulated"))}

