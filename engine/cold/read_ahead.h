@@ -18,8 +18,8 @@ namespace hios {
 struct Stretch {
   Bytes offset = 0;
   Bytes size_bytes = 0;
-  std::byte* to =
-      nullptr;  ///< the memory that it is copied to, if it is known; outlives the reader
+  /// The memory that it is copied to, if it is known; outlives the reader.
+  std::byte* to = nullptr;
 };
 
 /// Reads the stretches of a file in their order, ahead of one consumer: a few threads each read a
