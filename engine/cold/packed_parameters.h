@@ -19,6 +19,9 @@
 /// operators read them, and a part of other values or of another layout is not found.
 namespace hios {
 
+/// More parts than any backend has of an operator: weights and bias in a few layouts.
+inline constexpr std::size_t kMostPartsOfOperator = 16;
+
 /// Parameters in memory, in one of the layouts of their operator.
 struct ParameterPart {
   std::string name;  ///< "conv_1.0"
