@@ -36,7 +36,14 @@ class MeasuredStore {
     const std::string store(to_string(kind_));
     if (buses_.empty()) buses_.push_back({store, 0});
     buses_.front().gb_per_s += loads.together_gb_per_s;
-    Route route{StoreId(0), device, {BusId(0)}, loads.latency_ms, loads.gb_per_s};
+    Route route{.from = StoreId(0),
+                .to = device,
+                .over = {BusId(0)},
+                .latency_ms = loads.latency_ms,
+                .gb_per_s = loads.gb_per_s,
+                .start_ms = loads.start_ms,
+                .slowdown = loads.slowdown,
+                .load_slowdown = loads.load_slowdown};
     if (platform_.size() > 1) {
       route.over.emplace_back(buses_.size());
       buses_.push_back({store + "-" + platform_.device(device).name, loads.gb_per_s});

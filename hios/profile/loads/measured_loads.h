@@ -8,9 +8,6 @@
 
 namespace hios {
 
-/// The largest slowdown that is believed: a rank's cores are shared by few threads.
-inline constexpr double kMostSlowdown = 16;
-
 /// The loads of a network's parameters from one store to the memory of a rank, by one lane, in
 /// bytes as the graph counts them. Loading all of them alone takes start_ms, latency_ms for each,
 /// and their bytes at gb_per_s.
