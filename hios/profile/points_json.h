@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -12,25 +10,8 @@
 namespace hios {
 
 /// Throws InputError where there is none, or sizes do not increase.
-inline std::vector<std::pair<Bytes, double>> read_points(const JsonView& view) {
-  std::vector<std::pair<Bytes, double>> points;
-  for (const JsonView& point : view.array()) {
-    const std::vector<JsonView> pair = point.array();
-    if (pair.size() != 2) point.fail("a point is [bytes, ms]");
-    const auto bytes = static_cast<Bytes>(pair[0].integer(0, kMaxBytes));
-    if (!points.empty() && bytes <= points.back().first) {
-      point.fail("points must be in order of increasing bytes; sort them");
-    }
-    points.emplace_back(bytes, pair[1].number(0, kMaxMs));
-  }
-  if (points.empty()) view.fail("one point at least is needed");
-  return points;
-}
+std::vector<std::pair<Bytes, double>> read_points(const JsonView& view);
 
-inline Json points_json(const std::vector<std::pair<Bytes, double>>& points) {
-  Json json = Json::array();
-  for (const auto& [bytes, ms] : points) json.push_back(Json::array({bytes, ms}));
-  return json;
-}
+Json points_json(const std::vector<std::pair<Bytes, double>>& points);
 
 }  // namespace hios

@@ -71,6 +71,7 @@ class ScheduleInputs {
   void make_random(const RandomDag& parameters, const Work& work);
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
+  // measured_inputs.cpp
   void take_measured(const Flags& flags);
   void take_measured_store(const Flags& flags);
   CostModel costs_by_profile(const Graph& graph) const;

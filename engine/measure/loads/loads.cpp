@@ -37,7 +37,7 @@ struct RankLoads {
   }
 };
 
-double median_of(const std::vector<double>& values) { return summarize(values).median; }
+double median_over_rounds(const std::vector<double>& values) { return summarize(values).median; }
 
 /// The rounds of one store on this rank.
 class LoadRounds {
@@ -88,11 +88,11 @@ class LoadRounds {
 
   RankLoads medians() const {
     RankLoads medians;
-    medians.lead_ms = median_of(lead_ms_);
-    medians.pass_ms = median_of(pass_ms_);
-    medians.slowdown = median_of(slowdown_);
-    medians.load_slowdown = median_of(load_slowdown_);
-    for (const std::vector<double>& load : ms_) medians.ms.push_back(median_of(load));
+    medians.lead_ms = median_over_rounds(lead_ms_);
+    medians.pass_ms = median_over_rounds(pass_ms_);
+    medians.slowdown = median_over_rounds(slowdown_);
+    medians.load_slowdown = median_over_rounds(load_slowdown_);
+    for (const std::vector<double>& load : ms_) medians.ms.push_back(median_over_rounds(load));
     return medians;
   }
 

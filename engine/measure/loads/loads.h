@@ -8,7 +8,8 @@
 #include "engine/measure/profiler_context.h"
 #include "engine/run/plan.h"
 
-/// The measurements for cold starts: Profiler::measure_loads and measure_in_place.
+/// The measurements for cold starts: Profiler::measure_loads (loads.cpp) and measure_in_place
+/// (in_place.cpp).
 namespace hios {
 
 /// Returns true if either of them measures for this configuration; `disk`: the loads of a disk are

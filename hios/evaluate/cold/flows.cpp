@@ -53,7 +53,7 @@ double Flows::most_of(std::span<const BusId> over, double gb_per_s) const {
   return most;
 }
 
-// To the others on its buses, the flow has ended, and another has begun.
+// To the others on its buses it is as if the flow ended, and another started.
 void Flows::limit(FlowId id, double gb_per_s) {
   const auto is = [&](std::uint32_t slot) { return slots_[slot].id == id; };
   const auto waiting = std::ranges::find_if(waiting_, is);

@@ -3,7 +3,7 @@
 #include "hios/base/json/json_view.h"
 #include "hios/profile/profile.h"
 
-/// The measurements for cold starts in a configuration of a hios-profile file.
+/// The measurements for cold starts in a configuration of a profile.
 namespace hios {
 
 /// Reads the members "loads" and "in_place", where they are. Throws InputError with the JSON path.

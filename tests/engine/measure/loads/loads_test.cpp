@@ -94,7 +94,7 @@ TEST(ColdProfile, HasLoadsAndOperatorsInPlace) {
     EXPECT_GE(loads.slowdown, 1);
     EXPECT_GE(loads.load_slowdown, 1);
     EXPECT_EQ(loads.samples, static_cast<std::int64_t>(3 * ranks));
-    EXPECT_EQ(measured.protocol["loads"]["network"], "small");
+    EXPECT_EQ(measured.protocol->at("loads").at("network"), "small");
     const Network network(small_model());
     for (const Operator& op : network.coarse.graph.operators()) {
       const auto found = measured.in_place.find(op.signature);
@@ -157,7 +157,7 @@ TEST(ColdProfile, StoppedAnywhereItKeepsWhatIsComplete) {
       const Configuration& measured = *job.configurations().front();
       without_loads = without_loads || measured.loads.empty();
       EXPECT_LE(measured.in_place.size(), 3u);
-      if (!measured.in_place.empty()) EXPECT_FALSE(measured.loads.empty());
+      EXPECT_TRUE(measured.in_place.empty() || !measured.loads.empty());
     });
   }
   EXPECT_TRUE(without_loads);

@@ -14,7 +14,7 @@ using test::d0;
 using test::v1;
 using test::v2;
 
-constexpr StoreId kDram(0);
+constexpr StoreId kStoreOfSlowdowns(0);
 
 /// Returns operators in a row, each with a time and the milliseconds of its load at 1 GB/s.
 Graph row_of(const std::vector<std::pair<double, double>>& times_and_loads) {
@@ -34,7 +34,7 @@ Graph row_of(const std::vector<std::pair<double, double>>& times_and_loads) {
 
 /// Returns a device whose loads move 1 GB/s and share its core.
 Platform one_core(double start_ms = 0) {
-  Route route{kDram, d0, {BusId(0)}, 0, 1};
+  Route route{kStoreOfSlowdowns, d0, {BusId(0)}, 0, 1};
   route.start_ms = start_ms;
   route.slowdown = route.load_slowdown = 2;
   return Platform({{.name = "cpu0", .kind = "cpu", .host = ""}},
@@ -53,7 +53,8 @@ Timeline timeline_on(const Graph& graph, const Platform& platform, Weights weigh
 // it, and the second operator, have the core to themselves.
 TEST(Slowdowns, ALoadAndAnOperatorShareACore) {
   const Graph graph = row_of({{8, 2}, {3, 5}});
-  const Timeline timeline = timeline_on(graph, one_core(), {{{{v1, kDram, d0}, {v2, kDram, d0}}}});
+  const Timeline timeline = timeline_on(
+      graph, one_core(), {{{{v1, kStoreOfSlowdowns, d0}, {v2, kStoreOfSlowdowns, d0}}}});
   EXPECT_DOUBLE_EQ(timeline.loads[0].end_ms, 2);
   EXPECT_DOUBLE_EQ(timeline.loads[1].end_ms, 12);
   EXPECT_DOUBLE_EQ(timeline.stages[0][0].end_ms, 15);
@@ -62,24 +63,25 @@ TEST(Slowdowns, ALoadAndAnOperatorShareACore) {
 
 TEST(Slowdowns, ALoadIsFastWhileTheDeviceWaits) {
   const Graph graph = row_of({{1, 2}, {3, 5}});
-  const Timeline timeline = timeline_on(graph, one_core(), {{{{v1, kDram, d0}, {v2, kDram, d0}}}});
+  const Timeline timeline = timeline_on(
+      graph, one_core(), {{{{v1, kStoreOfSlowdowns, d0}, {v2, kStoreOfSlowdowns, d0}}}});
   EXPECT_DOUBLE_EQ(timeline.stages[0][0].end_ms, 4) << "1 ms, twice as long";
   EXPECT_DOUBLE_EQ(timeline.loads[1].end_ms, 2 + 2 + 4);
   EXPECT_DOUBLE_EQ(timeline.latency_ms, 11);
 }
 
 // Two loads at a time: a third of the core for each thread.
-TEST(Slowdowns, OfSeveralLoadsAddUp) {
+TEST(Slowdowns, SeveralLoadsAddUp) {
   const Graph graph = row_of({{2, 0}, {1, 3}, {1, 3}});
-  const Weights weights{{{{v2, kDram, d0}}, {{test::v3, kDram, d0}}}};
+  const Weights weights{{{{v2, kStoreOfSlowdowns, d0}}, {{test::v3, kStoreOfSlowdowns, d0}}}};
   const Timeline timeline = timeline_on(graph, one_core(), weights);
   EXPECT_DOUBLE_EQ(timeline.stages[0][0].end_ms, 6);
 }
 
 TEST(Slowdowns, TheStartIsWaitedForOnceALane) {
   const Graph graph = row_of({{1, 2}, {3, 5}});
-  const Timeline timeline =
-      timeline_on(graph, one_core(0.5), {{{{v1, kDram, d0}, {v2, kDram, d0}}}});
+  const Timeline timeline = timeline_on(
+      graph, one_core(0.5), {{{{v1, kStoreOfSlowdowns, d0}, {v2, kStoreOfSlowdowns, d0}}}});
   EXPECT_DOUBLE_EQ(timeline.loads[0].end_ms, 2.5);
   EXPECT_DOUBLE_EQ(timeline.loads[1].end_ms, 2.5 + 2 + 4);
   EXPECT_DOUBLE_EQ(timeline.latency_ms, 11.5);
@@ -92,8 +94,8 @@ TEST(Slowdowns, AReadInPlaceIsSlowedAsOtherStages) {
   operators[0].in_place_ms = 4;
   operators[0].in_place_bytes = 0.4e6;  // a tenth of the bus
   const Graph graph("row", std::move(operators), {plain.edges().begin(), plain.edges().end()});
-  Weights weights{{{{v2, kDram, d0}}}};
-  weights.in_place = {{v1, kDram}};
+  Weights weights{{{{v2, kStoreOfSlowdowns, d0}}}};
+  weights.in_place = {{v1, kStoreOfSlowdowns}};
   const Timeline timeline = timeline_on(graph, one_core(), weights);
   EXPECT_NEAR(timeline.loads[0].end_ms, 4, 1e-6);
   EXPECT_NEAR(timeline.stages[0][0].end_ms, 6, 1e-6);
