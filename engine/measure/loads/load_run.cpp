@@ -63,6 +63,11 @@ const DirectFile* LoadRun::file() const {
   return options_.packed ? &options_.packed->file() : nullptr;
 }
 
+// Another rank may have read the same file a moment ago.
+void LoadRun::drop_cached() const {
+  if (file()) file()->drop_cached();
+}
+
 void LoadRun::set_passes(std::size_t passes) {
   Loader::LaneOfCopies all;
   for (std::size_t pass = 0; pass < passes; ++pass)
@@ -74,13 +79,11 @@ void LoadRun::set_passes(std::size_t passes) {
                                      std::vector<std::vector<std::size_t>>(), file());
 }
 
-void LoadRun::forget() {
-  std::memset(arrived_->data(), 0xff, arrived_->size_bytes());
-  if (file()) file()->drop_cached();
-}
+void LoadRun::forget() { std::memset(arrived_->data(), 0xff, arrived_->size_bytes()); }
 
 LoadRun::Alone LoadRun::load() {
   Alone alone;
+  drop_cached();
   const double begin_ms = load_clock_ms();
   loader_->begin();
   loader_->finish();
@@ -95,6 +98,7 @@ LoadRun::Alone LoadRun::load() {
 }
 
 LoadRun::Both LoadRun::load_and_run() {
+  drop_cached();
   const double begin_ms = load_clock_ms();
   loader_->begin();
   const double operators_ms = run();

@@ -43,8 +43,9 @@ class LoadRun {
   /// Lets the lane load everything so many times, one pass after the other; first once.
   void set_passes(std::size_t passes);
 
-  /// Overwrites what loads bring, as before a cold start, and drops the file from the page cache.
+  /// Overwrites what loads bring, as before a cold start.
   void forget();
+  /// Both drop the file from the page cache first, off the clock.
   Alone load();
   Both load_and_run();
   /// Runs the network once, without loads. Returns its time in ms.
@@ -52,6 +53,7 @@ class LoadRun {
 
  private:
   const DirectFile* file() const;
+  void drop_cached() const;
 
   BlockRun& network_;
   const LoadOptions& options_;

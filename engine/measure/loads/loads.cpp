@@ -6,8 +6,10 @@
 #include "engine/measure/loads/loads.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -81,11 +83,14 @@ class LoadRounds {
     ms_.resize(mine.ms.size());
     for (std::size_t i = 0; i < mine.ms.size(); ++i) ms_[i].push_back(mine.ms[i]);
     lead_ms_.push_back(mine.lead_ms);
+    alone_ms_.push_back(std::accumulate(mine.ms.begin(), mine.ms.end(), 0.0));
     pass_ms_.push_back(together.pass_ms);
     slowdown_.push_back(slowdowns.operators);
     load_slowdown_.push_back(slowdowns.loads);
   }
 
+  /// Returns the medians over the rounds. The sum of medians is less than the median of sums where
+  /// a disk pauses at another load each time, so the loads are made to take the latter.
   RankLoads medians() const {
     RankLoads medians;
     medians.lead_ms = median_over_rounds(lead_ms_);
@@ -93,6 +98,9 @@ class LoadRounds {
     medians.slowdown = median_over_rounds(slowdown_);
     medians.load_slowdown = median_over_rounds(load_slowdown_);
     for (const std::vector<double>& load : ms_) medians.ms.push_back(median_over_rounds(load));
+    const double sum_ms = std::accumulate(medians.ms.begin(), medians.ms.end(), 0.0);
+    const double scale = sum_ms > 0 ? median_over_rounds(alone_ms_) / sum_ms : 1;
+    for (double& ms : medians.ms) ms *= scale;
     return medians;
   }
 
@@ -107,7 +115,7 @@ class LoadRounds {
   const ProfilerContext& context_;
   LoadRun& run_;
   std::vector<std::vector<double>> ms_;  // by load and round
-  std::vector<double> lead_ms_, pass_ms_, slowdown_, load_slowdown_;
+  std::vector<double> lead_ms_, alone_ms_, pass_ms_, slowdown_, load_slowdown_;
 };
 
 /// Returns the loads of a team: the means over its ranks. `rounds`: of each rank.
