@@ -238,13 +238,10 @@ TEST(EmulatedMachine, RefusesWhatItCannotEmulate) {
   const Platform links({cold.platform.devices().front()});
   test::expect_error([&] { emulated::machine_of(cold.graph, links, 1); },
                      {"the platform has no routes"});
-  std::vector<Route> slow(cold.platform.topology()->routes().begin(),
-                          cold.platform.topology()->routes().end());
-  slow.front().slowdown = 2;
-  const Platform slowing(
-      {cold.platform.devices().begin(), cold.platform.devices().end()},
-      {cold.platform.topology()->stores().begin(), cold.platform.topology()->stores().end()},
-      {cold.platform.topology()->buses().begin(), cold.platform.topology()->buses().end()}, slow);
+  Route slow{StoreId(0), DeviceId(0), {}, 0, 1};
+  slow.slowdown = 2;
+  const Platform slowing({cold.platform.devices().front()}, {{"dram", "", StoreKind::kMemory}}, {},
+                         {slow});
   test::expect_error([&] { emulated::machine_of(cold.graph, slowing, 1); },
                      {"routes with start_ms, slowdown or load_slowdown"});
   const Graph several("g", {cold.graph.op(OpId(0))}, {}, {}, 4);
