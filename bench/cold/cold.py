@@ -63,21 +63,25 @@ class Place:
         """The report of one run."""
         report = self.folder / f"{algorithm}.report.json"
         weights = ["--weights", self.weights] if self.store == "disk" else []
-        self.programs.run("hios-run", *self.model, "--schedule", schedule, *weights, "--iterations",
+        self.programs.run("hios-run", *self.model, "--profile", self.profile, "--schedule", schedule, *weights, "--iterations",
                           self.options.iterations, "--warmup", 1, "--json", report, "--force", "-q", *flags, ranks=devices)
         return json.loads(report.read_text())
 
-    def prepare(self):
-        """Packs the weights, and measures the operators and the loads. Returns the rate of one rank's loads."""
-        weights = []
-        if self.store == "disk":
-            weights = ["--weights", self.weights]
-            self.programs.run("hios-run", *self.model, "--threads", self.threads, "--write-weights", self.weights, "--packed",
-                              "--force", "-q")
+    def measure(self, existing, *flags):
+        """Measures one rank, and as many as there are, into one profile."""
         for devices in sorted({1, self.ranks}):
-            existing = "--force" if devices == 1 else "--update"
             self.programs.run("hios-profile", *self.model, "--threads", self.threads, "--stages", "none", "--objective",
-                              "cold-start", *weights, "--output", self.profile, existing, "-q", ranks=devices)
+                              "cold-start", *flags, "--output", self.profile, existing, "-q", ranks=devices)
+            existing = "--update"
+
+    def prepare(self):
+        """Measures operators and loads, those of a disk once the weights are packed by the same algorithms. Returns the rate
+        of one rank's loads."""
+        self.measure("--force")
+        if self.store == "disk":
+            self.programs.run("hios-run", *self.model, "--threads", self.threads, "--profile", self.profile, "--write-weights",
+                              self.weights, "--packed", "--force", "-q")
+            self.measure("--update", "--weights", self.weights)
         measured = json.loads(self.profile.read_text())["configurations"]
         return next(each["loads"][self.store]["gb_per_s"] for each in measured if each["ranks"] == 1)
 

@@ -52,6 +52,10 @@ struct ProfileJob::State {
 
   mpi::Transport& transport() const { return watch.transport(); }
 
+  RankContext context() {
+    return {network.coarse, network.model, *mine.backend, tensors->get(), source};
+  }
+
   void agree();
   void set_up();
   void require_host_memory();
@@ -140,9 +144,7 @@ void ProfileJob::State::set_up() {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });
   mpi::agreed(transport(), [&] {
-    profiler = std::make_unique<Profiler>(
-        RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
-        teams.ranks);
+    profiler = std::make_unique<Profiler>(context(), options.protocol, teams.ranks);
     open_packed();
   });
   require_host_memory();
@@ -150,6 +152,9 @@ void ProfileJob::State::set_up() {
                                     {profile.algorithms(*into[teams.mine]), profile.file},
                                     Choosing::kByTiming)
                     .algorithms;
+  mpi::agreed(transport(), [&] {
+    if (packed) require_packed(context(), *packed);
+  });
 }
 
 /// Returns the wanted stages by team; rank 0 asks for all.

@@ -60,9 +60,10 @@ class PlaceTest(FolderTest):
         names = [each["algorithm"] for each in rows]
         self.assertEqual(runs, [(name, True) for name in names] + [(name, False) for name in reversed(names)])
         profiles = place.programs.asked("hios-profile")
-        self.assertEqual(["--update" in flags for flags in profiles], [False, True])  # of one rank, and of two
+        # Of one rank, and of two; then both with the disk.
+        self.assertEqual([("--update" in flags, "--weights" in flags) for flags in profiles],
+                         [(False, False), (True, False), (True, True), (True, True)])
         self.assertTrue(any("--packed" in flags for flags in place.programs.asked("hios-run")))
-        self.assertTrue(all(flag(flags, "--weights") for flags in profiles))
 
     def test_the_plans_are_by_the_measured_loads(self):
         place = self.place("memory", "1x1")

@@ -34,6 +34,15 @@ std::vector<PlannedLoad> loads_of_all(const Graph& graph, StoreId store) {
   return loads;
 }
 
+void require_packed(const RankContext& rank, const PackedParameters& packed) {
+  const BlockRun network(rank, {0, rank.graph().size()});
+  for (std::size_t v = 0; v < rank.graph().size(); ++v) {
+    const Operator& op = rank.graph().op(OpId(v));
+    if (op.parameter_bytes == 0) continue;
+    for (const auto& part : network.parameter_memory(OpId(v))) packed.find(part, op.name);
+  }
+}
+
 LoadRun::LoadRun(const RankContext& rank, BlockRun& network, const LoadOptions& options)
     : network_(network), options_(options) {
   const StoreId store = options.disks.empty() ? StoreId(0) : options.disks.front();

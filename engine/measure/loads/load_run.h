@@ -14,6 +14,10 @@ namespace hios {
 /// The loads of a whole network to one rank from one store, in the order of use.
 std::vector<PlannedLoad> loads_of_all(const Graph& graph, StoreId store);
 
+/// Throws InputError, with need::PackedWeights, where the file lacks parameters of the network as
+/// this rank computes with them.
+void require_packed(const RankContext& rank, const PackedParameters& packed);
+
 /// A network whose parameters are there, and one lane that loads the same parameters to other
 /// memory, by the engine's loader: so operators and loads run alone, or at the same time. Host
 /// backends only. Used by the main thread.

@@ -133,7 +133,7 @@ MeasuredLoads loads_of(const std::vector<RankLoads>& of_ranks, const Team& team,
     load_slowdown += one.load_slowdown / ranks;
   }
   MeasuredLoads loads = fit_loads(lane);
-  loads.together_gb_per_s = together_gb_per_s(loads, lane, pass_ms);
+  if (of_ranks.size() > 1) loads.together_gb_per_s = together_gb_per_s(loads, lane, pass_ms);
   loads.slowdown = slowdown;
   loads.load_slowdown = load_slowdown;
   loads.samples = rounds * static_cast<std::int64_t>(team.size());

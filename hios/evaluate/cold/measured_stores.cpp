@@ -109,9 +109,12 @@ Graph with_measured_in_place(const Graph& graph, const Platform& platform, const
       const Configuration& measured = configuration_of(DeviceId(d), platform, profile, graph);
       const auto found = measured.in_place.find(op.signature);
       if (found == measured.in_place.end()) continue;
-      op.in_place_by_device[platform.device(DeviceId(d)).name] = found->second.ms;
+      const auto known = measured.operators.find(op.signature);
+      const double least_ms = known == measured.operators.end() ? 0 : known->second.ms;
+      const double ms = std::max(found->second.ms, least_ms);  // it is not less, but for noise
+      op.in_place_by_device[platform.device(DeviceId(d)).name] = ms;
       const auto route = topology.find(StoreId(0), DeviceId(d));
-      bytes = std::min(bytes, bytes_in(topology, route.value(), found->second.ms));
+      bytes = std::min(bytes, bytes_in(topology, route.value(), ms));
     }
     if (!op.in_place_by_device.empty()) op.in_place_bytes = bytes;
   }
