@@ -23,10 +23,9 @@ class ColdProfilePrograms : public testing::Test {
            flags;
   }
   void measure(const Words& flags) {
-    const auto done =
-        hios_profile(1, model() + flags +
-                            Words{"--output", file("p.json"), "--force", "--iterations", "3",
-                                  "--warmup", "1", "--settle", "0"});
+    const auto done = hios_profile(1, model() + flags +
+                                          Words{"--output", file("p.json"), "--iterations", "3",
+                                                "--warmup", "1", "--settle", "0"});
     ASSERT_EQ(done.exit_status, 0) << done.err;
     shown_ = done.out;
   }
@@ -37,10 +36,11 @@ class ColdProfilePrograms : public testing::Test {
 
 #ifdef HIOS_HAVE_CPU
 TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
-  const auto packed =
-      hios_run(1, model() + Words{"--write-weights", file("w"), "--packed", "--seed", "7"});
+  measure({"--objective", "cold-start", "--force"});
+  const auto packed = hios_run(1, model() + Words{"--profile", file("p.json"), "--write-weights",
+                                                  file("w"), "--packed", "--seed", "7"});
   ASSERT_EQ(packed.exit_status, 0) << packed.err;
-  measure({"--objective", "cold-start", "--weights", file("w")});
+  measure({"--objective", "cold-start", "--weights", file("w"), "--update"});
   EXPECT_NE(shown_.find("loads from memory start after"), std::string::npos) << shown_;
   const Json profile = read(file("p.json"));
   expect_meets_schema(profile);
@@ -57,9 +57,10 @@ TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
     EXPECT_EQ(platform["stores"][0]["kind"], store);
     EXPECT_EQ(platform["routes"][0]["gb_per_s"], loads[store]["gb_per_s"]);
     const Words weights = store == "disk" ? Words{"--weights", file("w")} : Words{};
-    const auto done = hios_run(1, model() + weights +
-                                      Words{"--schedule", file(store + ".json"), "--iterations",
-                                            "2", "--warmup", "0", "--verify"});
+    const auto done =
+        hios_run(1, model() + weights +
+                        Words{"--profile", file("p.json"), "--schedule", file(store + ".json"),
+                              "--iterations", "2", "--warmup", "0", "--verify"});
     EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
   }
   // Operators read in place where that is planned: here all of them, which nothing is faster than.
@@ -73,7 +74,7 @@ TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
 }
 
 TEST_F(ColdProfilePrograms, OfOtherObjectivesSayWhatToMeasure) {
-  measure({});
+  measure({"--force"});
   expect_refused(hios_schedule(cold_plan({"--algorithm", "pipelined"})),
                  "no loads from memory were measured");
   const auto disk = hios_schedule(cold_plan({"--algorithm", "pipelined", "--store", "disk"}));
