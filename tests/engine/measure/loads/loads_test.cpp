@@ -117,7 +117,7 @@ TEST(ColdProfile, ReadsADiskIfThereIsOne) {
   const DirectFile file(options.packed_weights);
   file.drop_cached();
   const bool on_disk = file.cached_bytes() == 0;
-  const Profile profile = cold_profile(2, options);
+  const Profile profile = cold_profile(1, options);
   const auto& loads = profile.configurations.front().loads;
   EXPECT_EQ(loads.contains(StoreKind::kDisk), on_disk);
   EXPECT_TRUE(loads.contains(StoreKind::kMemory));
