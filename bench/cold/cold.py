@@ -1,8 +1,8 @@
 """bench/cold.sh: cold starts of networks, planned and run: parameters come from memory or from a disk while operators run.
 For each network, store and set of cores, every plan runs once a round, every other round in the reverse order; a run measures
-its two walls too, an inference with all parameters there and the loads alone. Rates of stores are those of the loads alone of a
-first run. On one rank, ONNX Runtime starts cold in the same rounds. Leaves profiles, schedules, reports and summary.json in
-build/cold; prints a table. Needs an idle machine.
+its two walls too, an inference with all parameters there and the loads alone. Plans are by the loads and operators that
+hios-profile --objective cold-start measures first. On one rank, ONNX Runtime starts cold in the same rounds. Leaves profiles,
+schedules, reports and summary.json in build/cold; prints a table. Needs an idle machine.
 """
 
 import argparse
@@ -22,10 +22,9 @@ from hios.launch.programs import Programs  # noqa: E402
 NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
 STORES = ("memory", "disk")
 # By name: ranks, threads of each, and the algorithms next to load-then-run and pipelined, which are of one device.
-PLACES = {"1x1": (1, 1, ()), "1x2": (1, 2, ()), "2x1": (2, 1, ("hios-lp", "best"))}
+PLACES = {"1x1": (1, 1, ("best",)), "1x2": (1, 2, ("best",)), "2x1": (2, 1, ("hios-lp", "best"))}
 ONE_DEVICE = ("load-then-run", "pipelined")
 PEER = "onnxruntime"
-FIRST_GB_PER_S = {"memory": 5, "disk": 1}  # of the plan that is run to learn the rate
 
 
 def arguments(words=None):
@@ -42,20 +41,8 @@ def arguments(words=None):
     return parser.parse_args(words)
 
 
-def platform(devices, threads, store, gb_per_s):
-    """A host's devices, each of which loads from one store over one bus, and sends to the others as fast."""
-    names = [f"cpu{d}" for d in range(devices)]
-    return {"format": "hios-platform", "version": 1,
-            "devices": [{"name": name, "kind": "cpu", "threads": threads} for name in names],
-            "stores": [{"name": "store", "kind": store}],
-            "buses": [{"name": "bus", "gb_per_s": gb_per_s}],
-            "routes": [{"from": source, "to": name, "latency_ms": 0, "gb_per_s": gb_per_s if source == "store" else
-                        FIRST_GB_PER_S["memory"], "over": ["bus"] if source == "store" else []}
-                       for source in ["store", *names] for name in names if source != name]}
-
-
 class Place:
-    """One network, store and set of cores: its profile, weights, platform, schedules and runs."""
+    """One network, store and set of cores: its profile, weights, schedules and runs."""
 
     def __init__(self, programs, options, network, store, place, worker=None):
         """`worker`: of ONNX Runtime; none leaves it out."""
@@ -69,43 +56,47 @@ class Place:
         self.peer = None if worker is None or self.ranks > 1 else Peer(worker, programs, self.model, self.folder, store,
                                                                       self.threads)
 
-    def schedule(self, algorithm, gb_per_s):
-        # A plan of one device runs on one rank.
+    def schedule(self, algorithm):
+        """The schedule's file, and its number of devices: a plan of one device runs on one rank."""
         devices = 1 if algorithm in ONE_DEVICE else self.ranks
-        files = self.folder / f"platform-{devices}.json", self.folder / f"{algorithm}.json"
-        files[0].write_text(json.dumps(platform(devices, self.threads, self.store, gb_per_s), indent=1))
+        file = self.folder / f"{algorithm}.json"
         budget = ["--time-limit", 2] if algorithm == "best" else []
-        self.programs.run("hios-schedule", *self.model, "--profile", self.profile, "--platform", files[0], "--objective",
-                          "cold-start", "--algorithm", algorithm, *budget, "--output", files[1], "--force", "-q")
-        return files[1], devices
+        self.programs.run("hios-schedule", *self.model, "--profile", self.profile, "--devices", devices, "--threads",
+                          self.threads, "--objective", "cold-start", "--store", self.store, "--algorithm", algorithm, *budget,
+                          "--output", file, "--force", "-q")
+        return file, devices
 
-    def run(self, algorithm, schedule, devices, *flags, iterations=None):
+    def run(self, algorithm, schedule, devices, *flags):
         """The report of one run."""
         report = self.folder / f"{algorithm}.report.json"
         weights = ["--weights", self.weights] if self.store == "disk" else []
-        self.programs.run("hios-run", *self.model, "--schedule", schedule, *weights, "--iterations",
-                          iterations or self.options.iterations, "--warmup", 1, "--json", report, "--force", "-q", *flags,
-                          ranks=devices)
+        self.programs.run("hios-run", *self.model, "--profile", self.profile, "--schedule", schedule, *weights, "--iterations",
+                          self.options.iterations, "--warmup", 1, "--json", report, "--force", "-q", *flags, ranks=devices)
         return json.loads(report.read_text())
 
-    def prepare(self):
-        """Measures the operators, packs the weights, and learns the rate of the store."""
+    def measure(self, existing, *flags):
+        """Measures one rank, and as many as there are, into one profile."""
         for devices in sorted({1, self.ranks}):
-            self.programs.run("hios-profile", *self.model, "--threads", self.threads, "--stages", "none", "--output",
-                              self.profile, "--update", "-q", ranks=devices)
-        first = self.schedule("load-then-run", FIRST_GB_PER_S[self.store])
+            self.programs.run("hios-profile", *self.model, "--threads", self.threads, "--stages", "none", "--objective",
+                              "cold-start", *flags, "--output", self.profile, existing, "-q", ranks=devices)
+            existing = "--update"
+
+    def prepare(self):
+        """Measures operators and loads, those of a disk once the weights are packed by the same algorithms. Returns the rate
+        of one rank's loads."""
+        self.measure("--force")
         if self.store == "disk":
-            self.programs.run("hios-run", *self.model, "--schedule", first[0], "--write-weights", self.weights, "--packed",
-                              "--force", "-q")
-        report = self.run("load-then-run", *first)
-        loaded = sum(load["size_bytes"] for load in report["loads"])
-        return loaded / report["cold_start"]["load_ms"]["median"] / 1e6
+            self.programs.run("hios-run", *self.model, "--threads", self.threads, "--profile", self.profile, "--write-weights",
+                              self.weights, "--packed", "--force", "-q")
+            self.measure("--update", "--weights", self.weights)
+        measured = json.loads(self.profile.read_text())["configurations"]
+        return next(each["loads"][self.store]["gb_per_s"] for each in measured if each["ranks"] == 1)
 
     def rows(self):
         gb_per_s = self.prepare()
         if self.peer:
             self.peer.prepare()
-        plans = {name: self.schedule(name, gb_per_s) for name in self.algorithms}
+        plans = {name: self.schedule(name) for name in self.algorithms}
         reports = {name: [] for name in plans}
         names = [*plans, *([PEER] if self.peer else [])]
         for turn in range(self.options.rounds):

@@ -8,6 +8,7 @@
 #include "engine/host/available_memory.h"
 #include "hios/graph/batches.h"
 #include "hios/model/networks/networks.h"
+#include "hios/model/weights/weights_file.h"
 #include "hios/onnx/read/import.h"
 
 namespace hios::cli {
@@ -93,6 +94,12 @@ InputSize read_input_size(const Flags& flags) {
 
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes) {
   return network_maker(flags, limits, element_bytes)({});
+}
+
+Model with_weights_of(const std::string& file, const Flags& flags, const InputSize& size,
+                      const Model& model, const ReadLimits& limits) {
+  const Model plain = load_model(flags.text("model"), size, limits);
+  return model.with_weights(read_weights(file, plain, limits));
 }
 
 po::options_description inputs_flags() {

@@ -30,6 +30,11 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 /// the devices.
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes);
 
+/// Returns a model of the network that --model names, at this size, with the weights of a file:
+/// those of the layers before siblings merge. Throws InputError where the file is of another model.
+Model with_weights_of(const std::string& file, const Flags& flags, const InputSize& size,
+                      const Model& model, const ReadLimits& limits);
+
 /// Declares --inputs and --parts.
 boost::program_options::options_description inputs_flags();
 

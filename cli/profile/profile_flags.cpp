@@ -7,6 +7,7 @@
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
 #include "cli/profile/write_platform.h"
+#include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
 #include "hios/base/nearest_name.h"
@@ -36,9 +37,14 @@ po::options_description profile_flags() {
       daily("measure the stages that these schedulers ask for, or those of a schedule (default "
             "with several streams: ios,hios-lp,hios-mr)"));
   group.add_options()(
-      "objective", value("latency|throughput")->default_value("latency"),
+      "objective", value("latency|throughput|cold-start")->default_value("latency"),
       "throughput: measure also the time that transfers take from ranks that compute, and "
-      "operators in blocks of the network, for plans with many inferences in flight");
+      "operators in blocks of the network, for plans with many inferences in flight; cold-start: "
+      "loads of parameters, alone and while operators run, and operators that read them in place");
+  group.add_options()(
+      "weights", input_file("FILE"),
+      "with --objective cold-start: measure loads from a disk, too, by FILE.packed, which hios-run "
+      "--weights FILE --packed makes of these weights");
   group.add_options()("largest-message", value("BYTES")->default_value("16777216"),
                       "largest measured transfer; the smallest has 1 KB");
   group.add_options()("time-limit", value("SECONDS")->default_value("60"),
@@ -112,15 +118,19 @@ std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
   return networks;
 }
 
-/// Reads --objective. Throws InputError: an unknown word, or throughput where it cannot be
-/// measured.
-bool read_throughput(const Flags& flags, std::size_t ranks) {
+/// Reads --objective. Throws InputError for an unknown word.
+Objective read_measured_objective(const Flags& flags) {
   const std::string name = flags.text("objective");
-  if (name == to_string(Objective::kLatency)) return false;
-  if (name != to_string(Objective::kThroughput)) {
-    throw InputError("--objective takes latency or throughput, not " + quote(name) +
-                     did_you_mean(name, {"latency", "throughput"}));
+  for (const Objective each :
+       {Objective::kLatency, Objective::kThroughput, Objective::kColdStart}) {
+    if (name == to_string(each)) return each;
   }
+  throw InputError("--objective takes latency, throughput or cold-start, not " + quote(name) +
+                   did_you_mean(name, {"latency", "throughput", "cold-start"}));
+}
+
+/// Throws InputError where throughput cannot be measured.
+void check_throughput(const Flags& flags, std::size_t ranks) {
   if (flags.given("inputs") || flags.given("parts")) {
     throw InputError(
         "--objective throughput sends whole batches, one after the other: give --batch instead of "
@@ -132,7 +142,14 @@ bool read_throughput(const Flags& flags, std::size_t ranks) {
         "one: leave it out, or give it the ranks of the plan",
         need::Ranks{2});
   }
-  return true;
+}
+
+/// Throws InputError where cold starts cannot be measured.
+void check_measured_cold_start(const Flags& flags) {
+  if (flags.given("inputs") || flags.given("parts")) {
+    throw InputError(
+        "--objective cold-start runs all inputs at a time: give --batch instead of --inputs");
+  }
 }
 
 job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precision precision,
@@ -148,7 +165,17 @@ job::ProfileOptions read_options(const Flags& flags, std::size_t ranks, Precisio
   options.seed = seed;
   options.largest_message = static_cast<Bytes>(flags.integer("largest-message", 1024, 1 << 30));
   options.stages_limit_s = flags.number("time-limit", 0, 1e6);
-  options.throughput = read_throughput(flags, ranks);
+  const Objective objective = read_measured_objective(flags);
+  options.throughput = objective == Objective::kThroughput;
+  options.cold_start = objective == Objective::kColdStart;
+  if (options.throughput) check_throughput(flags, ranks);
+  if (options.cold_start) check_measured_cold_start(flags);
+  if (const auto file = flags.optional_text("weights")) {
+    if (!options.cold_start) {
+      throw InputError("--weights is read for --objective cold-start: add it, or leave it out");
+    }
+    options.packed_weights = packed_file_of(*file);
+  }
   return options;
 }
 
@@ -192,6 +219,10 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   ProfileCommand command(common, load_networks(flags, common.limits, element_bytes(precision)));
   command.output = flags.text("output");
   command.options = read_options(flags, transport.size(), precision, common.seed);
+  if (const auto file = flags.optional_text("weights")) {
+    Model& model = command.networks.front().model;
+    model = with_weights_of(*file, flags, read_input_size(flags), model, common.limits);
+  }
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);
   command.timeout_s = read_timeout(flags);

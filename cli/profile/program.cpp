@@ -25,6 +25,7 @@
 #include "engine/job/ranks/host_memory.h"
 #include "hios/base/files/streams.h"
 #include "hios/base/log.h"
+#include "hios/evaluate/cold/measured_stores.h"
 #include "hios/evaluate/measured_devices.h"
 #include "hios/platform/cpu_kinds.h"
 #include "hios/platform/platform.h"
@@ -80,6 +81,14 @@ void show_throughput(const Network& network, const job::ProfileJob& job) {
   }
 }
 
+/// Prints what was measured for cold starts.
+void show_cold_start(const job::ProfileJob& job) {
+  for (const Configuration* const each : job.configurations()) {
+    const std::string whose = job.configurations().size() > 1 ? each->kind + ":\n" : "";
+    show(whose + loads_text(*each));
+  }
+}
+
 void print_summary(const ProfileCommand& command, const Network& network,
                    const job::ProfileJob& job) {
   Table table({"configuration", "operators", "their sum ms", "stages", "transfers", "seconds"});
@@ -96,6 +105,7 @@ void print_summary(const ProfileCommand& command, const Network& network,
   }
   show(table.text(line_width()));
   if (command.options.throughput) show_throughput(network, job);
+  if (command.options.cold_start) show_cold_start(job);
   const std::string disturbed = disturbed_text(job.configurations());
   if (!disturbed.empty()) show(disturbed + "\n");
   const Common& common = command.common;

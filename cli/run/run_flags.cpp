@@ -231,7 +231,7 @@ job::RunInputs read_scheduled(const Flags& flags, const std::string& schedule,
   }
 }
 
-/// Gives the network the weights of --weights. They are those of the layers before siblings merge.
+/// Gives the network the weights of --weights.
 void read_given_weights(const Flags& flags, const InputSize& wanted, job::RunInputs& inputs,
                         const ReadLimits& limits) {
   const auto file = flags.optional_text("weights");
@@ -246,8 +246,7 @@ void read_given_weights(const Flags& flags, const InputSize& wanted, job::RunInp
       flags.given("schedule")
           ? job::size_for_schedule(wanted, schedule.batch, schedule.height, schedule.width)
           : wanted;
-  const Model plain = load_model(flags.text("model"), size, limits);
-  inputs.network.model = inputs.network.model.with_weights(read_weights(*file, plain, limits));
+  inputs.network.model = with_weights_of(*file, flags, size, inputs.network.model, limits);
 }
 
 job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, std::size_t size,

@@ -17,7 +17,8 @@ void check_cold_start(const ScheduleInputs& inputs) {
   if (!inputs.platform().topology()) {
     throw InputError(
         "--objective cold-start needs the stores that keep the parameters, and the routes from "
-        "them: give a --platform with \"stores\", \"buses\" and \"routes\" (docs/formats.md)");
+        "them: give a --platform with \"stores\", \"buses\" and \"routes\" (docs/formats.md), or a "
+        "--profile that hios-profile --objective cold-start made");
   }
   const auto operators = inputs.graph().operators();
   if (std::ranges::none_of(operators, [](const Operator& op) { return op.parameter_bytes > 0; })) {

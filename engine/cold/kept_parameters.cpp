@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "engine/backend/arena.h"
+#include "hios/base/error.h"
+#include "hios/base/need.h"
 
 namespace hios {
 namespace {
@@ -25,6 +27,13 @@ std::vector<ParameterCopy> copies_to(const std::vector<std::span<std::byte>>& me
 void overwrite(std::span<std::byte> part) { std::memset(part.data(), 0xff, part.size()); }
 
 }  // namespace
+
+void require_shown_parameters(const Backend& backend) {
+  if (backend.shows_parameters()) return;
+  throw InputError("the " + std::string(backend.name()) +
+                       " backend runs no cold starts: it has all parameters before a run",
+                   need::OtherBackend{});
+}
 
 std::vector<std::span<std::byte>> memory_of_all(std::span<const OpId> readers,
                                                 const KeptParameters::MemoryOf& memory_of) {

@@ -65,6 +65,9 @@ class KeptParameters {
   std::vector<std::vector<ParameterCopy>> residents_;
 };
 
+/// Throws InputError, with need::OtherBackend, where the backend has all parameters before a run.
+void require_shown_parameters(const Backend& backend);
+
 /// Returns the memory of several operators' parameters, each stretch once.
 std::vector<std::span<std::byte>> memory_of_all(std::span<const OpId> readers,
                                                 const KeptParameters::MemoryOf& memory_of);

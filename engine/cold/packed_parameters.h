@@ -20,6 +20,9 @@
 /// begin on a page of the file; what fills the gaps has no digest.
 namespace hios {
 
+/// More parts than any backend has of an operator: weights and bias in a few layouts.
+inline constexpr std::size_t kMostPartsOfOperator = 16;
+
 /// Parameters in memory, in one of the layouts of their operator.
 struct ParameterPart {
   std::string name;  ///< "conv_1.0"

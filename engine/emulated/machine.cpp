@@ -130,6 +130,13 @@ Machine machine_of(const Graph& graph, const Platform& platform, double time_sca
         "the platform has no routes, over which an emulated run moves its bytes: give it stores, "
         "buses and routes");
   }
+  const Topology& topology = *platform.topology();
+  const auto starts = [](const Route& route) { return route.start_ms > 0; };
+  if (topology.has_slowdowns() || std::ranges::any_of(topology.routes(), starts)) {
+    throw InputError(
+        "the platform has routes with start_ms, slowdown or load_slowdown, which no emulated run "
+        "knows: leave these out of the platform, and plan again");
+  }
   require_times(graph, time_scale);
   require_rates(*platform.topology(), time_scale);
   Machine machine{scaled(graph, time_scale), scaled(platform, time_scale), time_scale};

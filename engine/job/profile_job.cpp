@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/cold/packed_parameters.h"
 #include "engine/host/available_memory.h"
 #include "engine/host/clock.h"
 #include "engine/host/machine.h"
@@ -11,6 +12,8 @@
 #include "engine/job/ranks/host_memory.h"
 #include "engine/job/ranks/profile_teams.h"
 #include "engine/job/ranks/tensor_transport.h"
+#include "engine/measure/loads/load_run.h"
+#include "engine/measure/loads/loads.h"
 #include "engine/measure/operators.h"
 #include "engine/run/host_need.h"
 #include "hios/base/error.h"
@@ -49,9 +52,16 @@ struct ProfileJob::State {
 
   mpi::Transport& transport() const { return watch.transport(); }
 
+  RankContext context() {
+    return {network.coarse, network.model, *mine.backend, tensors->get(), source};
+  }
+
   void agree();
   void set_up();
   void require_host_memory();
+  void open_packed();
+  LoadOptions loads() const;
+  Ended measure_cold_start();
   std::vector<std::vector<Stage>> wanted(const AskStages& ask, double time_limit_s) const;
   Ended measure_all(const AskStages& ask);
   Ended measure_stages(const AskStages& ask);
@@ -69,6 +79,7 @@ struct ProfileJob::State {
   Teams teams;
   std::vector<Configuration*> into;  ///< in `profile`, by team
   std::unique_ptr<Profiler> profiler;
+  std::unique_ptr<PackedParameters> packed;  ///< null: no disk is measured
   Json algorithms;
 };
 
@@ -82,12 +93,41 @@ void ProfileJob::State::agree() {
 /// all its operators have been measured.
 void ProfileJob::State::require_host_memory() {
   const CoarseGraph& coarse = network.coarse;
-  if (std::ranges::none_of(
-          into, [&](const Configuration* each) { return lacks_operators(coarse.graph, *each); }))
-    return;
-  const HostNeed need = host_need(coarse, network.model, plan_of_all(coarse, transport().rank()),
-                                  *mine.backend, {.keeps_outputs = false});
+  const auto lacks_any = [&](const Configuration* each) {
+    return lacks_operators(coarse.graph, *each);
+  };
+  const auto lacks_loads = [&](const Configuration* each) {
+    return lacks_cold_start(coarse.graph, *each, !options.packed_weights.empty());
+  };
+  const bool cold = options.cold_start && std::ranges::any_of(into, lacks_loads);
+  if (!cold && std::ranges::none_of(into, lacks_any)) return;
+  RankPlan plan = plan_of_all(coarse, transport().rank());
+  if (cold) {  // what a store keeps, and what loads bring, which is as much as is read in place
+    plan = plan_in_place(coarse, transport().rank());
+    plan.lanes.push_back(loads_of_all(coarse.graph, StoreId(0)));
+  }
+  const HostNeed need =
+      host_need(coarse, network.model, plan, *mine.backend, {.keeps_outputs = false});
   agree_on_host_memory(transport(), network.model.name(), need, read_available_memory(), false);
+}
+
+/// Opens the packed parameters where loads from a disk are measured.
+void ProfileJob::State::open_packed() {
+  if (!options.cold_start) return;
+  require_shown_parameters(*mine.backend);
+  const Graph& graph = network.coarse.graph;
+  if (loads_of_all(graph, StoreId(0)).empty()) {
+    throw InputError("the model has no parameters, so a cold start has nothing to load");
+  }
+  if (options.packed_weights.empty()) return;
+  ReadLimits limits;
+  limits.max_bytes = limits.max_weights_bytes;
+  packed = std::make_unique<PackedParameters>(options.packed_weights, mine.backend->describe(),
+                                              kMostPartsOfOperator * graph.size(), limits);
+}
+
+LoadOptions ProfileJob::State::loads() const {
+  return {.cores = mine.cores, .packed = packed.get(), .disks = {StoreId(0)}};
 }
 
 void ProfileJob::State::set_up() {
@@ -104,15 +144,17 @@ void ProfileJob::State::set_up() {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });
   mpi::agreed(transport(), [&] {
-    profiler = std::make_unique<Profiler>(
-        RankContext{coarse, network.model, *mine.backend, tensors->get(), source}, options.protocol,
-        teams.ranks);
+    profiler = std::make_unique<Profiler>(context(), options.protocol, teams.ranks);
+    open_packed();
   });
   require_host_memory();
   algorithms = *agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
                                     {profile.algorithms(*into[teams.mine]), profile.file},
                                     Choosing::kByTiming)
                     .algorithms;
+  mpi::agreed(transport(), [&] {
+    if (packed) require_packed(context(), *packed);
+  });
 }
 
 /// Returns the wanted stages by team; rank 0 asks for all.
@@ -167,12 +209,19 @@ Ended ProfileJob::State::measure_stages(const AskStages& ask) {
   }
 }
 
+Ended ProfileJob::State::measure_cold_start() {
+  if (profiler->measure_loads(into, loads()).stopped) return Ended::kStopped;
+  if (profiler->measure_in_place(into).stopped) return Ended::kStopped;
+  return Ended::kComplete;
+}
+
 Ended ProfileJob::State::measure_all(const AskStages& ask) {
   if (profiler->measure_operators(into).stopped) return Ended::kStopped;
   if (transport().size() > 1 && profiler->measure_transfers(into, options.largest_message).stopped)
     return Ended::kStopped;
   if (options.throughput && profiler->measure_warm(into).stopped) return Ended::kStopped;
   if (options.throughput && profiler->measure_charges(into).stopped) return Ended::kStopped;
+  if (options.cold_start && measure_cold_start() == Ended::kStopped) return Ended::kStopped;
   if (!ask) return Ended::kComplete;
   // Rank 0 may need the whole time limit to answer, while the others wait.
   watch.phase("measuring stages", options.stages_limit_s);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,7 +33,8 @@
 ///     │       alike (teams) · algorithms                                             ┘
 ///     │
 ///   measure   operators · transfers · charges and operators in blocks, for many        measure()
-///     │     inferences in flight · stages, as long as the program asks for more
+///     │     inferences in flight · loads and operators in place, for cold starts ·
+///     │     stages, as long as the program asks for more
 ///     │
 ///   report    profile(): for to_json and a file
 ///
@@ -55,6 +57,11 @@ struct ProfileOptions {
   /// Measures also the costs of many inferences in flight: charges of transfers, and operators in
   /// blocks of the network (Profiler::measure_charges, measure_warm).
   bool throughput = false;
+  /// Measures also the costs of cold starts: loads, and operators in place
+  /// (Profiler::measure_loads, measure_in_place).
+  bool cold_start = false;
+  /// With `cold_start`: the parameters on a disk, packed for this backend; empty: none are there.
+  std::filesystem::path packed_weights = {};
   OwnedJson provenance = {};  ///< kept in the machine of each configuration
 };
 
@@ -97,8 +104,8 @@ class ProfileJob {
 
   const ProfileSetup& setup() const;
 
-  /// Measures operators, transfers, the costs of ProfileOptions::throughput, and the stages that
-  /// `ask` returns. Called once.
+  /// Measures operators, transfers, the costs of ProfileOptions::throughput and cold_start, and
+  /// the stages that `ask` returns. Called once.
   Ended measure(const AskStages& ask = {});
 
   /// Returns all measurements so far, the same on every rank.

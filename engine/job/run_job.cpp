@@ -27,9 +27,6 @@ namespace hios::job {
 
 namespace {
 
-/// More than any backend has for an operator: weights and bias in a few layouts.
-constexpr std::size_t kMostParts = 16;
-
 /// Returns the arithmetic with the largest tolerance: a network that passes through several has the
 /// errors of that one.
 Precision roughest(const std::vector<RankDevice>& devices) {
@@ -51,11 +48,7 @@ std::string digest_of(const std::vector<float>& values) {
 
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
-  if (plan.has_parameters() && !backend.shows_parameters()) {
-    throw InputError("the " + std::string(backend.name()) +
-                         " backend runs no cold starts: it has all parameters before a run",
-                     need::OtherBackend{});
-  }
+  if (plan.has_parameters()) require_shown_parameters(backend);
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     require_support(backend, operation_of(coarse, model, slot.op));
@@ -160,7 +153,7 @@ void RunJob::State::open_packed() {
   limits.max_bytes = limits.max_weights_bytes;
   packed =
       std::make_unique<PackedParameters>(options.packed_weights, mine.backend->describe(),
-                                         kMostParts * inputs.network.coarse.graph.size(), limits);
+                                         kMostPartsOfOperator * inputs.network.coarse.graph.size(), limits);
 }
 
 LoadOptions RunJob::State::loads() const {

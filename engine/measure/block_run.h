@@ -42,6 +42,10 @@ class BlockRun {
   /// Runs the i-th operator, with all cores of the rank, and returns its time in ms. `poll` (may be
   /// null) is called as by Backend::run_stage. Allocates nothing.
   double run(std::size_t i, void (*poll)(void*) = nullptr, void* poll_argument = nullptr);
+  /// See BoundPlan::parameter_memory.
+  std::vector<std::span<std::byte>> parameter_memory(OpId op) const {
+    return bound_.parameter_memory(op);
+  }
 
  private:
   Backend& backend_;

@@ -14,6 +14,7 @@
 #include "engine/backend/operation.h"
 #include "engine/host/cores.h"
 #include "engine/host/machine.h"
+#include "engine/measure/loads/loads.h"
 #include "engine/measure/operators.h"
 #include "engine/measure/profiler_context.h"
 #include "engine/measure/stages/stages.h"
@@ -93,7 +94,7 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.machine->update(facts.machine);  // keeps the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
-  for (const char* const key : {"settling", "incomplete", "charges"}) {
+  for (const char* const key : {"settling", "incomplete", "charges", "loads"}) {
     if (known.is_object() && known.contains(key)) into.protocol[key] = known[key];
   }
   into.protocol["statistic"] = SweepTimes::statistic();
@@ -137,6 +138,14 @@ Measured Profiler::measure_warm(std::span<Configuration* const> into) {
 
 Measured Profiler::measure_charges(std::span<Configuration* const> into) {
   return hios::measure_charges(*context_, into);
+}
+
+Measured Profiler::measure_loads(std::span<Configuration* const> into, const LoadOptions& options) {
+  return hios::measure_loads(*context_, into, options);
+}
+
+Measured Profiler::measure_in_place(std::span<Configuration* const> into) {
+  return hios::measure_in_place(*context_, into);
 }
 
 }  // namespace hios

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cold/kept_parameters.h"
 #include "engine/host/disturbance.h"
 #include "engine/measure/measured.h"
 #include "engine/measure/protocol.h"
@@ -78,6 +79,17 @@ class Profiler {
   /// operators and transfers were measured.
   Measured measure_charges(std::span<Configuration* const> into);
   Measured measure_charges(Configuration& into) { return measure_charges(std::array{&into}); }
+
+  // For cold starts, on hosts' backends that show parameters. Parameters are those of the source.
+
+  /// Measures the loads of all parameters from the memory of each rank, and, with a file of packed
+  /// parameters in the options, from its disk: alone, by all ranks at the same time, and while
+  /// operators run (engine/measure/loads/). Measures all again where one configuration lacks loads
+  /// or an operator in place, so that all belong to the same network. A file whose pages stay in
+  /// memory is no disk: a warning says so. REQUIRES: an operator with parameters.
+  Measured measure_loads(std::span<Configuration* const> into, const LoadOptions& options);
+  /// Measures the operators that read their parameters in place, as measure_operators().
+  Measured measure_in_place(std::span<Configuration* const> into);
 
  private:
   std::unique_ptr<ProfilerContext> context_;

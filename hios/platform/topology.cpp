@@ -61,6 +61,14 @@ void check_route(const Route& route, const HolderNames& names) {
     throw InputError("platform: " + which + " stays on one device; remove it");
   }
   check_speed(route.gb_per_s, which);
+  if (!(route.start_ms >= 0)) {
+    throw InputError("platform: " + which + " has a start_ms below 0; give 0 or more");
+  }
+  for (const double factor : {route.slowdown, route.load_slowdown}) {
+    if (factor >= 1 && factor <= kMostSlowdown) continue;
+    throw InputError("platform: " + which +
+                     " has a slowdown that is not in 1 to 16; leave it out where there is none");
+  }
   std::set<BusId> over;
   for (const BusId bus : route.over) {
     if (bus.index() >= names.buses.size()) {
@@ -98,6 +106,11 @@ Topology::Topology(std::vector<Store> stores, std::vector<Bus> buses, std::vecto
       throw InputError("platform: " + known.of(route) + " is given twice; remove one");
     }
   }
+}
+
+bool Topology::has_slowdowns() const {
+  return std::ranges::any_of(
+      routes_, [](const Route& route) { return route.slowdown > 1 || route.load_slowdown > 1; });
 }
 
 std::optional<RouteId> Topology::find(const Holder& from, DeviceId to) const {

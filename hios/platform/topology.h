@@ -43,14 +43,22 @@ struct Bus {
 /// A store or a device: an end of routes.
 using Holder = std::variant<StoreId, DeviceId>;
 
+/// The largest slowdown that a route may have.
+inline constexpr double kMostSlowdown = 16;
+
 /// A way for bytes from one holder to a device. A flow waits the latency, in which it uses nothing,
-/// and then moves its bytes over all of the route's buses at one rate.
+/// and then moves its bytes over all of the route's buses at one rate. Loads that use the cores of
+/// a device which computes slow its operators, and are slowed by them.
 struct Route {
   Holder from;
   DeviceId to;
   std::vector<BusId> over;  ///< each once, in order; may be empty
   double latency_ms = 0;
   double gb_per_s = 0;  ///< its own limit; flows on one route do not share it
+  double start_ms = 0;  ///< waited in addition by the first load of a lane
+  /// The device's operators take so many times as long while a load over this route is under way.
+  double slowdown = 1;       ///< in [1, kMostSlowdown]
+  double load_slowdown = 1;  ///< the divisor of a load's limit while the device computes; likewise
   bool operator==(const Route&) const = default;
 };
 
@@ -73,6 +81,8 @@ class Topology {
   /// Returns the route between two ends, if there is one. In constant time.
   std::optional<RouteId> find(const Holder& from, DeviceId to) const;
   std::optional<StoreId> find_store(std::string_view name) const;
+  /// Returns true if loads over some route slow operators, or are slowed by them.
+  bool has_slowdowns() const;
   /// Returns the rate of a flow that has the route's buses to itself.
   double alone_gb_per_s(RouteId id) const { return alone_gb_per_s_[id.index()]; }
   /// Returns the time of a flow that has the route's buses to itself.

@@ -71,6 +71,13 @@ class RouteReader {
     }
     route.latency_ms = reader.required("latency_ms").number(0, kMaxMs);
     route.gb_per_s = read_bandwidth(reader);
+    if (const auto start = reader.optional("start_ms")) route.start_ms = start->number(0, kMaxMs);
+    if (const auto factor = reader.optional("slowdown")) {
+      route.slowdown = factor->number(1, kMostSlowdown);
+    }
+    if (const auto factor = reader.optional("load_slowdown")) {
+      route.load_slowdown = factor->number(1, kMostSlowdown);
+    }
     reader.finish();
     return route;
   }
@@ -143,6 +150,9 @@ void write_topology(const Topology& topology, const Platform& platform, Json& ro
     if (!over.empty()) json["over"] = std::move(over);
     json["latency_ms"] = route.latency_ms;
     json["gb_per_s"] = route.gb_per_s;
+    if (route.start_ms > 0) json["start_ms"] = route.start_ms;
+    if (route.slowdown > 1) json["slowdown"] = route.slowdown;
+    if (route.load_slowdown > 1) json["load_slowdown"] = route.load_slowdown;
   }
   if (!stores.empty()) root["stores"] = std::move(stores);
   if (!buses.empty()) root["buses"] = std::move(buses);

@@ -109,6 +109,8 @@ void merge_changes(const Configuration& before, const Configuration& mine, Confi
   if (mine.launch && mine.launch != before.launch) now.launch = mine.launch;
   merge_entries(before.warm, mine.warm, now.warm);
   if (mine.io_charge && mine.io_charge != before.io_charge) now.io_charge = mine.io_charge;
+  merge_entries(before.loads, mine.loads, now.loads);
+  merge_entries(before.in_place, mine.in_place, now.in_place);
   now.seconds += std::max(0.0, mine.seconds - before.seconds);
 }
 

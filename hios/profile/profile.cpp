@@ -40,6 +40,8 @@ void absorb(Configuration& into, const Configuration& from) {
   if (from.launch) into.launch = from.launch;
   for (const auto& [signature, warm] : from.warm) into.warm.insert_or_assign(signature, warm);
   if (from.io_charge) into.io_charge = from.io_charge;
+  for (const auto& [store, loads] : from.loads) into.loads.insert_or_assign(store, loads);
+  for (const auto& [signature, ms] : from.in_place) into.in_place.insert_or_assign(signature, ms);
   into.seconds += from.seconds;
 }
 

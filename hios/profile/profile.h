@@ -11,6 +11,7 @@
 #include "hios/base/ids.h"
 #include "hios/base/json/owned_json.h"
 #include "hios/platform/platform.h"
+#include "hios/profile/loads/measured_loads.h"
 
 namespace hios {
 
@@ -101,6 +102,9 @@ struct Configuration {
   // For many inferences in flight; empty unless it was requested.
   std::map<std::string, WarmMeasurement, std::less<>> warm;  ///< by signature
   std::optional<MeasuredCharge> io_charge;
+  // For cold starts; empty unless it was requested.
+  std::map<StoreKind, MeasuredLoads> loads;                         ///< by the kind of their store
+  std::map<std::string, InPlaceMeasurement, std::less<>> in_place;  ///< by signature
   double seconds = 0;  ///< total time of the measurements
 
   /// Returns the GPU that it was measured on; empty: not known.

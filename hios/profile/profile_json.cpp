@@ -6,6 +6,8 @@
 
 #include "hios/base/error.h"
 #include "hios/platform/platform.h"
+#include "hios/profile/loads/loads_json.h"
+#include "hios/profile/points_json.h"
 #include "hios/profile/stage_json.h"
 
 namespace hios {
@@ -97,17 +99,7 @@ TransferCurve read_curve(const JsonView& view, std::size_t ranks) {
   curve.from = static_cast<std::size_t>(reader.required("from").integer(0, last_rank));
   curve.to = static_cast<std::size_t>(reader.required("to").integer(0, last_rank));
   if (curve.from == curve.to) view.fail("from and to are one rank; a transfer needs two");
-  const JsonView points = reader.required("points");
-  for (const JsonView& point : points.array()) {
-    const std::vector<JsonView> pair = point.array();
-    if (pair.size() != 2) point.fail("a point is [bytes, ms]");
-    const auto bytes = static_cast<Bytes>(pair[0].integer(0, kMaxBytes));
-    if (!curve.points.empty() && bytes <= curve.points.back().first) {
-      point.fail("points must be in order of increasing bytes; sort them");
-    }
-    curve.points.emplace_back(bytes, pair[1].number(0, kMaxMs));
-  }
-  if (curve.points.empty()) points.fail("one point at least is needed");
+  curve.points = read_points(reader.required("points"));
   reader.finish();
   return curve;
 }
@@ -172,6 +164,7 @@ Configuration read_configuration(const JsonView& view) {
   if (const auto charge = reader.optional("io_charge")) {
     configuration.io_charge = read_charge(*charge);
   }
+  read_cold_start(reader, configuration);
   if (const auto seconds = reader.optional("seconds")) {
     configuration.seconds = seconds->number(0, kMaxMs);
   }
@@ -190,9 +183,7 @@ Json stage_json(const StageKey& key, const Measurement& measurement) {
 }
 
 Json transfer_json(const TransferCurve& curve) {
-  Json points = Json::array();
-  for (const auto& [bytes, ms] : curve.points) points.push_back(Json::array({bytes, ms}));
-  return {{"from", curve.from}, {"to", curve.to}, {"points", std::move(points)}};
+  return {{"from", curve.from}, {"to", curve.to}, {"points", points_json(curve.points)}};
 }
 
 /// Adds the measurements that a configuration need not have.
@@ -207,6 +198,7 @@ void add_optional(const Configuration& configuration, Json& json) {
                                {"held_bytes", warm.held_bytes},
                                {"samples", warm.samples}};
   }
+  write_cold_start(configuration, json);
   if (!configuration.io_charge) return;
   const auto& [charge, samples] = *configuration.io_charge;
   json["io_charge"] = {{"send", charge.send}, {"receive", charge.receive}, {"samples", samples}};

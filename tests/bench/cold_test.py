@@ -1,10 +1,10 @@
-"""bench/cold: plans of a network are run in turns with the store's measured rate, and compared in a table."""
+"""bench/cold: plans of a network are run in turns by the loads that a profile measured, and compared in a table."""
 
 import json
 import unittest
 from pathlib import Path
 
-from cold import Place, arguments, platform
+from cold import Place, arguments
 from cold_rows import page, row
 from markdown_tables import tables_in
 from support import FakePrograms, FolderTest, flag
@@ -13,7 +13,6 @@ from support import FakePrograms, FolderTest, flag
 def report(ms, passed=True, **disk):
     walls = {"resident_ms": {"median": 8.0}, "load_ms": {"median": 4.0}, "perfect_overlap_ms": 8.0, **disk}
     return {"latency_ms": {"median": ms}, "predicted_ms": 9.0, "cold_start": walls,
-            "loads": [{"size_bytes": 3_000_000}, {"size_bytes": 1_000_000}],
             "protocol": {"executor": "fifo"}, "verified": {"passed": passed, "bitwise": passed}}
 
 
@@ -60,6 +59,10 @@ class FakeWorker:
 
 class PlaceTest(FolderTest):
     def answer(self, program, flags, ranks):
+        if program == "hios-profile":
+            loads = {"memory": {"gb_per_s": 5.0}, "disk": {"gb_per_s": 1.0}}
+            profile = {"configurations": [{"ranks": number, "loads": loads} for number in (1, 2)]}
+            Path(flag(flags, "--output")).write_text(json.dumps(profile))
         if program == "hios-run" and flag(flags, "--json"):
             Path(flag(flags, "--json")).write_text(json.dumps(report(10)))
 
@@ -75,13 +78,17 @@ class PlaceTest(FolderTest):
         runs = [(Path(flag(flags, "--schedule")).stem, "--verify" in flags)
                 for flags in place.programs.asked("hios-run") if flag(flags, "--json")]
         names = [each["algorithm"] for each in rows]
-        self.assertEqual(runs[1:], [(name, True) for name in names] + [(name, False) for name in reversed(names)])
+        self.assertEqual(runs, [(name, True) for name in names] + [(name, False) for name in reversed(names)])
+        profiles = place.programs.asked("hios-profile")
+        # Of one rank, and of two; then both with the disk.
+        self.assertEqual([("--update" in flags, "--weights" in flags) for flags in profiles],
+                         [(False, False), (True, False), (True, True), (True, True)])
         self.assertTrue(any("--packed" in flags for flags in place.programs.asked("hios-run")))
 
     def test_a_peer_starts_cold_in_the_same_rounds(self):
         worker = FakeWorker()
         rows = self.place("disk", "1x1", worker).rows()
-        self.assertEqual([each["algorithm"] for each in rows], ["load-then-run", "pipelined", "onnxruntime"])
+        self.assertEqual([each["algorithm"] for each in rows], ["load-then-run", "pipelined", "best", "onnxruntime"])
         self.assertEqual((rows[-1]["latency_ms"], rows[-1]["rounds_ms"], rows[-1]["verified"]), (25, [20, 30], True))
         cold = [each for each in worker.asked if each["do"] == "cold"]
         self.assertEqual([(each["dropped"], each["threads"]) for each in cold], [(True, 1)] * 2)
@@ -93,16 +100,13 @@ class PlaceTest(FolderTest):
         self.place("memory", "1x1", worker).rows()
         return [each for each in worker.asked if each["do"] == "cold"]
 
-    def test_the_plans_have_the_rate_of_the_first_runs_loads(self):
+    def test_the_plans_are_by_the_measured_loads(self):
         place = self.place("memory", "1x1")
-        self.assertEqual({each["gb_per_s"] for each in place.rows()}, {1.0})  # 4 MB in 4 ms
-        written = json.loads((self.folder / "net-memory-1x1/platform-1.json").read_text())
-        self.assertEqual(written["buses"][0]["gb_per_s"], 1.0)
+        self.assertEqual({each["gb_per_s"] for each in place.rows()}, {5.0})
+        for flags in place.programs.asked("hios-schedule"):
+            self.assertEqual((flag(flags, "--profile"), flag(flags, "--store")), (str(place.profile), "memory"))
         self.assertFalse(any("--packed" in flags for flags in place.programs.asked("hios-run")))
-
-    def test_a_platform_has_a_route_between_all(self):
-        routes = {(each["from"], each["to"]) for each in platform(2, 1, "memory", 3)["routes"]}
-        self.assertEqual(routes, {("store", "cpu0"), ("store", "cpu1"), ("cpu0", "cpu1"), ("cpu1", "cpu0")})
+        self.assertFalse(any("--weights" in flags for flags in place.programs.asked("hios-profile")))
 
 
 if __name__ == "__main__":

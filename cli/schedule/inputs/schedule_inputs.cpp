@@ -11,7 +11,6 @@
 #include "cli/remedies.h"
 #include "engine/host/machine.h"
 #include "hios/base/error.h"
-#include "hios/base/log.h"
 #include "hios/base/nearest_name.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
@@ -170,6 +169,7 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
   }
   read_profile(flags, common.limits);
   if (!devices) take_measured(flags);
+  take_measured_store(flags);
 }
 
 void ScheduleInputs::make_random(const RandomDag& parameters, const Work& work) {
@@ -244,28 +244,6 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
   if (extrapolated_from_) profile_ = extrapolated(*profile_, platform_, *extrapolated_from_);
   platform_ = identified_by(*profile_, platform_);
   warn_of_elsewhere(measured_elsewhere(*profile_, platform_, std::array{this_machine()}));
-}
-
-/// Takes the I/O charge of transfers and the fast memory of devices from the profile, where the
-/// objective asks for them and the --platform does not have them.
-void ScheduleInputs::take_measured(const Flags& flags) {
-  if (!profile_ || flags.text("objective") != to_string(Objective::kThroughput)) return;
-  platform_ = with_measured(graph(), platform_, *profile_, set_by_platform_);
-  std::string lines = measured_devices_text(graph(), platform_, *profile_, set_by_platform_);
-  for (std::size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n')) {
-    log::info(lines.substr(0, end));
-    lines.erase(0, end + 1);
-  }
-  for (std::size_t d = 0; d < platform_.size(); ++d) {
-    const Configuration* const measured = profile_->find(platform_, DeviceId(d));
-    if (!measured || measured->io_charge ||
-        (!set_by_platform_.empty() && set_by_platform_[d].io_charge))
-      continue;
-    log::info("a --platform may give the time that transfers take from devices; measure it with: " +
-              measurement_command(measurement_of(DeviceId(d), platform_, profile_->file, graph()),
-                                  model_words_(graph()) + " --objective throughput", invocation()));
-    return;
-  }
 }
 
 const CostModel& ScheduleInputs::costs() {
@@ -343,6 +321,9 @@ po::options_description input_flags() {
                       "plan for more or fewer devices than the --profile has ranks: operators and "
                       "stages as measured with the nearest number of ranks, a transfer between any "
                       "two devices as the median of the measured pairs; the schedule records it");
+  group.add_options()("store", value("memory|disk"),
+                      "cold starts by a --profile that measured them: the store that keeps the "
+                      "parameters (the disk where one was measured, else memory)");
   group.add_options()("graph", input_file("FILE"),
                       daily("a hios-graph file: operators, edges and their costs"));
   group.add_options()(

@@ -71,7 +71,9 @@ class ScheduleInputs {
   void make_random(const RandomDag& parameters, const Work& work);
   void read_graph(const Flags& flags, const Common& common, const Work& work);
   void read_profile(const Flags& flags, const ReadLimits& limits);
+  // measured_inputs.cpp
   void take_measured(const Flags& flags);
+  void take_measured_store(const Flags& flags);
   CostModel costs_by_profile(const Graph& graph) const;
   /// Throws InputError with the command that measures the times into the file.
   [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
@@ -94,7 +96,8 @@ class ScheduleInputs {
   std::optional<CostModel> costs_;
 };
 
-/// Declares --graph --random --profile --extrapolate-ranks --devices --kind --threads --streams
+/// Declares --graph --random --profile --store --extrapolate-ranks --devices --kind --threads
+/// --streams
 /// --math --platform. (--inputs and --parts: cli/flags/model_flags.h.)
 boost::program_options::options_description input_flags();
 

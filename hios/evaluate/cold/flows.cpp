@@ -34,12 +34,10 @@ Flows::FlowId Flows::start(const Flow& flow) {
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  double most = flow.gb_per_s * kBytesPerMs;
-  for (const BusId bus : flow.over) most = std::min(most, buses_[bus.index()].capacity);
   slots_[slot] = {.id = next_id_,
                   .over = flow.over,
                   .begins_ms = now_ms_ + flow.latency_ms,
-                  .most = most,
+                  .most = most_of(flow.over, flow.gb_per_s),
                   .left = flow.bytes};
   if (flow.latency_ms > 0 || flow.bytes < kEndBytes) {
     waiting_.push_back(slot);
@@ -47,6 +45,35 @@ Flows::FlowId Flows::start(const Flow& flow) {
     begin(slot);
   }
   return next_id_++;
+}
+
+double Flows::most_of(std::span<const BusId> over, double gb_per_s) const {
+  double most = gb_per_s * kBytesPerMs;
+  for (const BusId bus : over) most = std::min(most, buses_[bus.index()].capacity);
+  return most;
+}
+
+// To the others on its buses it is as if the flow ended, and another started.
+void Flows::limit(FlowId id, double gb_per_s) {
+  const auto is = [&](std::uint32_t slot) { return slots_[slot].id == id; };
+  const auto waiting = std::ranges::find_if(waiting_, is);
+  const auto found = waiting == waiting_.end() ? std::ranges::find_if(by_most_, is) : waiting;
+  if (found == by_most_.end()) return;
+  const std::uint32_t slot = *found;
+  UnderWay& flow = slots_[slot];
+  const double most = most_of(flow.over, gb_per_s);
+  if (waiting == waiting_.end() && most != flow.most) {
+    by_most_.erase(found);
+    for (const BusId bus : flow.over) {
+      buses_[bus.index()].ended += flow.most;
+      ended_over_.push_back(bus);
+    }
+    flow.most = most;
+    insert_by_most(slot);
+    touch(slot);
+    changed_ = true;
+  }
+  flow.most = most;
 }
 
 double Flows::next_change_ms() {
@@ -94,12 +121,16 @@ std::vector<Flows::FlowId> Flows::advance(double ms) {
 }
 
 void Flows::begin(std::uint32_t slot) {
-  const auto most_of = [&](std::uint32_t each) { return slots_[each].most; };
-  by_most_.insert(std::ranges::upper_bound(by_most_, most_of(slot), {}, most_of), slot);
+  insert_by_most(slot);
   for (const BusId bus : slots_[slot].over) buses_[bus.index()].flows.push_back(slot);
   slots_[slot].since_ms = now_ms_;
   touch(slot);
   changed_ = true;
+}
+
+void Flows::insert_by_most(std::uint32_t slot) {
+  const auto most = [&](std::uint32_t each) { return slots_[each].most; };
+  by_most_.insert(std::ranges::upper_bound(by_most_, most(slot), {}, most), slot);
 }
 
 void Flows::end(std::uint32_t slot) {

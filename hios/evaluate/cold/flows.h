@@ -38,6 +38,8 @@ class Flows {
   /// Starts a flow now. A flow without bytes ends after its latency. Returns its number, which
   /// counts up from 0.
   FlowId start(const Flow& flow);
+  /// Changes the own limit of a flow that has not ended.
+  void limit(FlowId flow, double gb_per_s);
   double now_ms() const { return now_ms_; }
   bool empty() const { return by_most_.empty() && waiting_.empty(); }
   /// Returns the time at which the next flow ends, or has waited its latency and changes the rates
@@ -73,6 +75,8 @@ class Flows {
     std::size_t open = 0;              ///< flows whose rates share() has yet to determine
   };
 
+  double most_of(std::span<const BusId> over, double gb_per_s) const;
+  void insert_by_most(std::uint32_t slot);
   bool has_ended(const UnderWay& flow, double ms) const;
   void begin(std::uint32_t slot);
   void end(std::uint32_t slot);

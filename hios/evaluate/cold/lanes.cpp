@@ -86,7 +86,7 @@ std::vector<Lanes::Started> Lanes::start(double now_ms) {
     load.times.ready_ms = lane.free_ms;
     load.times.start_ms = now_ms;
     used_bytes_[topology_.route(load.route).to.index()] += load.times.size_bytes;
-    started.push_back({l, load.route, load.times.size_bytes});
+    started.push_back({l, load.route, load.times.size_bytes, lane.next == 0});
   }
   return started;
 }

@@ -23,6 +23,7 @@ class Lanes {
     std::size_t lane = 0;
     RouteId route;
     Bytes size_bytes = 0;
+    bool first = false;  ///< of its lane
   };
 
   /// REQUIRES: a platform with a topology, and a schedule with weights. Throws std::logic_error

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/evaluate/cold/device_pace.h"
 #include "hios/evaluate/cold/flow_stages.h"
 #include "hios/evaluate/cold/flows.h"
 #include "hios/evaluate/cold/lanes.h"
@@ -19,6 +20,8 @@
 // flows end, stages begin and end, and only then new flows start, which may end at the same time.
 // A stage's start is known when the last of its inputs and parameters is there. It may lie ahead by
 // the launch; only a read in place has to wait for it, since its flow slows others from then on.
+// Where loads and operators slow each other, a stage's end moves whenever a load to its device
+// starts or ends.
 //
 // Tests: tests/hios/evaluate/cold/simulate_flows_test.cpp, also against a simulator that shares no
 // code with this one (tests/support/oracles/slow_cold_simulator.h).
@@ -34,6 +37,11 @@ class TimedStages {
   void add(double ms, std::size_t stage) {
     heap_.emplace_back(ms, stage);
     std::ranges::push_heap(heap_, std::greater<>());
+  }
+  /// Changes the time of a stage that was added.
+  void move(double ms, std::size_t stage, double to_ms) {
+    *std::ranges::find(heap_, std::pair(ms, stage)) = {to_ms, stage};
+    std::ranges::make_heap(heap_, std::greater<>());
   }
   double next_ms() const { return heap_.empty() ? kNeverMs : heap_.front().first; }
   /// Removes and returns the first stage if its time is `ms`.
@@ -57,6 +65,10 @@ class FlowSimulation {
         flows_(topology_.buses()),
         load_first_(schedule.weights && schedule.weights->load_first) {
     if (schedule.weights) lanes_.emplace(graph, schedule, costs.platform());
+    if (lanes_ && topology_.has_slowdowns()) {
+      paces_.assign(schedule.devices.size(), DevicePace(flows_));
+      running_.resize(schedule.devices.size());
+    }
     plan_ = plan_flow_stages(graph, schedule, costs, lanes_ ? &lanes_->sets() : nullptr);
     for (const auto& stages : schedule.devices) timeline_.stages.emplace_back(stages.size());
     timeline_.estimated_stages = plan_.estimated;
@@ -96,18 +108,20 @@ class FlowSimulation {
 
   void process_now() {
     do {
-      for (const Flows::FlowId id : flows_.advance(now_ms_)) end_flow(uses_[id]);
+      for (const Flows::FlowId id : flows_.advance(now_ms_)) end_flow(id);
       begin_stages();
       while (end_stages()) begin_stages();
       start_flows();
     } while (flows_.next_change_ms() <= same_time_ms(now_ms_));
   }
 
-  void end_flow(const FlowUse& flow) {
+  void end_flow(Flows::FlowId id) {
+    const FlowUse flow = uses_[id];
     switch (flow.use) {
       case Use::kLoad:
         changed_.push_back(lanes_->end(flow.index, now_ms_));
         last_load_ms_ = now_ms_;
+        change_pace(changed_.back(), [&](DevicePace& pace) { pace.load_ended(id); });
         if (load_first_ && lanes_->ended()) {
           for (std::size_t d = 0; d < next_.size(); ++d) changed_.push_back(DeviceId(d));
         }
@@ -125,6 +139,23 @@ class FlowSimulation {
     StageTimes& own = times(stage);
     own.end_ms = std::max(now_ms_, own.start_ms + plan_.stages[stage].cost_ms);
     ends_.add(own.end_ms, stage);
+  }
+
+  /// Changes what a device's loads and operators do to each other, and moves the end of the stage
+  /// that runs there.
+  template <class Change>
+  void change_pace(DeviceId device, Change&& change) {
+    if (paces_.empty()) return;
+    DevicePace& pace = paces_[device.index()];
+    const double before = pace.factor();
+    change(pace);
+    const auto& stage = running_[device.index()];
+    if (!stage || pace.factor() == before) return;
+    StageTimes& own = times(*stage);
+    const double since_ms = std::max(now_ms_, own.start_ms);
+    const double end_ms = since_ms + (own.end_ms - since_ms) * pace.factor() / before;
+    ends_.move(own.end_ms, *stage, end_ms);
+    own.end_ms = end_ms;
   }
 
   void end_message(const FlowMessage& message) {
@@ -180,11 +211,16 @@ class FlowSimulation {
       own.ready_ms = std::max(own.ready_ms, loaded_ms + costs_.launch_ms(planned.device));
     }
     own.start_ms = std::max(own.ready_ms, own.awaited_ms);
+    change_pace(planned.device, [](DevicePace& pace) { pace.computes(true); });
     if (planned.read) {
       reads_.add(own.start_ms, stage);
       return;
     }
     own.end_ms = own.start_ms + planned.cost_ms;
+    if (!paces_.empty()) {
+      own.end_ms = own.start_ms + planned.cost_ms * paces_[planned.device.index()].factor();
+      running_[planned.device.index()] = stage;
+    }
     ends_.add(own.end_ms, stage);
   }
 
@@ -202,6 +238,10 @@ class FlowSimulation {
     const FlowStage& planned = plan_.stages[stage];
     const double end_ms = times(stage).end_ms;
     --stages_left_;
+    if (!paces_.empty()) {
+      running_[planned.device.index()].reset();
+      paces_[planned.device.index()].computes(false);
+    }
     timeline_.latency_ms = std::max(timeline_.latency_ms, end_ms);
     for (const std::size_t set : planned.evicted) lanes_->evict(planned.device, set);
     for (const std::size_t consumer : planned.consumers) arrive(consumer, end_ms);
@@ -213,13 +253,19 @@ class FlowSimulation {
 
   void start_flows() {
     while (const auto stage = reads_.take(now_ms_)) {
-      start(*plan_.stages[*stage].read, {Use::kRead, *stage});
+      const FlowStage& planned = plan_.stages[*stage];
+      const Flows::FlowId read = start(*planned.read, {Use::kRead, *stage});
+      change_pace(planned.device,
+                  [&](DevicePace& pace) { pace.reads(read, planned.read->gb_per_s); });
     }
     if (lanes_) {
       for (const Lanes::Started& load : lanes_->start(now_ms_)) {
         const Route& route = topology_.route(load.route);
-        start({route.over, route.latency_ms, route.gb_per_s, static_cast<double>(load.size_bytes)},
-              {Use::kLoad, load.lane});
+        const double latency_ms = route.latency_ms + (load.first ? route.start_ms : 0);
+        const Flows::FlowId flow =
+            start({route.over, latency_ms, route.gb_per_s, static_cast<double>(load.size_bytes)},
+                  {Use::kLoad, load.lane});
+        change_pace(route.to, [&](DevicePace& pace) { pace.load_started(flow, route); });
       }
     }
     std::ranges::sort(sent_);
@@ -228,9 +274,9 @@ class FlowSimulation {
     }
   }
 
-  void start(const Flows::Flow& flow, const FlowUse& use) {
-    flows_.start(flow);
+  Flows::FlowId start(const Flows::Flow& flow, const FlowUse& use) {
     uses_.push_back(use);
+    return flows_.start(flow);
   }
 
   std::string deadlock() const {
@@ -259,7 +305,10 @@ class FlowSimulation {
   bool load_first_;
   std::optional<Lanes> lanes_;  // of a schedule with weights
   FlowPlan plan_;
-  std::vector<FlowUse> uses_;      // by FlowId
+  // By device; empty where no load slows operators, nor they loads.
+  std::vector<DevicePace> paces_;
+  std::vector<std::optional<std::size_t>> running_;  // the stage, unless it is read in place
+  std::vector<FlowUse> uses_;                        // by FlowId
   TimedStages ends_, reads_;       // ends of stages; starts of those that read in place
   std::vector<std::size_t> next_;  // by device, the stage that begins next
   std::vector<DeviceId> changed_;  // devices whose next stage may be able to begin

@@ -23,6 +23,11 @@ namespace hios {
 ///    that it takes in_place_ms when undisturbed. Where the route alone is slower, it takes longer.
 ///    Without bytes it takes the longer of in_place_ms and the route's latency. One without
 ///    parameters runs as any other.
+///  - The first load of a lane waits its route's start_ms in addition.
+///  - While loads to a device are under way, from their start to their end, its stages take so many
+///    times as long: 1 and what each load's Route::slowdown is above 1. While a stage runs there,
+///    such a load is limited to its route's gb_per_s / load_slowdown. A read in place is slowed as
+///    other stages, by its flow's limit.
 ///  - A device begins after CostModel::launch_ms(), and needs that time again to continue with a
 ///    tensor or parameters that it waited for, as in simulate().
 /// At equal times flows end before stages, stages before new flows start; flows then start by lane,

@@ -197,6 +197,12 @@ TEST(EmulatedMachine, RefusesWhatItCannotEmulate) {
   const Platform links({cold.platform.devices().front()});
   test::expect_error([&] { emulated::machine_of(cold.graph, links, 1); },
                      {"the platform has no routes"});
+  Route slow{StoreId(0), DeviceId(0), {}, 0, 1};
+  slow.slowdown = 2;
+  const Platform slowing({cold.platform.devices().front()}, {{"dram", "", StoreKind::kMemory}}, {},
+                         {slow});
+  test::expect_error([&] { emulated::machine_of(cold.graph, slowing, 1); },
+                     {"routes with start_ms, slowdown or load_slowdown"});
   const Graph several("g", {cold.graph.op(OpId(0))}, {}, {}, 4);
   test::expect_error([&] { emulated::machine_of(several, cold.platform, 1); },
                      {"the graph counts several inputs"});

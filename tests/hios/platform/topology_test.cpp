@@ -103,6 +103,20 @@ TEST(Topology, RefusesRoutes) {
   EXPECT_NO_THROW(topology_of({{d1, d0, {}, 0, 1}, {kSsd, d0, {}, 0, 1}}));
 }
 
+TEST(Topology, RefusesStartsAndSlowdownsOutOfRange) {
+  const auto message = [](double start_ms, double slowdown, double load_slowdown) {
+    Route route{kMainMemory, d0, {}, 0, 1};
+    route.start_ms = start_ms;
+    route.slowdown = slowdown;
+    route.load_slowdown = load_slowdown;
+    return message_of([&] { topology_of({route}); });
+  };
+  expect_message(message(-1, 1, 1), "has a start_ms below 0; give 0 or more");
+  expect_message(message(0, 0.9, 1), "has a slowdown that is not in 1 to 16");
+  expect_message(message(0, 1, 17), "has a slowdown that is not in 1 to 16");
+  EXPECT_FALSE(topology_of({{kMainMemory, d0, {}, 0, 1}}).has_slowdowns());
+}
+
 TEST(Topology, RefusesBusesWithoutBandwidth) {
   for (const double speed : {0.0, -1.0, 5e-324}) {
     expect_message(message_of([&] {
@@ -153,6 +167,30 @@ TEST(TopologyIo, ReadsAndWritesTheSame) {
   EXPECT_FALSE(json["stores"][1].contains("host"));
   EXPECT_EQ(*platform_from_json(JsonView(json, "p.json")).topology(), topology);
   EXPECT_EQ(to_json(platform_from_json(JsonView(json, "p.json"))), json);
+}
+
+TEST(TopologyIo, HasStartsAndSlowdownsWhereTheyAreGiven) {
+  const Platform platform = routes_file({kDevices, kStoresText, R"("routes": [
+      {"from": "dram", "to": "gpu0", "latency_ms": 0, "gb_per_s": 4, "start_ms": 0.5,
+       "slowdown": 1.75, "load_slowdown": 2},
+      {"from": "dram", "to": "gpu1", "latency_ms": 0, "gb_per_s": 4}])"});
+  const Route& slow = platform.topology()->route(RouteId(0));
+  EXPECT_EQ(slow.start_ms, 0.5);
+  EXPECT_EQ(slow.slowdown, 1.75);
+  EXPECT_EQ(slow.load_slowdown, 2);
+  EXPECT_TRUE(platform.topology()->has_slowdowns());
+  const Json json = to_json(platform);
+  test::expect_meets_schema(json);
+  EXPECT_EQ(json["routes"][0]["load_slowdown"], 2);
+  for (const char* key : {"start_ms", "slowdown", "load_slowdown"}) {
+    EXPECT_FALSE(json["routes"][1].contains(key)) << key;
+  }
+  EXPECT_EQ(*platform_from_json(JsonView(json, "p.json")).topology(), *platform.topology());
+  expect_message(message_of([] {
+                   routes_file({kDevices, kStoresText, R"("routes": [{"from": "dram", "to": "gpu0",
+                       "latency_ms": 0, "gb_per_s": 4, "slowdown": 0.5}])"});
+                 }),
+                 "$.routes[0].slowdown");
 }
 
 TEST(TopologyIo, NeedsNeitherStoresNorBuses) {

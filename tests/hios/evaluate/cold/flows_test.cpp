@@ -89,6 +89,24 @@ TEST(Flows, TakeWhatOthersCannotUse) {
   EXPECT_EQ(flows.gb_per_s(3), 1);
 }
 
+// 2 MB at 1 GB/s, then at a half; meanwhile another on the bus takes what is left.
+TEST(Flows, ChangeTheirLimitOnTheWay) {
+  const Over bus{BusId(0)};
+  Flows flows(buses({2}));
+  const Flows::FlowId limited = flows.start({bus, 1, 0.25, 2 * kFlowMegabyte});
+  flows.limit(limited, 1);  // while it waits its latency
+  const Flows::FlowId other = flows.start({bus, 0, 2, 10 * kFlowMegabyte});
+  EXPECT_TRUE(advance(flows).empty());
+  EXPECT_DOUBLE_EQ(flows.gb_per_s(limited), 1);
+  flows.advance(2);
+  flows.limit(limited, 0.5);
+  EXPECT_DOUBLE_EQ(flows.gb_per_s(other), 1.5);
+  EXPECT_EQ(advance(flows), FlowIds{limited});
+  EXPECT_DOUBLE_EQ(flows.now_ms(), 4);
+  EXPECT_EQ(advance(flows), FlowIds{other});
+  EXPECT_DOUBLE_EQ(flows.now_ms(), 4 + (10.0 - 2 - 1 - 3) / 2);
+}
+
 TEST(Flows, WithoutBytesOrBusesEndByLatencyAndLimit) {
   Flows flows(buses({1}));
   const Over first{BusId(0)};
@@ -227,6 +245,10 @@ TEST(Flows, AreMaxMinFairAtEveryMoment) {
         EXPECT_EQ(flows.start({next.over, next.latency_ms, next.limit, next.bytes}), started++);
       } else {
         for (const Flows::FlowId id : advance(flows)) ended[id] = true;
+      }
+      if (const std::size_t f = random.below(3 * started); f < started && !ended[f]) {
+        known[f].limit = random.uniform(0.1, 20);
+        flows.limit(f, known[f].limit);
       }
       std::vector<RandomFlow> moving;
       std::vector<test::PlainFlow> plain;

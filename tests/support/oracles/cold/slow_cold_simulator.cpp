@@ -21,6 +21,7 @@ struct Moving {
   std::size_t a = 0, b = 0;  // a lane; a message; a device and its stage
   PlainFlow flow = {};
   double begins = 0, left = 0;
+  const Route* route = nullptr;
 };
 
 struct SlowStage {
@@ -230,6 +231,7 @@ class SlowCold {
       for (const BusId bus : route.over) moving.flow.over.push_back(bus.index());
       moving.flow.limit = route.gb_per_s * 1e6;
       moving.begins = now_ + route.latency_ms;
+      moving.route = &route;
     }
     moving.left = bytes;
     return moving;
@@ -265,6 +267,7 @@ class SlowCold {
       Moving moving = over_route(load.from, load.to, bytes);
       moving.what = Moving::For::kLoad;
       moving.a = l;
+      if (next_[l] == 0) moving.begins += moving.route->start_ms;
       moving_.push_back(moving);
     }
     return any;
@@ -319,21 +322,49 @@ class SlowCold {
     return true;
   }
 
-  /// Lets time pass to the next event, and returns false where there is none.
+  /// Returns how many times as long a device's stages take, by the loads to it.
+  double pace_of(std::size_t d) const {
+    double pace = 1;
+    for (const Moving& moving : moving_) {
+      const bool load = moving.what == Moving::For::kLoad;
+      if (load && moving.route->to == DeviceId(d)) pace += moving.route->slowdown - 1;
+    }
+    return pace;
+  }
+  bool computes(std::size_t d) const {
+    return std::ranges::any_of(stages_[d], [](const SlowStage& stage) {
+      return stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
+    });
+  }
+  PlainFlow slowed(const Moving& moving) const {
+    PlainFlow flow = moving.flow;
+    if (moving.what == Moving::For::kStage) flow.limit /= pace_of(moving.a);
+    if (moving.what == Moving::For::kLoad && computes(moving.route->to.index())) {
+      flow.limit /= moving.route->load_slowdown;
+    }
+    return flow;
+  }
+
+  /// Lets time pass to the next event, and returns false where there is none. The end of a stage
+  /// that runs is that without further loads.
   bool pass_time() {
     std::vector<PlainFlow> flows;
+    std::vector<double> paces;
     for (const Moving& moving : moving_) {
-      if (now(moving.begins)) flows.push_back(moving.flow);
+      if (now(moving.begins)) flows.push_back(slowed(moving));
     }
+    for (std::size_t d = 0; d < stages_.size(); ++d) paces.push_back(pace_of(d));
     const std::vector<double> rates = plain_max_min_rates(capacity_, flows);
     double step = kNever;
     std::size_t f = 0;
     for (const Moving& moving : moving_) {
       step = std::min(step, now(moving.begins) ? moving.left / rates[f++] : moving.begins - now_);
     }
-    for (const auto& device : stages_) {
-      for (const SlowStage& stage : device) {
-        if (stage.is == SlowStage::Is::kStarted) step = std::min(step, stage.times.end_ms - now_);
+    for (std::size_t d = 0; d < stages_.size(); ++d) {
+      for (const SlowStage& stage : stages_[d]) {
+        if (stage.is == SlowStage::Is::kStarted) {
+          step = std::min(step, (stage.times.end_ms - now_) * paces[d]);
+        }
         if (stage.is == SlowStage::Is::kReading && !now(stage.times.start_ms)) {
           step = std::min(step, stage.times.start_ms - now_);
         }
@@ -343,6 +374,11 @@ class SlowCold {
     f = 0;
     for (Moving& moving : moving_) {
       if (now(moving.begins)) moving.left -= rates[f++] * step;
+    }
+    for (std::size_t d = 0; d < stages_.size(); ++d) {
+      for (SlowStage& stage : stages_[d]) {
+        if (stage.is == SlowStage::Is::kStarted) stage.times.end_ms += step - step / paces[d];
+      }
     }
     now_ += step;
     return true;
