@@ -4,6 +4,7 @@ from cold_calls import INTERLEAVED, Call, Problem
 from cold_emulated import Emulated
 from cold_remaining import Again
 from cold_servers import SERVERS
+from cold_shared import SETS, Shared
 from decoders import MODELS, SHAPES
 
 SMALL = {"models": ("GPT2-large", "OpenLLaMA-3B"), "shapes": ((1, 32), (1, 1024)), "servers": ("v100", "a6000")}
@@ -19,6 +20,7 @@ SELECTIONS = (("gpu1", "gpu2"), ("gpu1", "gpu3"), ("gpu1", "gpu4"))  # Fig. 4
 RERUN = ("GPT2-large", "OpenLLaMA-7B")  # Fig. 14
 UNAWARE = "heft"
 ABLATIONS = ("own_bus=true", "mean_speeds=true")  # Fig. 13
+SHARED_SHAPES = ((1, 32), (1, 1024))
 # Fig. 11: the problems, each on one, two and four GPUs, and the plans that run there.
 EMULATED = (("GPT2-large", 1, 32), ("OpenLLaMA-3B", 1, 1024))
 EMULATED_GPUS = {("gpu1",): (("load-then-run", ()), ("pipelined", ())),
@@ -68,4 +70,12 @@ def emulated(size, seconds):
             for algorithm, options in plans]
 
 
-PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining, "emulated": emulated}
+def shared(size, _seconds):
+    """Several models on one server; in the small size the first of them, at one shape."""
+    full = size["shapes"] == SHAPES
+    calls = [Shared(models, batch, sequence, "v100") for models in SETS for batch, sequence in SHARED_SHAPES]
+    return calls if full else calls[:1]
+
+
+PARTS = {"starts": starts, "ablations": ablations, "selections": selections, "remaining": remaining, "emulated": emulated,
+         "shared": shared}
