@@ -44,7 +44,7 @@ class TermMaker {
     add_loads();
     if (moved_.sets().sets().empty() || !SetsBefore::fits(graph_, moved_)) return std::move(terms_);
     const SetsBefore before(graph_, moved_);
-    // Of very large graphs every so many operators have terms.
+    // In very large graphs only one in so many operators has terms.
     const std::size_t step = 1 + graph_.size() * moved_.sets().sets().size() / kMostParts;
     for (std::size_t number = 0; number < whole_.size(); number += step) {
       add_operator(number, before);

@@ -48,7 +48,7 @@ TEST(KeptPlans, ResidentParametersAreNotLoaded) {
               1e-6);
 }
 
-// What gpu1 holds comes from there in 1 ms, or v0 runs there.
+// Parameters that gpu1 holds come from there in 1 ms, or v0 runs there.
 TEST(KeptPlans, AnotherDeviceIsAStore) {
   const Graph graph = test::served_chain("a", {{1, 4 * kKeptMillion}, {1, 4 * kKeptMillion}});
   const Platform two = test::served_platform({0, 0});
