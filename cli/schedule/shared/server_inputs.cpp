@@ -110,7 +110,10 @@ void check_served_outputs(const Flags& flags, const Common& common, const Served
     throw InputError("the model's name " + quote(name) +
                      " is no part of a file's name: rename the graph");
   }
-  check_distinct_files(model.flags.with({{"output", *file}}).files());
+  for (const std::string& word : flags.list("models")) {
+    const std::string flag = has_dot_or_slash(word) ? "graph" : "model";
+    check_distinct_files(flags.with({{flag, word}, {"output", *file}}).files());
+  }
   check_writable(*file, common.existing);
 }
 

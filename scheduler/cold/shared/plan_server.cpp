@@ -37,12 +37,15 @@ class ServerPlanner {
     KeepingJudge judge(server_, bases());
     ServerResult result;
     report("bound");
-    result.bound_ms = keeping_bound_ms(server_, context_.deadline.share(kShareOfServerBound));
+    const Deadline of_bound = context_.deadline.share(kShareOfServerBound);
+    result.bound_ms = keeping_bound_ms(server_, of_bound);
+    note_end(of_bound);
     report("keeping");
     Keeping whole = whole_models(judge), used = first_used(judge);
     const Keeping& better = judge.expected_ms(used) < judge.expected_ms(whole) ? used : whole;
-    Keeping searched = search_keeping(judge, better, options_.exchanges, context_.seed,
-                                      context_.deadline.share(kShareOfSearch));
+    const Deadline of_search = context_.deadline.share(kShareOfSearch);
+    Keeping searched = search_keeping(judge, better, options_.exchanges, context_.seed, of_search);
+    note_end(of_search);
     std::vector<std::pair<std::string, Keeping>> ways = {
         {"planned", std::move(searched)},
         {"whole models by share", std::move(whole)},
@@ -54,7 +57,7 @@ class ServerPlanner {
       if (plan) result.plans.push_back(std::move(*plan));
     }
     take_shortest(result);
-    result.timed_out = context_.deadline.expired();
+    result.timed_out = timed_out_;
     return result;
   }
 
@@ -66,11 +69,14 @@ class ServerPlanner {
     return context;
   }
 
+  /// Notes that a step may have ended early.
+  void note_end(const Deadline& deadline) { timed_out_ = timed_out_ || deadline.expired(); }
+
   void report(const std::string& step) const {
     if (context_.progress) context_.progress("server: " + step);
   }
 
-  std::vector<std::vector<ColdPlan>> bases() const {
+  std::vector<std::vector<ColdPlan>> bases() {
     std::vector<std::vector<ColdPlan>> bases;
     const std::size_t models = server_.models().size();
     const Deadline all = context_.deadline.share(kShareOfBases);
@@ -79,6 +85,7 @@ class ServerPlanner {
       const Context context = within(all.share(1.0 / static_cast<double>(models - m)));
       try {
         bases.push_back(bases_of(m, context));
+        note_end(context.deadline);
       } catch (const InputError& error) {
         throw InputError("model '" + printable(server_.graph(m).name()) + "': " + error.what(),
                          error.need());
@@ -119,7 +126,7 @@ class ServerPlanner {
 
   /// Returns nothing where a model has no room next to what the devices keep.
   std::optional<ServerPlan> planned(const KeepingJudge& judge, const std::string& name,
-                                    Keeping keeping, std::size_t keepings_left) const {
+                                    Keeping keeping, std::size_t keepings_left) {
     ServerPlan plan{name, std::move(keeping), {}, 0};
     const std::size_t models = server_.models().size();
     const Deadline all = context_.deadline.share(1.0 / static_cast<double>(keepings_left));
@@ -127,6 +134,7 @@ class ServerPlanner {
       report(name + ", " + server_.graph(m).name());
       const Context context = within(all.share(1.0 / static_cast<double>(models - m)));
       auto model = served(judge, m, plan.keeping, context);
+      note_end(context.deadline);
       if (!model) return std::nullopt;
       plan.models.push_back(std::move(*model));
       plan.expected_ms += server_.models()[m].share * plan.models.back().latency_ms;
@@ -140,8 +148,8 @@ class ServerPlanner {
     const Held held = keeping.held(m);
     const std::vector<Schedule> starts = kept_schedules(PlanProblem(costs, held), judge.bases(m));
     if (starts.empty()) return std::nullopt;
-    const LowerBound bound =
-        cold_start_bound(costs.graph(), costs, context.deadline, held.resident);
+    const LowerBound bound = cold_start_bound(
+        costs.graph(), costs, context.deadline.share(kShareOfServerBound), held.resident);
     SearchResult found = search(costs, starts, options_.search, bound.ms, context, held);
     const double ms = simulate(costs.graph(), found.schedule, costs).latency_ms;
     const Outcome unproven = found.timed_out ? Outcome::kTimeLimit : Outcome::kFeasible;
@@ -162,6 +170,7 @@ class ServerPlanner {
   const ServerOptions& options_;
   const Context& context_;
   std::span<const Algorithm> all_;
+  bool timed_out_ = false;
 };
 
 }  // namespace

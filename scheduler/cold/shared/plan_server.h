@@ -37,7 +37,7 @@ struct ServerResult {
   /// room.
   std::vector<ServerPlan> plans;
   double bound_ms = 0;  ///< of every keeping; 0: none is known
-  bool timed_out = false;
+  bool timed_out = false;  ///< the deadline may have ended a step early
 };
 
 struct ServerOptions {
