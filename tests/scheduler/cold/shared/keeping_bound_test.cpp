@@ -66,9 +66,9 @@ TEST(KeepingBound, AnExpiredDeadlineLeavesABound) {
   const ServedModels served({served_chain("a", {{1, 4 * kBoundMillion}})}, served_platform({0}),
                             {1});
   const double bound =
-      keeping_bound_ms(served.server(2 * kBoundMillion), Deadline([] { return true; }));
+      keeping_bound_ms(served.server(4 * kBoundMillion), Deadline([] { return true; }));
   EXPECT_GT(bound, 0);
-  EXPECT_LE(bound, 1 + 2 + kRoundingOfKeeping);
+  EXPECT_LE(bound, 1);
 }
 
 /// The least expected latency over all keepings and cold starts.
@@ -133,7 +133,7 @@ Graph served_graph(const Graph& graph, const std::string& name, Random& random) 
 
 TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
   std::size_t close = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "keepings");
     const bool whole = random.below(2) == 0;
@@ -156,7 +156,7 @@ TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
     EXPECT_LE(bound_ms, least_ms * (1 + 1e-12));
     close += bound_ms > 0.8 * least_ms;
   }
-  EXPECT_GT(close, 8u);
+  EXPECT_GT(close, 5u);
 }
 
 }  // namespace
