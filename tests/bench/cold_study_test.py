@@ -194,14 +194,17 @@ class RemainingTest(unittest.TestCase):
 
 class SharedTest(FolderTest):
     def test_a_sibling_shares_the_labels_of_all_but_its_last_layers(self):
-        names = [cold_shared.labelled(name, 1, 32, SERVERS["v100"].kinds) for name, _ in cold_shared.SETS["a sibling"]]
-        base, tuned = ({op["parameters"]: op["parameter_bytes"] for op in graph["operators"] if op.get("parameters")}
+        names = [cold_shared.labelled(name, 1, 32, SERVERS["v100"].kinds) for name, _ in cold_shared.SIBLINGS]
+        base, tuned, other = ({op["parameters"]: op["parameter_bytes"] for op in graph["operators"] if op.get("parameters")}
                        for graph in names)
         self.assertNotEqual(names[0]["name"], names[1]["name"])
         self.assertEqual(sum(base.values()), parameters(names[0]))
         common = sum(size for label, size in base.items() if label in tuned)
         self.assertTrue(0.7 < common / sum(base.values()) < 0.85)
+        self.assertEqual(set(tuned) & set(other), set(tuned) & set(base))
         self.assertIn("GPT2-xl tokens", tuned)
+        apart = cold_shared.labelled("GPT2-xl tuned 1", 1, 32, SERVERS["v100"].kinds, apart=True)
+        self.assertFalse({op.get("parameters") for op in apart["operators"]} & set(base))
 
     def test_labels_of_different_models_differ(self):
         labels = [{op.get("parameters") for op in cold_shared.labelled(name, 1, 32, SERVERS["v100"].kinds)["operators"]} - {None}
@@ -209,14 +212,14 @@ class SharedTest(FolderTest):
         self.assertFalse(labels[0] & labels[1] or labels[0] & labels[2] or labels[1] & labels[2])
 
     def test_the_program_plans_what_is_kept(self):
-        found = cold_shared.Shared("a sibling", 1, 32, "v100")
+        found = cold_shared.Shared("siblings", 1, 32, "v100")
         with unittest.mock.patch.object(cold_shared, "OPTIONS", ("exchanges=1", "iterations=1", "islands=1", "threads=1")), \
-                unittest.mock.patch.object(cold_shared, "SETS", {"a sibling": (("GPT2-large", 1), ("GPT2-large tuned", 3))}), \
+                unittest.mock.patch.object(cold_shared, "SETS", {"siblings": (("GPT2-large", 1), ("GPT2-large tuned", 3))}), \
                 unittest.mock.patch.object(cold_shared, "LIMIT_S", 1):
             rows = {row["algorithm"]: row for row in found.answers(Programs(os.environ["HIOS_BIN_DIR"]))}
         planned, nothing = float(rows["planned"]["expected_ms"]), float(rows["nothing"]["expected_ms"])
         self.assertLess(planned, 0.8 * nothing)
-        self.assertLess(float(rows["planned"]["bound_ms"]), planned)
+        self.assertLessEqual(float(rows["planned"]["bound_ms"]), planned)
         self.assertLessEqual(float(rows["planned"]["kept_gb"]), 4 * cold_shared.KEEP_GB)
 
     def test_the_planned_keeping_is_the_best_of_those_compared(self):

@@ -13,9 +13,10 @@ LIMIT_S = 3600  # that no call reaches
 OPTIONS = ("exchanges=150", "iterations=150", "islands=1", "threads=1")  # the same plan on any machine
 TUNED_FROM = 0.75  # a sibling differs in this last part of its layers
 TUNED = " tuned"
+SIBLINGS = (("GPT2-xl", 0.4), (f"GPT2-xl{TUNED} 1", 0.3), (f"GPT2-xl{TUNED} 2", 0.3))
+APART = "siblings apart"  # whose labels are all different, as if nobody knew that values are equal
 # Models and their shares of the requests.
-SETS = {"three decoders": (("GPT2-large", 0.5), ("GPT2-xl", 0.3), ("OpenLLaMA-3B", 0.2)),
-        "a sibling": (("GPT2-xl", 0.6), ("GPT2-xl" + TUNED, 0.4))}
+SETS = {"three decoders": (("GPT2-large", 0.5), ("GPT2-xl", 0.3), ("OpenLLaMA-3B", 0.2)), "siblings": SIBLINGS, APART: SIBLINGS}
 KINDS = {"planned": "planned", "whole models by share": "whole models", "in order of use": "in order of use", "nothing": "nothing"}
 
 
@@ -25,9 +26,10 @@ def layer_of(name):
     return int(word[1:]) if word[:1] == "l" and word[1:].isdigit() else None
 
 
-def labelled(name, batch, sequence, kinds):
-    """The decoder's graph, whose parameters have labels: of the model, or of its sibling where that has other values."""
-    base = name.removesuffix(TUNED)
+def labelled(name, batch, sequence, kinds, apart=False):
+    """The decoder's graph, whose parameters have labels: of the model, or of its sibling where that has other values, or,
+    `apart`, everywhere."""
+    base = name.partition(TUNED)[0]
     model = next(model for model in decoders.MODELS if model.name == base)
     graph = {**decoders.graph(model, batch, sequence, kinds), "name": name.replace(" ", "-")}
     first_tuned = model.layers * TUNED_FROM
@@ -35,7 +37,7 @@ def labelled(name, batch, sequence, kinds):
         if not operator.get("parameter_bytes"):
             continue
         layer = layer_of(operator["name"])
-        own = name if layer is not None and layer >= first_tuned else base
+        own = name if apart or (layer is not None and layer >= first_tuned) else base
         operator["parameters"] = f"{own} {operator.get('parameters', operator['name'])}"
     return graph
 
@@ -63,7 +65,8 @@ class Shared:
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / f"{number}.json" for number in range(len(served))]
             for file, (name, _) in zip(files, served):
-                file.write_text(json.dumps(labelled(name, self.batch, self.sequence, SERVERS[self.server].kinds)))
+                graph = labelled(name, self.batch, self.sequence, SERVERS[self.server].kinds, self.models == APART)
+                file.write_text(json.dumps(graph))
             platform = Path(folder) / "platform.json"
             platform.write_text(json.dumps(SERVERS[self.server].platform()))
             words = [word for option in OPTIONS for word in ("--option", option)]

@@ -182,7 +182,7 @@ def shared(folder):
     """Expected times of several models by what the GPUs keep, the bound of every keeping, and the gap of the planned one."""
     lines = []
     rows = store_of(folder, "shared").rows.values()
-    for models, served in SETS.items():
+    for models in SETS:
         for batch, sequence in SHARED_SHAPES:
             found = {row["algorithm"]: row for row in rows
                      if (row["model"], row["batch"], row["sequence"]) == (models, str(batch), str(sequence))}
@@ -190,10 +190,9 @@ def shared(folder):
             planned = found.get("planned")
             bound = [float(planned["bound_ms"])] if planned and planned["bound_ms"] else []
             gap = [100 * (float(planned["expected_ms"]) / bound[0] - 1)] if bound else []
-            names = ", ".join(f"{name} {share:.0%}" for name, share in served)
-            lines.append([names if (batch, sequence) == SHARED_SHAPES[0] else "", f"({batch}, {sequence})", *times, cell(bound, 1),
-                          cell(gap, 1)])
-    return markdown(["models and shares", "input", *(f"{kind}, ms" for kind in KINDS.values()), "bound", "gap, %"], lines)
+            lines.append([models if (batch, sequence) == SHARED_SHAPES[0] else "", f"({batch}, {sequence})", *times,
+                          cell(bound, 1), cell(gap, 1)])
+    return markdown(["models", "input", *(f"{kind}, ms" for kind in KINDS.values()), "bound", "gap, %"], lines)
 
 
 def tables(folder):

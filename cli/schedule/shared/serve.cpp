@@ -11,6 +11,7 @@
 #include "cli/process/stop_request.h"
 #include "cli/schedule/shared/keeping_results.h"
 #include "cli/schedule/shared/server_inputs.h"
+#include "cli/table.h"
 #include "hios/base/files/file_io.h"
 #include "hios/base/log.h"
 #include "hios/schedule/schedule_json.h"
@@ -31,7 +32,7 @@ Server server_of(ServerInputs& inputs) {
     sum += each.share;
   }
   if (sum < 1 - 1e-9 || sum > 1 + 1e-9) {
-    log::info("--shares sum to " + std::to_string(sum) + ": each is divided by that");
+    log::info("--shares sum to " + exact(sum) + ": each is divided by that");
   }
   return Server(std::move(models), inputs.keep_bytes);
 }

@@ -146,7 +146,6 @@ ServerInputs read_server(const Flags& flags, const Common& common) {
                   .json_schedules = words.size()};
   std::set<std::string> files;
   for (std::size_t m = 0; m < words.size(); ++m) {
-    if (words[m].empty()) throw InputError("--models has an empty name: remove a comma");
     const std::string flag = names_model(words[m], common.limits) ? "model" : "graph";
     ServedInputs model{flags.with({{flag, words[m]}}), nullptr, shares[m]};
     require_one_source(model.flags);

@@ -1,12 +1,12 @@
 #include "scheduler/cold/shared/plan_server.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/cold/algorithms.h"
 #include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/cold/shared/keeping_bound.h"
@@ -57,6 +57,7 @@ class ServerPlanner {
       if (plan) result.plans.push_back(std::move(*plan));
     }
     take_shortest(result);
+    check_bound(result);
     result.timed_out = timed_out_;
     return result;
   }
@@ -151,6 +152,12 @@ class ServerPlanner {
     const LowerBound bound = cold_start_bound(
         costs.graph(), costs, context.deadline.share(kShareOfServerBound), held.resident);
     SearchResult found = search(costs, starts, options_.search, bound.ms, context, held);
+    const auto findings =
+        validate(costs.graph(), costs.platform(), found.schedule, Objective::kColdStart);
+    if (!findings.empty()) {
+      throw RunError("the search made a schedule of '" + printable(costs.graph().name()) +
+                     "' that breaks a rule: " + findings.front().text);
+    }
     const double ms = simulate(costs.graph(), found.schedule, costs).latency_ms;
     const Outcome unproven = found.timed_out ? Outcome::kTimeLimit : Outcome::kFeasible;
     return ServedPlan{std::move(found.schedule), found.optimal ? Outcome::kOptimal : unproven, ms,
@@ -164,6 +171,14 @@ class ServerPlanner {
     const std::string name = result.plans.front().name;
     result.plans.front() = *shortest;
     result.plans.front().name = name;
+  }
+
+  /// Throws RunError where a plan is shorter than the bound by more than rounding.
+  static void check_bound(ServerResult& result) {
+    const double least_ms = result.plans.front().expected_ms;
+    result.bound_ms = snap_to_latency({result.bound_ms, "keeping"}, least_ms).ms;
+    if (result.bound_ms <= least_ms) return;
+    throw RunError("the bound of every keeping is above the expected latency of the planned one");
   }
 
   const Server& server_;

@@ -36,7 +36,7 @@ struct ServerResult {
   /// share, of parameters in the order of use, and of nothing, but for those that leave a model no
   /// room.
   std::vector<ServerPlan> plans;
-  double bound_ms = 0;  ///< of every keeping; 0: none is known
+  double bound_ms = 0;     ///< of every keeping; 0: none is known
   bool timed_out = false;  ///< the deadline may have ended a step early
 };
 
@@ -48,7 +48,8 @@ struct ServerOptions {
 /// Plans what each device keeps, so that the expected latency of a cold start is small, and each
 /// model's cold start. `all`: the schedulers from whose schedules plans start. The result depends
 /// on the arguments and the seed alone, unless the deadline ends a search. Throws InputError, which
-/// names the model, where one cannot run on the platform.
+/// names the model, where one cannot run on the platform; RunError where a schedule breaks a rule,
+/// or a plan is shorter than the bound.
 ServerResult plan_server(const Server& server, const ServerOptions& options, const Context& context,
                          std::span<const Algorithm> all);
 

@@ -39,7 +39,8 @@ class SharedServer : public testing::Test {
     folder_.write("p.json", R"({"format": "hios-platform", "version": 1,
       "devices": [{"name": "gpu0", "kind": "gpu", "threads": 0, "streams": 1}],
       "stores": [{"name": "dram", "kind": "memory"}], "buses": [{"name": "pcie", "gb_per_s": 1}],
-      "routes": [{"from": "dram", "to": "gpu0", "over": ["pcie"], "gb_per_s": 9}]})");
+      "routes": [{"from": "dram", "to": "gpu0", "over": ["pcie"], "latency_ms": 0,
+                   "gb_per_s": 9}]})");
   }
   std::string models() const { return folder_.file("a.json") + "," + folder_.file("b.json"); }
   Words server(const Words& more) const {
@@ -96,7 +97,7 @@ TEST_F(SharedServer, BadOnesAreRefused) {
        "the share of 'b' is no number above 0"},
       {{"--models", both, "--shares", "1,1", "--keep", "-1"}, "--keep"},
       {{"--models", a + "," + a, "--shares", "1,1", "--keep", "1"}, "have the name"},
-      {{"--models", a + ",", "--shares", "1,1", "--keep", "1"}, "--models has an empty name"},
+      {{"--models", a + ",", "--shares", "1,1", "--keep", "1"}, "--models has an empty entry"},
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--output", folder_.file("s.json")},
        "put {model} into its name"},
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--output",

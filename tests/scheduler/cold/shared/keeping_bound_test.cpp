@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "hios/evaluate/simulate.h"
+#include "hios/evaluate/validate.h"
 #include "scheduler/cold/shared/keeping.h"
+#include "scheduler/scheduler.h"
 #include "support/graphs/cold_cases.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/served_models.h"
@@ -60,6 +63,25 @@ TEST(KeepingBound, IsTheTimeOfOperatorsWhereLoadsAreFew) {
   EXPECT_NEAR(all, 10 + 1, kRoundingOfKeeping);
   EXPECT_NEAR(keeping_bound_ms(served.server(2 * kBoundMillion), {}), 8 + 1, kUnlikelyGap);
   EXPECT_NEAR(keeping_bound_ms(served.server(100 * kBoundMillion), {}), 8, kRoundingOfKeeping);
+}
+
+// The device has no room for both sets: v0's are evicted before v1's come.
+TEST(KeepingBound, HoldsForColdStartsThatEvictWhatIsKept) {
+  const ServedModels served({served_chain("a", {{1, 6 * kBoundMillion}, {1, 6 * kBoundMillion}})},
+                            served_platform({8 * kBoundMillion}), {1});
+  Schedule schedule =
+      on_one_device(served.platform(), DeviceId(0), one_operator_stages({OpId(0), OpId(1)}));
+  schedule.weights.emplace();
+  schedule.weights->resident = {{OpId(0), DeviceId(0)}};
+  schedule.weights->evictions = {{OpId(0), DeviceId(0), OpId(0)}};
+  schedule.weights->lanes = {{{OpId(1), StoreId(0), DeviceId(0)}}};
+  ASSERT_TRUE(
+      validate(served.graph(0), served.platform(), schedule, Objective::kColdStart).empty());
+  const double ms = simulate(served.graph(0), schedule, served.costs(0)).latency_ms;
+  EXPECT_NEAR(ms, 1 + 6 + 1, kRoundingOfKeeping);
+  const double bound = keeping_bound_ms(served.server(7 * kBoundMillion), {});
+  EXPECT_LE(bound, ms);
+  EXPECT_NEAR(bound, 5 + 1, kRoundingOfKeeping) << "a sixth of v1's is kept, too";
 }
 
 TEST(KeepingBound, AnExpiredDeadlineLeavesABound) {
