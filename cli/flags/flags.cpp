@@ -136,7 +136,14 @@ void Flags::name_streams() {
 
 Flags Flags::with(const std::vector<std::pair<std::string, std::string>>& words) const {
   Flags other = *this;
-  for (const auto& [flag, word] : words) other.values_.at(flag).value() = word;
+  for (const auto& [flag, word] : words) {
+    const auto found = other.values_.find(flag);
+    if (found == other.values_.end()) {
+      other.values_.emplace(flag, po::variable_value(word, false));
+    } else {
+      found->second.value() = word;
+    }
+  }
   return other;
 }
 

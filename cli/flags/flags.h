@@ -39,7 +39,7 @@ class Flags {
   /// people go to standard error from now on (cli/process/output.h).
   void parse(int argc, const char* const* argv);
 
-  /// Returns these flags with other values: words by flag. REQUIRES: each of them has a value.
+  /// Returns these flags with other values: words by flag. REQUIRES: flags with a text as value.
   Flags with(const std::vector<std::pair<std::string, std::string>>& words) const;
 
   bool given(const std::string& flag) const { return values_.count(flag) != 0; }

@@ -16,16 +16,6 @@
 namespace hios::cli {
 namespace {
 
-ModelWeights::Values drawn(const Model& model, const Layer& layer, TensorSource& source) {
-  const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
-  ModelWeights::Values values;
-  values.weights.resize(static_cast<std::size_t>(counts.weights));
-  values.bias.resize(static_cast<std::size_t>(counts.bias));
-  if (counts.weights > 0) source.weights(model, layer, values.weights);
-  if (counts.bias > 0) source.bias(model, layer, values.bias);
-  return values;
-}
-
 /// A file that holds a model or its weights.
 struct ModelFile {
   const char* flag;
@@ -37,12 +27,14 @@ const ModelFile kFiles[] = {
     {"export-onnx", onnx::check_exportable,
      [](const Model& model, SeededSource& source, const std::string& file, Existing existing) {
        onnx::export_model(
-           model, [&](const Layer& layer) { return drawn(model, layer, source); }, file, existing);
+           model, [&](const Layer& layer) { return values_of(source, model, layer); }, file,
+           existing);
      }},
     {"write-weights", [](const Model&) {},
      [](const Model& model, SeededSource& source, const std::string& file, Existing existing) {
        write_weights(
-           file, model, [&](const Layer& layer) { return drawn(model, layer, source); }, existing);
+           file, model, [&](const Layer& layer) { return values_of(source, model, layer); },
+           existing);
      }}};
 
 /// Returns the only file that the flags ask for. Throws InputError where they ask for both.

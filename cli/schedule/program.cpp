@@ -27,6 +27,7 @@
 #include "cli/schedule/results/results.h"
 #include "cli/schedule/results/sweep.h"
 #include "cli/schedule/schedule_runs.h"
+#include "cli/schedule/shared/serve.h"
 #include "engine/host/available_memory.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
@@ -284,6 +285,11 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   common.limits.memory = available_memory();
   for (const char* what : {"list-algorithms", "list-models", "list-operators"}) {
     if (flags.given(what)) return list(flags, common, registry);
+  }
+  if (flags.given("models")) return serve_models(flags, common, registry, since_start);
+  for (const char* of_server : {"shares", "keep"}) {
+    if (flags.given(of_server))
+      throw InputError(std::string("--") + of_server + " goes with --models A,B: give it, too");
   }
   const std::vector<Flags> parts = flags_by_devices(flags);
   for (const Flags& part : parts) {

@@ -298,4 +298,14 @@ void SeededSource::numbered_input(const Model& model, std::size_t number, std::s
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(sums[i]) * scale;
 }
 
+ModelWeights::Values values_of(TensorSource& source, const Model& model, const Layer& layer) {
+  const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
+  ModelWeights::Values values;
+  values.weights.resize(static_cast<std::size_t>(counts.weights));
+  values.bias.resize(static_cast<std::size_t>(counts.bias));
+  if (counts.weights > 0) source.weights(model, layer, values.weights);
+  if (counts.bias > 0) source.bias(model, layer, values.bias);
+  return values;
+}
+
 }  // namespace hios

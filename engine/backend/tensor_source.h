@@ -4,6 +4,7 @@
 #include <span>
 
 #include "hios/model/model.h"
+#include "hios/model/weights/model_weights.h"
 
 namespace hios {
 
@@ -45,5 +46,8 @@ class SeededSource final : public TensorSource {
  private:
   std::uint64_t seed_;
 };
+
+/// Returns the weights and the bias of a layer, as many as parameter_counts() says.
+ModelWeights::Values values_of(TensorSource& source, const Model& model, const Layer& layer);
 
 }  // namespace hios

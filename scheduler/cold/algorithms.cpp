@@ -110,8 +110,10 @@ class Starts {
   std::optional<InputError> refusal_;
 };
 
-std::vector<Schedule> starts_of(const Problem& problem, const Context& context,
-                                std::span<const Algorithm> all) {
+}  // namespace
+
+std::vector<Schedule> start_schedules(const Problem& problem, const Context& context,
+                                      std::span<const Algorithm> all) {
   Starts starts(problem, context);
   for (const Algorithm& algorithm : all) {
     if (algorithm.improves || algorithm.exact) continue;
@@ -130,8 +132,6 @@ std::vector<Schedule> starts_of(const Problem& problem, const Context& context,
   return starts.take();
 }
 
-}  // namespace
-
 ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context,
                         std::span<const Algorithm> all) {
   require_placeable(problem.graph(), problem.costs(), "best");
@@ -141,7 +141,7 @@ ScheduleResult run_best(const Problem& problem, const Options& options, const Co
   limits.threads = static_cast<std::size_t>(options.integer("threads"));
   const double bound_ms = context.bound ? context.bound->ms : 0;
   SearchResult found =
-      search(problem.costs(), starts_of(problem, context, all), limits, bound_ms, context);
+      search(problem.costs(), start_schedules(problem, context, all), limits, bound_ms, context);
   const Outcome unproven = found.timed_out ? Outcome::kTimeLimit : Outcome::kFeasible;
   return complete(std::move(found.schedule), found.optimal ? Outcome::kOptimal : unproven, problem,
                   options, context);

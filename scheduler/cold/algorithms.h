@@ -12,6 +12,11 @@ std::vector<Algorithm> cold_start_algorithms();
 
 namespace cold {
 
+/// Returns the cold starts from which run_best() starts, in the order of `all`. Throws the first
+/// refusal where there is none.
+std::vector<Schedule> start_schedules(const Problem& problem, const Context& context,
+                                      std::span<const Algorithm> all);
+
 /// Runs search() (search/search.h) by the options `iterations`, `islands` and `threads`. It starts
 /// from the cold starts that the others among `all` make with their default options in half of the
 /// time: not from those that are exact, which may take all of it, or improve schedules. Also from

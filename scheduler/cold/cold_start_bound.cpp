@@ -16,8 +16,6 @@
 // store_cut.cpp. Tests: tests/scheduler/cold/bounds_test.cpp.
 
 namespace hios::scheduler {
-namespace {
-
 void check_in_place(const Graph& graph, const CostModel& costs) {
   for (std::size_t v = 0; v < graph.size(); ++v) {
     for (std::size_t d = 0; d < costs.platform().size(); ++d) {
@@ -33,7 +31,6 @@ void check_in_place(const Graph& graph, const CostModel& costs) {
   }
 }
 
-/// Returns the devices on which some operator can be placed.
 std::vector<DeviceId> used_devices(const Graph& graph, const AllowedDevices& allowed) {
   std::vector<DeviceId> devices;
   for (std::size_t v = 0; v < graph.size(); ++v) {
@@ -44,6 +41,8 @@ std::vector<DeviceId> used_devices(const Graph& graph, const AllowedDevices& all
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
 }
+
+namespace {
 
 /// Returns the flow shop's bound of the operators that each device alone can run.
 double confined_shop_ms(const Graph& graph, const CostModel& costs, const AllowedDevices& allowed,

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import unittest
+import unittest.mock
 
 import cold_calls
 import cold_emulated
 import cold_remaining
+import cold_shared
 import cold_tables
 import decoders
 from cold_parts import PARTS, SEARCH, SIZES
@@ -188,6 +190,46 @@ class RemainingTest(unittest.TestCase):
         self.assertEqual((half["lanes"], half["in_place"]), ([lanes[0][:1]], {"b": "dram"}))
         self.assertEqual(half["resident"], [{"of": "c", "on": "gpu1"}, {"of": "c", "on": "gpu2"}])
         self.assertEqual(cold_remaining.remain(schedule, "abc", 100)["weights"]["lanes"], [])
+
+
+class SharedTest(FolderTest):
+    def test_a_sibling_shares_the_labels_of_all_but_its_last_layers(self):
+        names = [cold_shared.labelled(name, 1, 32, SERVERS["v100"].kinds) for name, _ in cold_shared.SIBLINGS]
+        base, tuned, other = ({op["parameters"]: op["parameter_bytes"] for op in graph["operators"] if op.get("parameters")}
+                       for graph in names)
+        self.assertNotEqual(names[0]["name"], names[1]["name"])
+        self.assertEqual(sum(base.values()), parameters(names[0]))
+        common = sum(size for label, size in base.items() if label in tuned)
+        self.assertTrue(0.7 < common / sum(base.values()) < 0.85)
+        self.assertEqual(set(tuned) & set(other), set(tuned) & set(base))
+        self.assertIn("GPT2-xl tokens", tuned)
+        apart = cold_shared.labelled("GPT2-xl tuned 1", 1, 32, SERVERS["v100"].kinds, apart=True)
+        self.assertFalse({op.get("parameters") for op in apart["operators"]} & set(base))
+
+    def test_labels_of_different_models_differ(self):
+        labels = [{op.get("parameters") for op in cold_shared.labelled(name, 1, 32, SERVERS["v100"].kinds)["operators"]} - {None}
+                  for name, _ in cold_shared.SETS["three decoders"]]
+        self.assertFalse(labels[0] & labels[1] or labels[0] & labels[2] or labels[1] & labels[2])
+
+    def test_the_program_plans_what_is_kept(self):
+        found = cold_shared.Shared("siblings", 1, 32, "v100")
+        with unittest.mock.patch.object(cold_shared, "OPTIONS", ("exchanges=1", "iterations=1", "islands=1", "threads=1")), \
+                unittest.mock.patch.object(cold_shared, "SETS", {"siblings": (("GPT2-large", 1), ("GPT2-large tuned", 3))}), \
+                unittest.mock.patch.object(cold_shared, "LIMIT_S", 1):
+            rows = {row["algorithm"]: row for row in found.answers(Programs(os.environ["HIOS_BIN_DIR"]))}
+        planned, nothing = float(rows["planned"]["expected_ms"]), float(rows["nothing"]["expected_ms"])
+        self.assertLess(planned, 0.8 * nothing)
+        self.assertLessEqual(float(rows["planned"]["bound_ms"]), planned)
+        self.assertLessEqual(float(rows["planned"]["kept_gb"]), 4 * cold_shared.KEEP_GB)
+
+    def test_the_planned_keeping_is_the_best_of_those_compared(self):
+        rows = list(cold_calls.store_of(RESULTS / "study", "shared").rows.values())
+        self.assertEqual(len(rows), 4 * len(PARTS["shared"](SIZES["full"], 8)))
+        for row in rows:
+            planned = next(each for each in rows if each["algorithm"] == "planned"
+                           and all(each[name] == row[name] for name in ("model", "batch", "sequence", "server")))
+            self.assertLessEqual(float(planned["expected_ms"]), float(row["expected_ms"]))
+            self.assertLessEqual(float(row["bound_ms"]), float(row["expected_ms"]))
 
 
 class TablesTest(FolderTest):

@@ -67,10 +67,10 @@ TEST(Schemas, ThereIsOneForEveryFormat) {
     EXPECT_EQ(read_json(entry.path())["properties"]["format"]["const"], format);
     formats.insert(format);
   }
-  EXPECT_EQ(formats,
-            (std::set<std::string>{"hios-check", "hios-comparison", "hios-flight", "hios-fusion",
-                                   "hios-graph", "hios-model", "hios-platform", "hios-profile",
-                                   "hios-report", "hios-schedule", "hios-summary"}));
+  EXPECT_EQ(formats, (std::set<std::string>{"hios-check", "hios-comparison", "hios-flight",
+                                            "hios-fusion", "hios-graph", "hios-keeping",
+                                            "hios-model", "hios-platform", "hios-profile",
+                                            "hios-report", "hios-schedule", "hios-summary"}));
 }
 
 TEST(Schemas, GraphsMeetTheirs) {

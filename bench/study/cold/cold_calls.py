@@ -16,7 +16,9 @@ VALUES = ("devices", "limit_s", "latency_ms", "bound_ms", "seconds", "devices_us
           "over_load_then_run", "over_pipelined", "over_interleaved")
 EMULATED = "emulated"  # the part that runs plans
 EMULATED_VALUES = ("devices", "time_scale", "predicted_ms", "emulated_ms", "error_percent")
-WITHOUT_SPEEDUPS = ("remaining", EMULATED)
+SHARED = "shared"  # the part of several models
+SHARED_VALUES = ("devices", "expected_ms", "bound_ms", "kept_gb", "latencies_ms", "seconds")
+WITHOUT_SPEEDUPS = ("remaining", EMULATED, SHARED)
 FAR_S = 600  # a limit that no call without one reaches
 INTERLEAVED = "split=interleaved"
 BASES = {"over_load_then_run": ("load-then-run", ""), "over_pipelined": ("pipelined", ""),
@@ -25,7 +27,7 @@ MODELS = {model.name: model for model in decoders.MODELS}
 
 
 def store_of(folder, part):
-    return Store(folder / f"cold-{part}.csv", KEY, EMULATED_VALUES if part == EMULATED else VALUES)
+    return Store(folder / f"cold-{part}.csv", KEY, {EMULATED: EMULATED_VALUES, SHARED: SHARED_VALUES}.get(part, VALUES))
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def with_speedups(rows, bases):
 
 def run(programs, folder, part, calls, deadline):
     """Makes the missing calls; returns True when none is missing. Part `starts` comes first: it has the bases. Those of
-    `remaining` would be others, and `emulated` judges predictions: their rows have no speed-ups."""
+    `remaining` would be others, `emulated` judges predictions, and `shared` is of several models: their rows have no speed-ups."""
     store = store_of(folder, part)
     bases = store if part == "starts" else store_of(folder, "starts")
     for count, call in enumerate(calls, 1):

@@ -4,6 +4,7 @@ from cold_calls import INTERLEAVED, Call, Problem
 from cold_emulated import Emulated
 from cold_remaining import Again
 from cold_servers import SERVERS
+from cold_shared import SETS, Shared
 from decoders import MODELS, SHAPES
 
 SMALL = {"models": ("GPT2-large", "OpenLLaMA-3B"), "shapes": ((1, 32), (1, 1024)), "servers": ("v100", "a6000")}
@@ -21,6 +22,7 @@ UNAWARE = "heft"
 ABLATIONS = ("own_bus=true", "mean_speeds=true")  # Fig. 13
 SEARCHES = ("ndom=1", "ndom=2", "ndom=4", "submodel_seconds=1")  # Fig. 12
 SEARCHES_S = 20
+SHARED_SHAPES = ((1, 32), (1, 1024))
 # Fig. 11: the problems, each on one, two and four GPUs, and the plans that run there.
 EMULATED = (("GPT2-large", 1, 32), ("OpenLLaMA-3B", 1, 1024))
 EMULATED_GPUS = {("gpu1",): (("load-then-run", ()), ("pipelined", ())),
@@ -77,4 +79,12 @@ def emulated(size, seconds):
             for algorithm, options in plans]
 
 
-PARTS = {"starts": starts, "ablations": ablations, "searches": searches, "selections": selections, "remaining": remaining, "emulated": emulated}
+def shared(size, _seconds):
+    """Several models on one server; in the small size the first of them, at one shape."""
+    full = size["shapes"] == SHAPES
+    calls = [Shared(models, batch, sequence, "v100") for models in SETS for batch, sequence in SHARED_SHAPES]
+    return calls if full else calls[:1]
+
+
+PARTS = {"starts": starts, "ablations": ablations, "searches": searches, "selections": selections, "remaining": remaining,
+         "emulated": emulated, "shared": shared}

@@ -3,9 +3,11 @@
 import statistics
 
 from cold_calls import INTERLEAVED, KEY, store_of
-from cold_parts import ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SEARCHES, SELECTIONS, SMALL, UNAWARE
+from cold_parts import (ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SEARCHES, SELECTIONS, SHARED_SHAPES, SMALL,
+                        UNAWARE)
 from cold_remaining import SHARES
 from cold_servers import SERVERS
+from cold_shared import KINDS, SETS
 from decoders import MODELS, SHAPES
 
 FILE = "cold-tables.md"
@@ -191,6 +193,23 @@ def emulated(answers):
     return markdown(["GPUs", "plan", *heads], lines)
 
 
+def shared(folder):
+    """Expected times of several models by what the GPUs keep, the bound of every keeping, and the gap of the planned one."""
+    lines = []
+    rows = store_of(folder, "shared").rows.values()
+    for models in SETS:
+        for batch, sequence in SHARED_SHAPES:
+            found = {row["algorithm"]: row for row in rows
+                     if (row["model"], row["batch"], row["sequence"]) == (models, str(batch), str(sequence))}
+            times = [f"{float(found[kept]['expected_ms']):.1f}" if kept in found else "" for kept in KINDS]
+            planned = found.get("planned")
+            bound = [float(planned["bound_ms"])] if planned and planned["bound_ms"] else []
+            gap = [100 * (float(planned["expected_ms"]) / bound[0] - 1)] if bound else []
+            lines.append([models if (batch, sequence) == SHARED_SHAPES[0] else "", f"({batch}, {sequence})", *times,
+                          cell(bound, 1), cell(gap, 1)])
+    return markdown(["models", "input", *(f"{kind}, ms" for kind in KINDS.values()), "bound", "gap, %"], lines)
+
+
 def tables(folder):
     """The tables by title."""
     starts = Answers(folder, "starts")
@@ -200,7 +219,8 @@ def tables(folder):
             "Submodels and seconds (Fig. 12)": searches(Answers(folder, "searches")),
             "Pairs of GPUs (Fig. 4)": selections(Answers(folder, "selections")),
             "Remaining parameters (Fig. 14)": remaining(Answers(folder, "remaining")),
-            "Predictions, emulated (Fig. 11)": emulated(Answers(folder, "emulated"))}
+            "Predictions, emulated (Fig. 11)": emulated(Answers(folder, "emulated")),
+            "Several models on a server": shared(folder)}
 
 
 def page(folder):

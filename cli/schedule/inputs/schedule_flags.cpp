@@ -5,8 +5,10 @@
 
 #include "cli/flags/model_flags.h"
 #include "cli/process/version.h"
+#include "cli/schedule/inputs/parameter_labels.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
 #include "cli/schedule/period_table.h"
+#include "cli/schedule/shared/server_inputs.h"
 
 namespace hios::cli {
 namespace {
@@ -75,7 +77,9 @@ Flags schedule_program_flags() {
   flags.add(model_flags())
       .add(inputs_flags())
       .add(input_flags())
+      .add(label_flags())
       .add(schedule_flags())
+      .add(server_flags())
       .add(bound_flags())
       .add(common_flags())
       .add_values("model", model_names())

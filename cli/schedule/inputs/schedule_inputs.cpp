@@ -9,6 +9,7 @@
 #include "cli/process/commands.h"
 #include "cli/process/version.h"
 #include "cli/remedies.h"
+#include "cli/schedule/inputs/parameter_labels.h"
 #include "engine/host/machine.h"
 #include "hios/base/error.h"
 #include "hios/base/nearest_name.h"
@@ -132,6 +133,9 @@ void require_one_source(const Flags& flags) {
   if (flags.given("merge") && !flags.given("model")) {
     throw InputError("--merge joins convolutions of a --model; a graph has operators already");
   }
+  if (flags.given("label-parameters") && (!flags.given("model") || flags.given("inputs"))) {
+    throw InputError("--label-parameters labels those of a --model without --inputs");
+  }
   if (flags.given("export-model") && flags.optional_text("merge").value_or("none") != "none") {
     throw InputError("--export-model writes the model without merging: leave --merge out");
   }
@@ -184,7 +188,7 @@ void ScheduleInputs::make_random(const RandomDag& parameters, const Work& work) 
 void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const Work& work) {
   if (flags.given("model")) {
     make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
-    network_ = make_network_({});
+    network_ = with_parameter_labels(make_network_({}), flags, common);
     own_profile_ = profile_name(flags);
     model_words_ = [flags, this](const Graph& graph) {
       return model_words(flags, network_->model, graph, read_divided_inputs(flags));

@@ -9,36 +9,43 @@
 
 namespace hios::scheduler {
 
+double after_operator_ms(const Graph& graph, OpId op, const std::vector<double>& to_end) {
+  double after = 0;
+  for (const EdgeId e : graph.out_edges(op)) {
+    after = std::max(after, to_end[graph.edge(e).to.index()]);
+  }
+  return after;
+}
+
 std::vector<double> times_to_end(const Graph& graph, const BoundGraph& whole) {
   std::vector<double> ms(graph.size(), 0);
   for (std::size_t number = whole.size(); number-- > 0;) {
-    double after = 0;
-    for (const EdgeId e : graph.out_edges(whole.ops[number])) {
-      after = std::max(after, ms[graph.edge(e).to.index()]);
-    }
-    ms[whole.ops[number].index()] = whole.path_ms[number] + after;
+    const OpId op = whole.ops[number];
+    ms[op.index()] = whole.path_ms[number] + after_operator_ms(graph, op, ms);
   }
   return ms;
 }
 
-double loads_ms(const Graph& graph, const BoundGraph& whole, const MovedSets& moved) {
-  const std::vector<double> to_end = times_to_end(graph, whole);
-  double bytes = 0, least_rest_ms = std::numeric_limits<double>::infinity();
+double least_rest_ms(const Graph& graph, const MovedSets& moved,
+                     const std::vector<double>& to_end) {
+  double least_ms = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < moved.sets().sets().size(); ++s) {
     if (!moved.moves(s)) continue;
-    bytes += moved.least_bytes(s);
     for (const OpId op : moved.sets().sets()[s].operators) {
-      double rest_ms = to_end[op.index()];
-      if (moved.in_place(s)) {
-        rest_ms = 0;
-        for (const EdgeId e : graph.out_edges(op)) {
-          rest_ms = std::max(rest_ms, to_end[graph.edge(e).to.index()]);
-        }
-      }
-      least_rest_ms = std::min(least_rest_ms, rest_ms);
+      least_ms = std::min(
+          least_ms, moved.in_place(s) ? after_operator_ms(graph, op, to_end) : to_end[op.index()]);
     }
   }
-  return bytes > 0 ? moved.moved_ms(bytes) + least_rest_ms : 0;
+  return least_ms;
+}
+
+double loads_ms(const Graph& graph, const BoundGraph& whole, const MovedSets& moved) {
+  double bytes = 0;
+  for (std::size_t s = 0; s < moved.sets().sets().size(); ++s) {
+    if (moved.moves(s)) bytes += moved.least_bytes(s);
+  }
+  if (!(bytes > 0)) return 0;
+  return moved.moved_ms(bytes) + least_rest_ms(graph, moved, times_to_end(graph, whole));
 }
 
 }  // namespace hios::scheduler

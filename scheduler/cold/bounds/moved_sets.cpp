@@ -17,11 +17,6 @@
 namespace hios::scheduler {
 namespace {
 
-/// Returns the time without what may be due to so many roundings of simulated times.
-double without_roundings(double ms, std::size_t roundings) {
-  return std::max(0.0, ms - static_cast<double>(roundings) * (same_time_ms(ms) - ms));
-}
-
 bool reads_in_place(const Operator& op, const Platform& platform) {
   return std::ranges::any_of(platform.devices(), [&](const Device& device) {
     return in_place_ms(op, device).has_value();
@@ -29,6 +24,10 @@ bool reads_in_place(const Operator& op, const Platform& platform) {
 }
 
 }  // namespace
+
+double without_roundings(double ms, std::size_t roundings) {
+  return std::max(0.0, ms - static_cast<double>(roundings) * (same_time_ms(ms) - ms));
+}
 
 MovedSets::MovedSets(const Graph& graph, const CostModel& costs, std::span<const Resident> resident,
                      std::span<const DeviceId> into)

@@ -10,6 +10,9 @@
 
 namespace hios::scheduler {
 
+/// Returns the time without what may be due to so many roundings of simulated times.
+double without_roundings(double ms, std::size_t roundings);
+
 /// The sets of parameters that every cold start must move into some devices, and the least time
 /// that their bytes take (proof in moved_sets.cpp). Resident ones need not move.
 class MovedSets {

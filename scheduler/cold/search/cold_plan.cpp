@@ -18,8 +18,20 @@
 
 namespace hios::scheduler::cold {
 
-PlanProblem::PlanProblem(const CostModel& costs)
-    : graph_(&costs.graph()), costs_(&costs), sets_(*graph_), unit_of_(graph_->size()) {
+PlanProblem::PlanProblem(const CostModel& costs, Held held)
+    : graph_(&costs.graph()),
+      costs_(&costs),
+      sets_(*graph_),
+      resident_(std::move(held.resident)),
+      holds_(costs.platform().size() * sets_.sets().size(), false),
+      held_bytes_(std::move(held.other_bytes)),
+      unit_of_(graph_->size()) {
+  held_bytes_.resize(devices(), 0);
+  for (const Resident& each : resident_) {
+    const std::size_t set = *sets_.of(each.of), d = each.on.index();
+    holds_[d * sets_.sets().size() + set] = true;
+    held_bytes_[d] = saturating_sum(held_bytes_[d], sets_.sets()[set].size_bytes);
+  }
   Bytes bytes = 0;
   for (const ParameterSets::Set& set : sets_.sets()) bytes = saturating_sum(bytes, set.size_bytes);
   for (std::size_t d = 0; d < devices(); ++d) {
@@ -29,7 +41,9 @@ PlanProblem::PlanProblem(const CostModel& costs)
   for (std::size_t to = 0; to < devices(); ++to) {
     relays_.emplace_back();
     for (std::size_t from = 0; from < devices(); ++from) {
-      const bool other = from != to && stores_[from];
+      const bool holds_some =
+          std::ranges::find(resident_, DeviceId(from), &Resident::on) != resident_.end();
+      const bool other = from != to && (stores_[from] || holds_some);
       if (other && platform().topology()->find(DeviceId(from), DeviceId(to))) {
         relays_.back().push_back(DeviceId(from));
       }
@@ -64,13 +78,17 @@ class PlanWriter {
       : problem_(problem),
         plan_(plan),
         sets_(problem.sets().sets().size()),
-        needed_(problem.devices() * sets_, false),
-        used_bytes_(problem.devices(), 0) {}
+        needed_(problem.devices() * sets_, false) {
+    for (std::size_t d = 0; d < problem.devices(); ++d) {
+      used_bytes_.push_back(problem.held_bytes(DeviceId(d)));
+    }
+  }
 
   std::optional<Schedule> schedule() {
     Schedule schedule;
     schedule.devices.resize(problem_.devices());
     Weights weights;
+    weights.resident = problem_.resident();
     for (std::size_t at = 0; at < plan_.stages.size(); ++at) {
       const PlacedStage& placed = plan_.stages[at];
       schedule.devices[placed.device.index()].push_back(placed.stage);
@@ -100,7 +118,7 @@ class PlanWriter {
       for (const OpId op : group) {
         use_bytes(device, problem_.graph().op(op).memory_bytes);
         const auto set = problem_.sets().of(op);
-        if (!set) continue;
+        if (!set || problem_.holds(device, *set)) continue;
         if (alone && plan_.in_place[op.index()] && problem_.can_read_in_place(op, device)) {
           weights.in_place.push_back({op, *problem_.store(device)});
           continue;
@@ -115,7 +133,9 @@ class PlanWriter {
 
   std::optional<DeviceId> relay_of(const Use& use) const {
     const auto relay = plan_.relay[slot(use.to, use.set)];
-    if (!relay || plan_.relay[slot(*relay, use.set)]) return std::nullopt;
+    if (!relay) return std::nullopt;
+    const bool held = problem_.holds(*relay, use.set);
+    if (!held && plan_.relay[slot(*relay, use.set)]) return std::nullopt;
     const auto& able = problem_.relays(use.to);
     return std::ranges::find(able, *relay) == able.end() ? std::nullopt : relay;
   }
@@ -129,7 +149,8 @@ class PlanWriter {
         if (!load_from_store(use.of, use.set, use.to)) return false;
         continue;
       }
-      if (!load_from_store(use.of, use.set, *relay)) return false;
+      const bool held = problem_.holds(*relay, use.set);
+      if (!held && !load_from_store(use.of, use.set, *relay)) return false;
       add(use.of, use.set, *relay, use.to);
     }
     for (auto& [ends, lanes] : lanes_) {

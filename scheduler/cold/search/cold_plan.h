@@ -11,11 +11,17 @@
 
 namespace hios::scheduler::cold {
 
+/// The parameters that devices hold before a cold start.
+struct Held {
+  std::vector<Resident> resident = {};  ///< those of the graph, each once on a device
+  std::vector<Bytes> other_bytes = {};  ///< by device: others' bytes there; empty: none
+};
+
 /// The data of a search that do not change. Refers to the costs, which outlive it. Any thread may
 /// read it.
 class PlanProblem {
  public:
-  explicit PlanProblem(const CostModel& costs);
+  explicit PlanProblem(const CostModel& costs, Held held = {});
 
   const Graph& graph() const { return *graph_; }
   const CostModel& costs() const { return *costs_; }
@@ -28,6 +34,13 @@ class PlanProblem {
   DeviceId sharing(DeviceId device) const { return DeviceId(sharing_[device.index()]); }
   /// Returns true if the operator can read its parameters in place there.
   bool can_read_in_place(OpId op, DeviceId device) const;
+  /// Returns true if the device holds the set before the cold start.
+  bool holds(DeviceId device, std::size_t set) const {
+    return holds_[device.index() * sets_.sets().size() + set];
+  }
+  /// Returns the bytes of all parameters that the device holds then.
+  Bytes held_bytes(DeviceId device) const { return held_bytes_[device.index()]; }
+  const std::vector<Resident>& resident() const { return resident_; }
   /// Returns the devices that can pass parameters on to a device.
   const std::vector<DeviceId>& relays(DeviceId device) const { return relays_[device.index()]; }
   /// Returns the operators that must share a device with this one, itself among them.
@@ -39,6 +52,9 @@ class PlanProblem {
   const Graph* graph_;
   const CostModel* costs_;
   ParameterSets sets_;
+  std::vector<Resident> resident_;
+  std::vector<bool> holds_;                     // device × set
+  std::vector<Bytes> held_bytes_;               // by device
   std::vector<std::optional<StoreId>> stores_;  // by device
   std::vector<std::size_t> sharing_;            // by device
   std::vector<std::vector<DeviceId>> relays_;   // by device
@@ -59,8 +75,8 @@ struct ColdPlan {
   std::vector<PlacedStage> stages;
   /// By operator: reads in place if it is alone in its stage and can.
   std::vector<bool> in_place;
-  /// By device and set: the device that passes the set on. It takes its own from a store, or else
-  /// the receiver does.
+  /// By device and set: the device that passes the set on. It holds the set, or takes it from a
+  /// store; or else the receiver does.
   std::vector<std::optional<DeviceId>> relay;
   /// By device and set: so many stages later than in the order of use; loads go in this order.
   std::vector<std::int32_t> shift;

@@ -94,8 +94,8 @@ class Annealer {
 class Search {
  public:
   Search(const CostModel& costs, const SearchOptions& options, double bound_ms,
-         const Context& context)
-      : problem_(costs),
+         const Context& context, const Held& held)
+      : problem_(costs, held),
         options_(options),
         good_enough_ms_(bound_ms * (1 + kRoundingOfSums)),
         bound_ms_(bound_ms),
@@ -211,8 +211,9 @@ class Search {
 }  // namespace
 
 SearchResult search(const CostModel& costs, const std::vector<Schedule>& starts,
-                    const SearchOptions& options, double bound_ms, const Context& context) {
-  return Search(costs, options, bound_ms, context).run(starts);
+                    const SearchOptions& options, double bound_ms, const Context& context,
+                    const Held& held) {
+  return Search(costs, options, bound_ms, context, held).run(starts);
 }
 
 }  // namespace hios::scheduler::cold

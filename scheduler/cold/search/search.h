@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/cold/search/cold_plan.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::scheduler::cold {
@@ -27,8 +28,9 @@ struct SearchResult {
 ///
 /// The result depends on the arguments, `context.seed` and `iterations` alone, not on the number of
 /// threads. If the deadline ends the search, it also depends on when. REQUIRES: a topology; starts,
-/// all valid.
+/// all valid with what devices hold before.
 SearchResult search(const CostModel& costs, const std::vector<Schedule>& starts,
-                    const SearchOptions& options, double bound_ms, const Context& context);
+                    const SearchOptions& options, double bound_ms, const Context& context,
+                    const Held& held = {});
 
 }  // namespace hios::scheduler::cold

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,9 +24,10 @@ struct Way {
 
 class ColdBruteForce {
  public:
-  ColdBruteForce(const Graph& graph, const CostModel& costs)
+  ColdBruteForce(const Graph& graph, const CostModel& costs, std::span<const Resident> resident)
       : graph_(graph),
         costs_(costs),
+        resident_(resident),
         topology_(*costs.platform().topology()),
         sets_(graph),
         device_(graph.size(), DeviceId(0)) {}
@@ -67,8 +69,8 @@ class ColdBruteForce {
   void choose_ways(const Schedule& schedule, std::size_t v) {
     if (v == graph_.size()) return order_loads(schedule);
     const OpId op(v);
-    if (!sets_.of(op)) return choose_ways(schedule, v + 1);
     const DeviceId to = device_[v];
+    if (!sets_.of(op) || holds(to, op)) return choose_ways(schedule, v + 1);
     const auto choose = [&](const Way& way) {
       ways_[op] = way;
       choose_ways(schedule, v + 1);
@@ -81,14 +83,22 @@ class ColdBruteForce {
       }
       for (std::size_t d = 0; d < costs_.platform().size(); ++d) {
         const DeviceId peer(d);
-        if (peer == to || !topology_.find(StoreId(s), peer) || !topology_.find(peer, to)) continue;
+        if (peer == to || !topology_.find(peer, to)) continue;
+        if (!holds(peer, op) && !topology_.find(StoreId(s), peer)) continue;
         choose({StoreId(s), false, peer});
       }
     }
   }
 
+  bool holds(DeviceId device, OpId op) const {
+    return std::ranges::any_of(resident_, [&](const Resident& each) {
+      return each.on == device && sets_.of(each.of) == sets_.of(op);
+    });
+  }
+
   void order_loads(Schedule schedule) {
     schedule.weights.emplace();
+    schedule.weights->resident = {resident_.begin(), resident_.end()};
     std::vector<OpId> readers;
     for (const auto& [op, way] : ways_) {
       if (way.in_place) {
@@ -123,7 +133,7 @@ class ColdBruteForce {
     };
     for (const OpId op : readers) {
       const Way& way = ways_.at(op);
-      if (way.through) load(op, way.store, *way.through);
+      if (way.through && !holds(*way.through, op)) load(op, way.store, *way.through);
       load(op, way.through ? Holder(*way.through) : Holder(way.store), device_[op.index()]);
     }
     return loads;
@@ -135,6 +145,7 @@ class ColdBruteForce {
 
   const Graph& graph_;
   const CostModel& costs_;
+  const std::span<const Resident> resident_;
   const Topology& topology_;
   const ParameterSets sets_;
   std::vector<DeviceId> device_;  // by operator
@@ -144,8 +155,9 @@ class ColdBruteForce {
 
 }  // namespace
 
-double cold_optimum_ms(const Graph& graph, const CostModel& costs) {
-  return ColdBruteForce(graph, costs).least_ms();
+double cold_optimum_ms(const Graph& graph, const CostModel& costs,
+                       std::span<const Resident> resident) {
+  return ColdBruteForce(graph, costs, resident).least_ms();
 }
 
 }  // namespace hios::test
