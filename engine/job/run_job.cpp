@@ -56,6 +56,7 @@ void check_supported(const CoarseGraph& coarse, const Model& model, const Backen
                          " backend runs no cold starts: it has all parameters before a run",
                      need::OtherBackend{});
   }
+  for (const OpId op : plan.in_place) require_reads_in_place(backend, coarse.graph.op(op).name);
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     require_support(backend, operation_of(coarse, model, slot.op));
@@ -150,6 +151,11 @@ void RunJob::State::open_packed() {
     });
   });
   if (!reads) return;
+  if (mine.backend->accelerator()) {
+    throw InputError(inputs.schedule_name + ": $.weights: it loads from a disk, and the " +
+                     std::string(mine.backend->name()) +
+                     " backend loads from memory alone; plan its loads from a store in memory");
+  }
   if (options.packed_weights.empty()) {
     throw InputError(inputs.schedule_name +
                          ": $.weights: it loads from a disk, and no file of "
