@@ -27,7 +27,8 @@ class DeviceMemoryError : public DeviceError {
 /// In-order queues of a device. Work on a queue starts when all earlier work on the same queue has
 /// ended; between queues only events order work. Stages fork from kWork and join to it; kOut
 /// carries data that leave the device. Data from other ranks arrive on one queue for each rank
-/// (Accelerator::in_queue), so that no copy waits for the late tensor of another rank.
+/// (Accelerator::in_queue), so that no copy waits for the late tensor of another rank; parameters
+/// of a cold start on one for each lane (Accelerator::load_queue).
 enum class Queue : std::size_t { kWork, kOut, kFirstIn };
 
 /// A point in a queue, recorded again in every iteration.
@@ -49,8 +50,8 @@ class DeviceMemory {
 };
 
 /// One device as this rank uses it, by the main thread only. No call waits for the device unless
-/// its comment says so; record, wait, copy and done allocate nothing. All throw RunError with the
-/// device's own message, and DeviceError if queued work failed.
+/// its comment says so; record, wait, copy, fill and done allocate nothing. All throw RunError with
+/// the device's own message, and DeviceError if queued work failed.
 class Accelerator {
  public:
   virtual ~Accelerator() = default;
@@ -65,6 +66,8 @@ class Accelerator {
 
   /// Returns the queue for copies of data from `peer`; created at the first call, during set-up.
   virtual Queue in_queue(Rank peer) = 0;
+  /// Returns the queue for a lane's loads of parameters; likewise.
+  virtual Queue load_queue(std::size_t lane) = 0;
 
   /// Makes an event; a `shared` one may be exported to another process.
   virtual std::unique_ptr<DeviceEvent> make_event(bool shared) = 0;
@@ -74,6 +77,8 @@ class Accelerator {
   virtual void wait(DeviceEvent& event, Queue queue) = 0;
   /// Queues a copy between any two of: this device's memory, mapped memory, pinned memory.
   virtual void copy(std::byte* to, const std::byte* from, Bytes size_bytes, Queue queue) = 0;
+  /// Queues the writing of one value to every byte of this device's memory.
+  virtual void fill(std::byte* to, std::byte value, Bytes size_bytes, Queue queue) = 0;
 
   /// Return a text without line breaks by which another process on the same host can map `address`
   /// or wait for the event. Throw RunError if the device cannot share.

@@ -17,6 +17,8 @@ class Recorder;
 /// threads.
 namespace hios::mpi {
 
+enum class Queue : std::size_t;  // mpi/accelerator.h
+
 /// One tensor between two ranks, the same buffer in every iteration. The buffer is the caller's and
 /// outlives the channel. Pairs match by (sender, receiver, tag).
 struct Message {
@@ -28,6 +30,11 @@ struct Message {
   /// messages. A sender that waits for that end cannot run ahead of its receiver, so the receiver's
   /// memory use stays bounded.
   bool synchronous = false;
+  /// The queue that the message is in order with, where the buffer is a device's; kWork unless
+  /// given. REQUIRES: the work queue never waits for what is queued there later.
+  Queue queue = {};
+  /// The buffer is host memory, also on a rank with a device; the same at both ends.
+  bool on_host = false;
 };
 
 /// The persistent requests of one plan. Used by one thread, the one that made the transport.

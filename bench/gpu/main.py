@@ -1,4 +1,4 @@
-"""One GPU, three parts: tests, latency compared with PyTorch, transfers compared with raw copies. See docs/gpu.md."""
+"""One GPU, four parts: tests, latency compared with PyTorch, transfers compared with raw copies, cold starts. See docs/gpu.md."""
 
 import argparse
 import datetime
@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import cold_part
 import goals
 import latency_part
 import installations
@@ -25,7 +26,7 @@ from refusal import Refusal
 from steps import Deadline, Steps
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("tests", "latency", "transfer")
+PARTS = ("tests", "latency", "transfer", "cold")
 PART_SECONDS = 540
 MATHS = ("fp32", "tf32", "fp16")
 PROBE_LIMIT_S = 60
@@ -53,7 +54,7 @@ def arguments(argv=None):
     parser.add_argument("--sizes", type=words(targets.SIZE_WORDS), default=list(targets.SIZE_WORDS),
                         metavar="WORD[,WORD]", help=f"sizes of the latency part, in this order: {', '.join(targets.SIZE_WORDS)}")
     parser.add_argument("--math", type=words(MATHS), default=["fp32"], metavar="NAME[,NAME]",
-                        help="arithmetic of the latency part: fp32 (the main table), tf32, fp16")
+                        help="arithmetic of the latency and the cold part: fp32 (the main table), tf32, fp16")
     parser.add_argument("--quick", action="store_true", help="default sizes, fewer iterations, no torch.compile")
     parser.add_argument("--no-compile", action="store_true", help="without torch.compile")
     parser.add_argument("--part-seconds", type=float, default=PART_SECONDS, metavar="S",
@@ -158,6 +159,11 @@ class Bench:
         save = self.saver(self.results.put_transfer)
         transfer_part.Transfers(self.installation, self.target, steps, self.folder("transfer"), self.has_torch, save).run()
 
+    def cold(self, steps):
+        save = self.saver(self.results.put_cold)
+        cold = cold_part.Cold(self.installation, self.target, steps, self.folder("cold"), save)
+        cold.run(self.args.networks, self.args.math)
+
     def folder(self, name):
         folder = self.scratch / name
         folder.mkdir(exist_ok=True)
@@ -176,9 +182,10 @@ def all_well(document, names):
     """True if all tests of these parts passed and every row and path has numbers."""
     parts = {name: document["parts"][name] for name in names if name in document["parts"]}
     tests = [entry for kind in ("programs", "networks", "checkers") for entry in parts.get("tests", {}).get(kind, [])]
-    rows = parts.get("latency", {}).get("rows", [])
+    cold = parts.get("cold", {}).get("rows", [])
+    rows = parts.get("latency", {}).get("rows", []) + cold
     return (all(entry["well"] for entry in tests) and not any("failed" in row for row in rows)
-            and not parts.get("transfer", {}).get("failed"))
+            and all(row.get("verified") for row in cold) and not parts.get("transfer", {}).get("failed"))
 
 
 def prepared(args):

@@ -14,7 +14,8 @@ SHOWN_BYTES = tuple(1 << power for power in (10, 14, 18, 20, 22, 24, 26, 28))
 
 def page(document):
     sections = [head(document), goal_table(document), latency_section(document["parts"].get("latency")),
-                transfer_section(document["parts"].get("transfer")), tests_section(document["parts"].get("tests"))]
+                transfer_section(document["parts"].get("transfer")), cold_section(document["parts"].get("cold")),
+                tests_section(document["parts"].get("tests"))]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -115,6 +116,27 @@ def one_line(text):
 
 def gigabytes(size, ms):
     return f"{size / ms / 1e6:.1f}" if ms else "-"
+
+
+def cold_section(part):
+    if not part or not part.get("rows"):
+        return ""
+    lines = []
+    for row in part["rows"]:
+        name = [f"{row['network']} {row['size']} {row['math']}, {row['row']}"]
+        if "latency_ms" not in row:
+            lines.append([*name, *[""] * 9, f"failed: {one_line(row['failed'])}"])
+            continue
+        ms = row["latency_ms"]
+        predicted = milliseconds(row["predicted_ms"]) if row.get("predicted_ms") else ""
+        error = f"{100 * row['prediction_error']:+.1f} %" if "prediction_error" in row else ""
+        bits = "one rank's" if row["bitwise"] else "equal within tolerance" if row["verified"] else "WRONG"
+        lines.append([*name, ms["samples"], *(milliseconds(ms[key]) for key in ("best_quarter", "median")), predicted, error,
+                      milliseconds(row["resident_ms"]), milliseconds(row["load_ms"]), f"{row['overlap']:.2f}x", change(row), bits])
+    columns = ["plan", "N", "best 1/4", "median", "predicted", "error", "resident", "loads alone", "of overlap", "change", "bits"]
+    return ("## Cold starts, batch 1\n\nMilliseconds from the start of an iteration, at which no parameter is on the GPU, to its "
+            "last output. `resident`: an inference with all parameters there; `of overlap`: the median over the larger of that and "
+            "the loads alone, in the same run.\n\n" + table(columns, lines))
 
 
 def transfer_section(part):

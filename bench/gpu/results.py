@@ -98,6 +98,11 @@ class Results:
         self.document["parts"]["latency"] = {**about, "date": self.when, "rows": merge_rows(old, rows, self.when)}
         self.save()
 
+    def put_cold(self, rows, about):
+        old = self.base["parts"].get("cold", {}).get("rows", [])
+        self.document["parts"]["cold"] = {**about, "date": self.when, "rows": merge_rows(old, rows, self.when)}
+        self.save()
+
     def put_transfer(self, record, about):
         old = self.base["parts"].get("transfer", {})
         self.document["parts"]["transfer"] = {**about, "date": self.when, **merge_transfers(old, record, self.when)}

@@ -62,8 +62,9 @@ class Recording {
 class ClockMarks {
  public:
   virtual ~ClockMarks() = default;
-  /// Queues a reading; may be part of a recording.
-  virtual void mark(std::size_t index) = 0;
+  /// Queues a reading, in order with the work of a queue; may be part of a recording.
+  virtual void mark_in(mpi::Queue queue, std::size_t index) = 0;
+  void mark(std::size_t index) { mark_in(mpi::Queue::kWork, index); }
   /// Returns the time from reading `from` to reading `to`. REQUIRES: both were read, and
   /// synchronize() was called since.
   virtual double ms(std::size_t from, std::size_t to) const = 0;
@@ -156,6 +157,13 @@ class Backend {
                                                              const TensorSource& /*source*/) {
     return {};
   }
+  /// Gives the parameters of operators that are bound next one stretch of memory, in which they lie
+  /// in the order of binding, so that neighbours can be loaded as one, and other ranks can map
+  /// them. Those that do not fit lie elsewhere. Backends to which that means nothing ignore it.
+  virtual void reserve_parameters(Bytes /*size_bytes*/) {}
+  /// Returns nothing if operators that are bound to a source in host memory
+  /// (TensorSource::in_host_memory) read it there, else the reason why not, in words.
+  virtual std::optional<std::string> unsupported_in_place() const { return std::nullopt; }
   /// Returns the memory of the operators that are bound now; empty where the backend does not count
   /// it.
   virtual std::optional<HeldMemory> held_memory() const { return std::nullopt; }

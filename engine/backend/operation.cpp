@@ -22,6 +22,13 @@ void require_support(const Backend& backend, const Operation& operation) {
   }
 }
 
+void require_reads_in_place(const Backend& backend, const std::string& name) {
+  if (const auto reason = backend.unsupported_in_place()) {
+    throw InputError("backend " + std::string(backend.name()) + " cannot read the parameters of " +
+                     name + " in place: " + *reason + "; plan loads for them instead");
+  }
+}
+
 std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,
                                              Backend& backend,
                                              std::span<const std::byte* const> inputs,

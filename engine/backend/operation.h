@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
@@ -19,6 +20,10 @@ Operation operation_of(const Operation& whole, const Part& part);
 
 /// Throws InputError that names operator and reason where the backend cannot run it.
 void require_support(const Backend& backend, const Operation& operation);
+
+/// Throws InputError that names operator and reason where the backend cannot read its parameters in
+/// host memory.
+void require_reads_in_place(const Backend& backend, const std::string& name);
 
 /// Binds an operator of the graph; arguments as in Backend::bind. Throws as require_support does.
 std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Model& model, OpId op,

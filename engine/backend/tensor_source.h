@@ -27,6 +27,9 @@ class TensorSource {
   virtual void numbered_input(const Model& model, std::size_t /*number*/, std::span<float> out) {
     input(model, out);
   }
+  /// Returns true if operators read the parameters in host memory, also on a device with memory of
+  /// its own: a read in place of a cold start.
+  virtual bool in_host_memory() const { return false; }
 };
 
 /// Values from a seed and the layer's name. They are scaled so that activations keep about unit

@@ -1,7 +1,6 @@
 #include "engine/cold/kept_parameters.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/backend/arena.h"
 #include "hios/base/error.h"
@@ -23,8 +22,6 @@ std::vector<ParameterCopy> copies_to(const std::vector<std::span<std::byte>>& me
     copies.push_back({nullptr, part.data(), part.size()});
   return copies;
 }
-
-void overwrite(std::span<std::byte> part) { std::memset(part.data(), 0xff, part.size()); }
 
 }  // namespace
 
@@ -50,7 +47,8 @@ std::vector<std::span<std::byte>> memory_of_all(std::span<const OpId> readers,
 KeptParameters::KeptParameters(Backend& backend, std::span<const std::vector<PlannedLoad>> lanes,
                                const MemoryOf& memory_of,
                                const std::function<std::string(OpId)>& name_of,
-                               const LoadOptions& options, const std::string& who) {
+                               const LoadOptions& options, const std::string& who)
+    : backend_(backend) {
   for (const std::vector<PlannedLoad>& loads : lanes) {
     Loader::LaneOfCopies& lane = lanes_.emplace_back();
     for (const PlannedLoad& load : loads) {
@@ -67,25 +65,37 @@ KeptParameters::KeptParameters(Backend& backend, std::span<const std::vector<Pla
         copy.offset = options.packed->find({copy.to, copy.size_bytes}, name).offset;
       }
     }
-    keep(backend, lane, who);
   }
+  std::vector<std::vector<ParameterCopy>*> all;
+  for (Loader::LaneOfCopies& lane : lanes_) {
+    for (auto& copies : lane) all.push_back(&copies);
+  }
+  keep(all, who);
 }
 
-void KeptParameters::keep(Backend& backend, std::span<std::vector<ParameterCopy>> loads,
+std::byte* KeptParameters::allocate(Bytes size_bytes, const std::string& what) {
+  if (mpi::Accelerator* const device = backend_.accelerator()) {
+    pinned_.push_back(device->make_pinned(size_bytes, what));
+    return pinned_.back()->data();
+  }
+  kept_.push_back(backend_.allocate(size_bytes, what));
+  return kept_.back()->data();
+}
+
+void KeptParameters::keep(const std::vector<std::vector<ParameterCopy>*>& loads,
                           const std::string& who) {
   Bytes sum = 0;
-  for (const auto& copies : loads) {
-    for (const ParameterCopy& copy : copies) {
+  for (const auto* const copies : loads) {
+    for (const ParameterCopy& copy : *copies) {
       if (!copy.offset) sum += aligned_size(copy.size_bytes);
     }
   }
   if (sum == 0) return;
-  kept_.push_back(backend.allocate(sum, "the kept parameters of " + who));
-  std::byte* next = kept_.back()->data();
-  for (auto& copies : loads) {
-    for (ParameterCopy& copy : copies) {
+  std::byte* next = allocate(sum, "the kept parameters of " + who);
+  for (auto* const copies : loads) {
+    for (ParameterCopy& copy : *copies) {
       if (copy.offset) continue;  // in the file
-      std::memcpy(next, copy.to, copy.size_bytes);
+      backend_.read(next, copy.to, copy.size_bytes);
       copy.from = next;
       next += aligned_size(copy.size_bytes);
     }
@@ -98,13 +108,24 @@ void KeptParameters::add_unread(std::span<const OpId> in_place, const MemoryOf& 
   }
 }
 
-void KeptParameters::add_evictions(Backend& backend, std::span<const PlannedEviction> evictions,
+void KeptParameters::add_evictions(std::span<const PlannedEviction> evictions,
                                    const MemoryOf& memory_of, const std::string& who) {
   for (const PlannedEviction& eviction : evictions) {
     evicted_.push_back(memory_of_all(eviction.readers, memory_of));
     if (eviction.resident) residents_.push_back(copies_to(evicted_.back()));
   }
-  keep(backend, residents_, who);
+  std::vector<std::vector<ParameterCopy>*> all;
+  for (auto& copies : residents_) all.push_back(&copies);
+  keep(all, who);
+}
+
+void KeptParameters::overwrite(std::span<std::byte> part) {
+  constexpr std::byte kPoison{0xff};
+  if (mpi::Accelerator* const device = backend_.accelerator()) {
+    device->fill(part.data(), kPoison, part.size(), mpi::Queue::kWork);
+  } else {
+    std::ranges::fill(part, kPoison);
+  }
 }
 
 void KeptParameters::forget() {
@@ -114,8 +135,9 @@ void KeptParameters::forget() {
       for (const ParameterCopy& copy : copies) overwrite({copy.to, copy.size_bytes});
     }
   }
+  backend_.synchronize();
   for (const auto& copies : residents_) {
-    for (const ParameterCopy& copy : copies) std::memcpy(copy.to, copy.from, copy.size_bytes);
+    for (const ParameterCopy& copy : copies) backend_.write(copy.to, copy.from, copy.size_bytes);
   }
 }
 

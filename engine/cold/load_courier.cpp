@@ -2,6 +2,9 @@
 // starts what may leave; a rank that waits for anything calls it all the time, so that what
 // others wait for leaves as soon as this rank can know of it (planned_loads.cpp: no deadlock).
 //
+// On an asynchronous device, what is seen to have arrived or left is what the device was given: the
+// queues keep the order. Batons and ends are host memory there, too.
+//
 // A load to another rank travels as one message for each stretch of memory, from the memory of the
 // sender's operators to that of the receiver's. So both must have the same layouts, which digests
 // of the values prove before anything runs. Tests: cold_executor_test.cpp, load_exchange_test.cpp.
@@ -10,7 +13,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -34,14 +36,6 @@ struct Layout {
 /// Returns the first tag of parameters: batons come before, and the end of all loads.
 int first_of(int first_tag, int numbers) { return first_tag + numbers + 1; }
 
-std::string digest_of(const std::vector<std::span<std::byte>>& memory) {
-  Digest digest;
-  for (const std::span<std::byte> part : memory) {
-    digest.add(std::string_view(reinterpret_cast<const char*>(part.data()), part.size()));
-  }
-  return digest.hex();
-}
-
 const std::vector<OpId>& readers_of(const ParameterReceive& receive,
                                     std::span<const std::vector<PlannedLoad>> lanes) {
   return lanes[receive.load.lane][receive.load.load].readers;
@@ -49,13 +43,25 @@ const std::vector<OpId>& readers_of(const ParameterReceive& receive,
 
 }  // namespace
 
-LoadCourier::LoadCourier(mpi::Transport& transport, const Graph& graph,
+LoadCourier::LoadCourier(mpi::Transport& transport, Backend& backend, const Graph& graph,
                          const LoadExchange& exchange,
                          std::span<const std::vector<PlannedLoad>> lanes, int first_tag,
-                         Loader* loader, const KeptParameters::MemoryOf& memory_of)
-    : exchange_(exchange), loader_(loader), no_content_(2, std::byte{}) {
+                         LoadLanes* own, const KeptParameters::MemoryOf& memory_of)
+    : backend_(backend), exchange_(exchange), own_(own), no_content_(2, std::byte{}) {
+  if (mpi::Accelerator* const device = backend.accelerator()) left_ = device->make_event(false);
   agree_on_layouts(transport, graph, lanes, memory_of);
   open(transport, lanes, first_tag, memory_of);
+}
+
+std::string LoadCourier::digest_of(const std::vector<std::span<std::byte>>& memory) const {
+  Digest digest;
+  std::string bytes;
+  for (const std::span<std::byte> part : memory) {
+    bytes.resize(part.size());
+    backend_.read(bytes.data(), part.data(), part.size());
+    digest.add(bytes);
+  }
+  return digest.hex();
 }
 
 void LoadCourier::agree_on_layouts(mpi::Transport& transport, const Graph& graph,
@@ -97,23 +103,28 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
   std::vector<mpi::Message> sends, receives;
   const int numbers = exchange_.numbers;
   const int batons = first_tag, ends = batons + numbers, parameters = first_of(first_tag, numbers);
+  mpi::Accelerator* const device = backend_.accelerator();
   const auto add_parameters = [&](std::vector<mpi::Message>& messages, Rank peer, int number,
-                                  const std::vector<OpId>& readers) {
+                                  const std::vector<OpId>& readers, std::size_t lane) {
     const std::size_t first = messages.size();
+    const mpi::Queue queue = device ? device->load_queue(lane) : mpi::Queue::kWork;
     int tag = parameters + number;
     for (const std::span<std::byte> part : memory_of_all(readers, memory_of)) {
-      messages.push_back({peer, tag, part.data(), part.size()});
+      messages.push_back({peer, tag, part.data(), part.size(), /*synchronous=*/false, queue});
       tag += numbers;
     }
-    return Parcel{first, messages.size() - first};
+    Parcel parcel{first, messages.size() - first};
+    parcel.queue = queue;
+    return parcel;
   };
   const auto add_short = [&](std::vector<mpi::Message>& messages, std::size_t content, Rank peer,
                              int tag) {
     messages.push_back({peer, tag, &no_content_[content], 1});
+    messages.back().on_host = true;
     return Parcel{messages.size() - 1, 1};
   };
   for (const ParameterSend& send : exchange_.sends) {
-    sends_.push_back(add_parameters(sends, send.to, send.number, send.readers));
+    sends_.push_back(add_parameters(sends, send.to, send.number, send.readers, send.lane));
     sends_.back().after = send.after;
   }
   for (const BatonSend& baton : exchange_.batons_sent) {
@@ -127,8 +138,9 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
     }
   }
   for (const ParameterReceive& receive : exchange_.receives) {
-    receives_.push_back(
-        add_parameters(receives, receive.from, receive.number, readers_of(receive, lanes)));
+    receives_.push_back(add_parameters(receives, receive.from, receive.number,
+                                       readers_of(receive, lanes),
+                                       lanes[receive.load.lane].front().lane));
   }
   for (const BatonReceive& baton : exchange_.batons_received) {
     receives_.push_back(add_short(receives, 1, baton.from, batons + baton.number));
@@ -154,14 +166,16 @@ void LoadCourier::begin() {
   sends_left_ = sends_.size();
   receives_left_ = receives_.size();
   reports_left_ = exchange_.reports_from.size();
+  finished_ = false;
   channel_->start_receives();
 }
 
 void LoadCourier::poll() {
-  if (finished()) return;
+  if (finished_) return;
   channel_->poll();
   look_at_receives();
   look_at_sends();
+  finished_ = sends_left_ == 0 && receives_left_ == 0 && channel_->finished();
 }
 
 void LoadCourier::look_at_receives() {
@@ -175,14 +189,16 @@ void LoadCourier::look_at_receives() {
       arrived = arrived && channel_->received(parcel.first + m);
     }
     if (!arrived) continue;
+    // On a device, the lane's queue waits for the bytes.
+    for (std::size_t m = 0; m < parcel.count; ++m) channel_->await_receive(parcel.first + m);
     parcel.ended = true;
     --receives_left_;
     if (i < parameters) {
-      loader_->open_next(exchange_.receives[i].load.lane);
+      own_->open_next(exchange_.receives[i].load.lane);
     } else if (i < parameters + batons) {
       const std::size_t baton = i - parameters;
       if (const auto& opens = exchange_.batons_received[baton].opens) {
-        loader_->open_next(opens->lane);
+        own_->open_next(opens->lane);
       }
       for (std::size_t s = 0; s < exchange_.sends.size(); ++s) {
         if (exchange_.sends[s].baton == baton) sends_[s].held_back = false;
@@ -195,7 +211,7 @@ void LoadCourier::look_at_receives() {
 
 bool LoadCourier::may_leave(const Parcel& parcel) const {
   return !parcel.held_back && std::ranges::all_of(parcel.after, [&](const LocalLoad& load) {
-    return loader_->ended(load.lane, load.load);
+    return own_->ended(load.lane, load.load);
   });
 }
 
@@ -214,11 +230,17 @@ void LoadCourier::look_at_sends() {
       left = left && channel_->sent(parcel.first + m);
     }
     if (!left) continue;
+    for (std::size_t m = 0; m < parcel.count; ++m) channel_->await_send(parcel.first + m);
     parcel.ended = true;
     --sends_left_;
   }
 }
 
-bool LoadCourier::finished() const { return sends_left_ == 0 && receives_left_ == 0; }
+void LoadCourier::order_after_send(std::size_t send) {
+  mpi::Accelerator* const device = backend_.accelerator();
+  if (!device) return;
+  device->record(*left_, sends_[send].queue);
+  device->wait(*left_, mpi::Queue::kWork);
+}
 
 }  // namespace hios

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/cold/load_lanes.h"
 #include "engine/cold/read_ahead.h"
 #include "hios/base/files/direct_file.h"
 #include "hios/base/ids.h"
@@ -26,19 +27,10 @@ struct ParameterCopy {
   std::optional<Bytes> offset = {};  ///< in the file, instead of `from`
 };
 
-/// The start and the end of a load, in ms on this host's clock (TimeMeter::began_ms).
-struct LoadClock {
-  double start_ms = 0;
-  double end_ms = 0;
-};
-
 /// Loads parameters while a rank computes: a thread for each lane, which copies its loads in order,
-/// makes no MPI call, and sleeps between iterations. A closed load, and all after it, begins when
-/// the main thread opens it. What a lane loads from a file is read ahead (ReadAhead), past the end
-/// of the load under way, too. The main thread calls begin() and finish() around each iteration,
-/// and asks and opens in between; these allocate and lock nothing, unless a lane has failed.
-/// progress_text() is for any thread.
-class Loader {
+/// makes no MPI call, and sleeps between iterations. What a lane loads from a file is read ahead
+/// (ReadAhead), past the end of the load under way, too.
+class Loader final : public LoadLanes {
  public:
   /// A lane: its loads, each of which is any number of copies.
   using LaneOfCopies = std::vector<std::vector<ParameterCopy>>;
@@ -56,37 +48,30 @@ class Loader {
          std::vector<std::vector<std::size_t>> closed = {}, const DirectFile* file = nullptr,
          BeforeCopy before_copy = {});
   /// Opens all loads, and waits for those under way.
-  ~Loader();
+  ~Loader() override;
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// Starts all lanes. REQUIRES: finish() since the last begin().
-  void begin();
-  /// Opens the first load of the lane that is closed. REQUIRES: there is one.
-  void open_next(std::size_t lane);
-  /// Returns true if the load, and so all before it in its lane, has ended in this iteration.
-  /// Throws RunError where the lane cannot read its file.
-  bool ended(std::size_t lane, std::size_t load) const {
+  void begin() override;
+  void open_next(std::size_t lane) override;
+  bool ended(std::size_t lane, std::size_t load) const override {
     if (lanes_[lane]->ended.load(std::memory_order_acquire) > load) return true;
     if (lanes_[lane]->failed.load(std::memory_order_acquire)) fail(*lanes_[lane]);
     return false;
   }
   /// Gives other threads of this core a chance to run: the loader's own may be one of them.
   static void yield();
-  /// Returns the number of a lane's loads that have ended in this iteration; for any thread.
-  std::size_t loaded(std::size_t lane) const {
+  std::size_t loaded(std::size_t lane) const override {
     return lanes_[lane]->ended.load(std::memory_order_acquire);
   }
-  /// Returns true if all lanes have ended in this iteration. Throws likewise.
-  bool ended() const;
-  /// Waits for the end of all lanes. Throws likewise. REQUIRES: no load is closed.
-  void finish();
+  bool ended() const override;
+  void finish() override;
 
-  std::size_t lanes() const { return lanes_.size(); }
-  /// Returns the times of the loads of the last iteration. REQUIRES: finish() has returned.
-  std::span<const LoadClock> clocks(std::size_t lane) const { return lanes_[lane]->clocks; }
-  /// Returns "12 of 40 loads, 3200000 of 9100000 bytes": how far a lane is.
-  std::string progress_text(std::size_t lane) const;
+  std::size_t lanes() const override { return lanes_.size(); }
+  std::span<const LoadClock> clocks(std::size_t lane) const override {
+    return lanes_[lane]->clocks;
+  }
+  std::string progress_text(std::size_t lane) const override;
 
  private:
   struct OneLane {

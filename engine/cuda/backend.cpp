@@ -70,12 +70,26 @@ class CudaBackend final : public Backend {
     return std::make_unique<ReadThrough>(stretch, streams_.group(share.stream).stream());
   }
   Bytes cache_bytes() const override { return gpu_.cache_bytes; }
+  bool shows_parameters() const override { return true; }
+  std::vector<std::span<std::byte>> parameter_memory(const Operation& operation,
+                                                     const TensorSource& source) override {
+    std::vector<std::span<std::byte>> memory;
+    for (const LayerId id : operation.layers->layers) {
+      weights_.add_memory(*operation.model, operation.model->layer(id), source, memory);
+    }
+    return memory;
+  }
+  void reserve_parameters(Bytes size_bytes) override { weights_.reserve(size_bytes); }
+  std::optional<std::string> unsupported_in_place() const override {
+    if (gpu_.maps_host_memory) return {};
+    return gpu_.name + " maps no host memory";
+  }
   std::optional<Bytes> free_memory() const override { return cuda::free_memory(); }
 
   mpi::Accelerator* accelerator() override { return &device_; }
   void synchronize() override { streams_.synchronize(); }
   std::unique_ptr<ClockMarks> make_marks(std::size_t count) override {
-    return cuda::make_marks(streams_.work().stream(), count);
+    return cuda::make_marks(streams_, count);
   }
 
  protected:
@@ -104,7 +118,7 @@ CudaBackend::CudaBackend(const BackendOptions& options)
       graphs_(options.graphs),
       deterministic_(options.deterministic),
       lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
-      weights_(streams_, element_of(options.precision)),
+      weights_(streams_, element_of(options.precision), &shared_),
       algorithms_(options.algorithms, options.deterministic),
       device_(gpu_, streams_, shared_) {
   HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");

@@ -49,6 +49,7 @@ std::string digest_of(const std::vector<float>& values) {
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
   if (plan.has_parameters()) require_shown_parameters(backend);
+  for (const OpId op : plan.in_place) require_reads_in_place(backend, coarse.graph.op(op).name);
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     require_support(backend, operation_of(coarse, model, slot.op));
@@ -143,6 +144,11 @@ void RunJob::State::open_packed() {
     });
   });
   if (!reads) return;
+  if (mine.backend->accelerator()) {
+    throw InputError(inputs.schedule_name + ": $.weights: it loads from a disk, and the " +
+                     std::string(mine.backend->name()) +
+                     " backend loads from memory alone; plan its loads from a store in memory");
+  }
   if (options.packed_weights.empty()) {
     throw InputError(inputs.schedule_name +
                          ": $.weights: it loads from a disk, and no file of "

@@ -22,8 +22,9 @@ BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes&
     : rank_(rank), plan_(plan), notes_(notes), store_(rank.source) {
   check_elements();
   allocate();
+  if (plan_.has_parameters()) reserve_parameters();
   bind();
-  bind_held();
+  bind_never_run();
 }
 
 void BoundPlan::check_elements() const {
@@ -49,6 +50,20 @@ void BoundPlan::allocate() {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   source.input(model, values);
   write_floats(backend, input_->data(), values);
+}
+
+void BoundPlan::reserve_parameters() {
+  constexpr Bytes kForAlignment = 512;  // of a layer's weights and bias
+  Bytes sum = 0;
+  const auto add = [&](OpId op) {
+    sum += rank_.graph().op(op).parameter_bytes +
+           kForAlignment * rank_.coarse.layers(op).layers.size();
+  };
+  for (const Slot& slot : plan_.slots) {
+    if (!slot.received && rank_.graph().op(slot.op).parameter_bytes > 0) add(slot.op);
+  }
+  for (const HeldOperator& held : plan_.held) add(held.op);
+  rank_.backend.reserve_parameters(sum);
 }
 
 // Weights are made and, on a device, uploaded here: seconds, for large networks.
@@ -92,8 +107,8 @@ std::unique_ptr<BoundOperator> BoundPlan::bound_to(OpId op, std::size_t buffer,
 
 BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffer,
                                    const CoreShare& share) {
-  const bool in_place = std::ranges::find(plan_.in_place, op) != plan_.in_place.end();
-  if (in_place) never_run_.push_back(bound_to(op, buffer, share, rank_.source));
+  const bool in_place = std::ranges::count(plan_.in_place, op) > 0;
+  if (in_place) require_reads_in_place(rank_.backend, rank_.graph().op(op).name);
   auto bound = bound_to(op, buffer, share, in_place ? store_ : rank_.source);
   if (!rank_.backend.accelerator()) {
     if (notes_.clocks) bound = notes_.clocks->timed(std::move(bound), op);
@@ -103,8 +118,13 @@ BoundOperator* BoundPlan::bind_one(OpId op, std::size_t stage, std::size_t buffe
   return operators_.back().get();
 }
 
-// Inputs may overlap each other.
-void BoundPlan::bind_held() {
+// They come last, so that parameters that are loaded one after the other have none of these
+// between them. An operator in place is alone in its stage. Inputs of the others may overlap.
+void BoundPlan::bind_never_run() {
+  const CoreShare alone = core_shares(1, rank_.backend.threads()).front();
+  for (const OpId op : plan_.in_place) {
+    never_run_.push_back(bound_to(op, 0, alone, rank_.source));
+  }
   const CoarseGraph& coarse = rank_.coarse;
   const auto output = [&](OpId op) {
     return aligned_size(coarse.size_bytes(rank_.model.tensor(coarse.layers(op).output).shape));

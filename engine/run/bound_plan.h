@@ -58,10 +58,11 @@ class BoundPlan {
  private:
   void check_elements() const;
   void allocate();
+  void reserve_parameters();
   void bind();
   std::unique_ptr<BoundOperator> bound_to(OpId op, std::size_t buffer, const CoreShare& share,
                                           TensorSource& source);
-  void bind_held();
+  void bind_never_run();
   BoundOperator* bind_one(OpId op, std::size_t stage, std::size_t buffer, const CoreShare& share);
   const std::byte* tensor_of_input(OpId op, TensorId tensor, std::size_t buffer) const;
   std::vector<mpi::Message> messages(std::span<const PlannedMessage> planned,

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
@@ -15,38 +17,44 @@
 namespace hios {
 namespace {
 
-// Mark 0 is the start of the iteration. Then come two marks a stage, one a send, two a receive, and
-// the two around all stages.
+// Mark 0 is the start of the iteration. Then come two marks a stage, one a send, two a receive, the
+// two around all stages, and those of the loads.
 constexpr std::size_t kOrigin = 0;
 constexpr std::size_t start_mark(std::size_t stage) { return 1 + 2 * stage; }
 constexpr std::size_t end_mark(std::size_t stage) { return 2 + 2 * stage; }
+
+bool has_messages(const RankPlan& plan) {
+  return !plan.sends.empty() || !plan.receives.empty() || plan.exchange.any;
+}
 
 }  // namespace
 
 DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                            std::span<const BoundStage> stages, const std::string& host,
-                           bool blocking)
+                           bool blocking, const Cold& cold)
     : plan_(plan),
       graph_(graph),
       backend_(backend),
       stages_(stages),
-      segments_(cut_segments(plan.steps)),
+      cold_(cold),
+      whole_(cold.loads && !has_messages(plan)),
+      segments_(whole_ ? std::vector<Segment>{{0, plan.steps.size()}} : cut_segments(plan.steps)),
       host_(host),
       blocking_(blocking) {
-  switch_to(Readings::kNone);
+  switch_to(Readings::kNone, cold.loads != nullptr);
 }
 
-DeviceStages::Recordings DeviceStages::record_all(Readings readings) {
+DeviceStages::Recordings DeviceStages::record_all() {
   Recordings recordings;
   for (const Segment& segment : segments_) {
-    recordings.push_back(blocking_ ? nullptr : record(segment, readings));
+    recordings.push_back(blocking_ ? nullptr : record(segment));
   }
   return recordings;
 }
 
-std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Readings readings) {
+std::unique_ptr<Recording> DeviceStages::record(const Segment& segment) {
   try {
-    return backend_.record([&] { queue(segment, readings); });
+    return backend_.record([&] { queue(segment); });
   } catch (const mpi::DeviceError& error) {
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
@@ -55,21 +63,39 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment, Readings
   }
 }
 
-void DeviceStages::queue(const Segment& segment, Readings readings) {
-  const bool timed = readings == Readings::kAroundStages;
-  const bool all = readings == Readings::kAroundAll;
+void DeviceStages::queue(const Segment& segment) {
+  const bool all = readings_ == Readings::kAroundAll;
   if (all && segment.first == segments_.front().first) marks_->mark(whole_mark());
-  for (std::size_t step = segment.first; step < segment.end; ++step) {
-    const std::size_t stage = stage_of(plan_.steps[step]);
-    if (timed) marks_->mark(start_mark(stage));
-    if (blocking_) {
-      run_one_by_one(stage);
-    } else {
-      backend_.run_stage(stages_[stage].groups, stages_[stage].shares, nullptr, nullptr);
+  if (whole_ && loading_) begin_loads();
+  for (std::size_t i = segment.first; i < segment.end; ++i) {
+    const Step& step = plan_.steps[i];
+    if (const auto* const stage = std::get_if<Compute>(&step)) {
+      queue_stage(stage->stage);
+    } else if (const auto* const load = std::get_if<AwaitLoad>(&step); load && loading_) {
+      cold_.loads->order_after(load->lane, load->load);
+    } else if (const auto* const evict = std::get_if<Evict>(&step);
+               evict && loading_ && cold_.evicted) {
+      cold_.evicted->evict(evict->eviction);
     }
-    if (timed) marks_->mark(end_mark(stage));
   }
+  if (whole_ && loading_) cold_.loads->finish();
   if (all && segment.end == segments_.back().end) marks_->mark(whole_mark() + 1);
+}
+
+void DeviceStages::queue_stage(std::size_t stage) {
+  const bool timed = readings_ == Readings::kAroundStages;
+  if (timed) marks_->mark(start_mark(stage));
+  if (blocking_) {
+    run_one_by_one(stage);
+  } else {
+    backend_.run_stage(stages_[stage].groups, stages_[stage].shares, nullptr, nullptr);
+  }
+  if (timed) marks_->mark(end_mark(stage));
+}
+
+void DeviceStages::begin_loads() {
+  const bool timed = readings_ == Readings::kAroundStages;
+  cold_.loads->begin(timed ? marks_.get() : nullptr, load_marks());
 }
 
 // Each operator is a stage of its own. The device is waited for before the operator as well, so
@@ -97,32 +123,46 @@ void DeviceStages::run_one_by_one(std::size_t stage) {
   }
 }
 
-void DeviceStages::switch_to(Readings readings) {
-  if (readings != Readings::kNone && !marks_) marks_ = backend_.make_marks(whole_mark() + 2);
-  Recordings& recordings = recordings_[static_cast<std::size_t>(readings)];
-  if (recordings.empty()) recordings = record_all(readings);
-  readings_ = readings;
+// Where a recording cannot be made, the earlier ones stay in use.
+void DeviceStages::switch_to(Readings readings, bool loading) {
+  if (readings != Readings::kNone && !marks_) {
+    marks_ = backend_.make_marks(load_marks() + (cold_.loads ? cold_.loads->marks() : 0));
+  }
+  const auto before =
+      std::pair(std::exchange(readings_, readings), std::exchange(loading_, loading));
+  if (!recordings().empty()) return;
+  try {
+    recordings() = record_all();
+  } catch (...) {
+    std::tie(readings_, loading_) = before;
+    throw;
+  }
 }
+
+void DeviceStages::load(bool on) { switch_to(readings_, on && cold_.loads); }
 
 void DeviceStages::record_stages(bool on) {
-  switch_to(on ? Readings::kAroundStages : Readings::kNone);
+  switch_to(on ? Readings::kAroundStages : Readings::kNone, loading_);
 }
 
-void DeviceStages::time_whole(bool on) { switch_to(on ? Readings::kAroundAll : Readings::kNone); }
+void DeviceStages::time_whole(bool on) {
+  switch_to(on ? Readings::kAroundAll : Readings::kNone, loading_);
+}
 
 void DeviceStages::begin() {
   next_ = 0;
   if (readings_ == Readings::kAroundStages) marks_->mark(kOrigin);
+  if (loading_ && !whole_) begin_loads();
 }
 
 std::size_t DeviceStages::run_next() {
   const Segment& segment = segments_[next_];
-  Recording* const recording = recordings_[static_cast<std::size_t>(readings_)][next_].get();
+  Recording* const recording = recordings()[next_].get();
   ++next_;
   if (recording) {
     recording->replay();
   } else {
-    queue(segment, readings_);
+    queue(segment);
   }
   return segment.end;
 }
@@ -139,26 +179,27 @@ void DeviceStages::mark_send(std::size_t send) { marks_->mark(send_mark(send)); 
 void DeviceStages::mark_wait(std::size_t receive) { marks_->mark(wait_mark(receive)); }
 void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(receive) + 1); }
 
-void DeviceStages::end(RunClocks& clocks) {
+void DeviceStages::end(RunClocks& clocks, double began_ms) {
+  if (loading_ && !whole_) cold_.loads->finish();
   backend_.synchronize();
-  if (readings_ == Readings::kAroundStages) read_clocks(clocks);
+  if (readings_ != Readings::kAroundStages) return;
+  read_clocks(clocks);
+  if (loading_) cold_.loads->read_clocks(*marks_, kOrigin, load_marks(), began_ms);
 }
 
 // If the device waited for a stage's inputs, it did so from the end of the stage before: a wait of
 // the host while the device had work cost nothing.
 void DeviceStages::read_clocks(RunClocks& clocks) const {
   double before_ms = 0;
-  for (const Segment& segment : segments_) {
-    for (std::size_t step = segment.first; step < segment.end; ++step) {
-      const std::size_t stage = stage_of(plan_.steps[step]);
-      StageTimes& clock = clocks.stages[stage];
-      clock.start_ms = marks_->ms(kOrigin, start_mark(stage));
-      clock.end_ms = marks_->ms(kOrigin, end_mark(stage));
-      const bool awaited = step == segment.first && step > 0 &&
-                           !std::holds_alternative<StartSend>(plan_.steps[step - 1]);
-      clock.awaited_ms = awaited ? before_ms : clock.start_ms;
-      before_ms = clock.end_ms;
-    }
+  for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
+    if (!std::holds_alternative<Compute>(plan_.steps[step])) continue;
+    const std::size_t stage = stage_of(plan_.steps[step]);
+    StageTimes& clock = clocks.stages[stage];
+    clock.start_ms = marks_->ms(kOrigin, start_mark(stage));
+    clock.end_ms = marks_->ms(kOrigin, end_mark(stage));
+    const bool awaited = step > 0 && is_wait(plan_.steps[step - 1]);
+    clock.awaited_ms = awaited ? before_ms : clock.start_ms;
+    before_ms = clock.end_ms;
   }
   for (std::size_t i = 0; i < clocks.sends.size(); ++i) {
     MessageClock& clock = clocks.sends[i];

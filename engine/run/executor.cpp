@@ -67,10 +67,10 @@ struct Executor::State {
   void segment_queued(double) { loop.meter().charge(&TimeShares::computing_ms); }
 
   /// Returns the loader of this iteration; null where it loads nothing.
-  Loader* loader() { return cold ? loop.loader() : nullptr; }
+  LoadLanes* loader() { return cold ? loop.loader() : nullptr; }
   LoadCourier* courier() { return cold ? loop.courier() : nullptr; }
-  void begin_loads();
-  void finish_loads();
+  void begin_loads(bool alone);
+  void finish_loads(bool alone);
   /// Lets messages and loads of all ranks progress until a condition holds.
   template <class Ended>
   void serve_until(Ended&& ended) {
@@ -79,8 +79,8 @@ struct Executor::State {
       loop.idle();
     }
   }
-  void note_ready_loads(const Loader& loads);
-  void add_loads(const Loader& loads, std::vector<LoadTimes>& times) const;
+  void note_ready_loads(const LoadLanes& loads);
+  void add_loads(const LoadLanes& loads, std::vector<LoadTimes>& times) const;
   std::vector<LoadWait> load_waits() const;
 
   const RankPlan& plan;
@@ -125,26 +125,29 @@ void Executor::State::poll() {
   if (watch) watch->look(loop.meter().now_ms());
 }
 
-void Executor::State::begin_loads() {
-  if (Loader* const loads = loader()) loads->begin();
+// A device's stages begin and end its loads themselves, in order with their own, or in a recording.
+void Executor::State::begin_loads(bool alone) {
+  LoadLanes* const loads = loader();
+  if (loads && (alone || !device())) loads->begin();
   if (LoadCourier* const exchange = courier()) exchange->begin();
 }
 
 // Other ranks get all that they still need of this one.
-void Executor::State::finish_loads() {
+void Executor::State::finish_loads(bool alone) {
   LoadCourier* const exchange = courier();
   if (exchange || options.loads.pace) {
     serve_until(
         [&] { return (!exchange || exchange->finished()) && (!loader() || loader()->ended()); });
   }
-  if (Loader* const loads = loader()) loads->finish();
+  LoadLanes* const loads = loader();
+  if (loads && (alone || !device())) loads->finish();
 }
 
 double Executor::State::run_iteration() {
   StepProgress& progress = loop.progress();
   TimeMeter& meter = loop.meter();
   meter.begin();
-  begin_loads();
+  begin_loads(/*alone=*/false);
   if (channel()) channel()->start_receives();
   if (watch) watch->begin();
   if (plan.any_order) {
@@ -160,18 +163,18 @@ double Executor::State::run_iteration() {
   if (watch) watch->end(finished_ms);
   if (loader() || courier()) {
     progress.enter_loads();
-    finish_loads();
+    finish_loads(/*alone=*/false);
     meter.charge(&TimeShares::waiting_ms);
   }
   progress.enter_end_on_device();
   if (device()) {
     meter.charge(&TimeShares::own_ms);
-    device()->end(clocks);
+    device()->end(clocks, meter.began_ms());
     meter.charge(&TimeShares::waiting_ms);
   }
   if (recording) {
     note_ready_stages(plan, clocks);
-    if (const Loader* const loads = loader()) note_ready_loads(*loads);
+    if (const LoadLanes* const loads = loader()) note_ready_loads(*loads);
   }
   progress.end_iteration();
   return meter.charge(&TimeShares::own_ms);
@@ -193,6 +196,10 @@ double Executor::run_once() {
 }
 
 std::vector<ParameterPart> Executor::parameters() const {
+  if (state_->device()) {
+    throw InputError("the " + std::string(state_->loop.rank().backend.name()) +
+                     " backend's parameters are on its device, and only a host's can be packed");
+  }
   const Graph& graph = state_->loop.rank().graph();
   std::vector<ParameterPart> parts;
   for (const Slot& slot : state_->plan.slots) {
@@ -226,8 +233,9 @@ double Executor::load_alone() {
   StepProgress& progress = state.loop.progress();
   const Stopwatch stopwatch;
   progress.enter_loads();
-  state.begin_loads();
-  state.finish_loads();
+  state.begin_loads(/*alone=*/true);
+  state.finish_loads(/*alone=*/true);
+  if (state.device()) state.loop.rank().backend.synchronize();
   progress.leave();
   state.cold = cold;
   return stopwatch.ms();
@@ -267,7 +275,7 @@ RankTimeline Executor::timeline() const {
     timeline.receives.push_back(
         {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes});
   }
-  if (const Loader* const loads = state_->loader()) {
+  if (const LoadLanes* const loads = state_->loader()) {
     state_->add_loads(*loads, timeline.loads);
     timeline.load_waits = state_->load_waits();
   }
@@ -283,7 +291,7 @@ RankTimeline Executor::timeline() const {
 }
 
 /// Notes that a stage is ready only when its parameters are there.
-void Executor::State::note_ready_loads(const Loader& loads) {
+void Executor::State::note_ready_loads(const LoadLanes& loads) {
   for (const Step& step : plan.steps) {
     const auto* const wait = std::get_if<AwaitLoad>(&step);
     if (!wait) continue;
@@ -317,7 +325,7 @@ std::vector<LoadWait> Executor::State::load_waits() const {
   return waits;
 }
 
-void Executor::State::add_loads(const Loader& loads, std::vector<LoadTimes>& times) const {
+void Executor::State::add_loads(const LoadLanes& loads, std::vector<LoadTimes>& times) const {
   const double began_ms = loop.meter().began_ms();
   for (std::size_t l = 0; l < loads.lanes(); ++l) {
     double free_ms = 0;

@@ -27,19 +27,21 @@ Bytes all_outputs(const CoarseGraph& coarse, const Model& model) {
 
 /// Returns the bytes of a cold start's parameters that are there twice: what loads bring is kept in
 /// other memory than operators read, and what is read in place has memory that none reads. Adds
-/// those that are only passed on.
+/// those that are only passed on. Of a device, only one of the two is in host memory.
 /// Loads from a disk (`disks`: these stores) keep nothing, but have buffers.
 Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
-                   const std::vector<StoreId>& disks) {
+                   const std::vector<StoreId>& disks, bool in_host_memory) {
   Bytes sum = 0;
   for (const auto& lane : plan.lanes) {
     for (const PlannedLoad& load : lane) {
       const bool on_disk = load.store && std::ranges::count(disks, *load.store) > 0;
-      if (!on_disk) sum += load.size_bytes;
+      if (!on_disk && !load.from) sum += load.size_bytes;
     }
   }
   for (const OpId op : plan.in_place) sum += coarse.graph.op(op).parameter_bytes;
-  for (const HeldOperator& held : plan.held) sum += coarse.graph.op(held.op).parameter_bytes;
+  for (const HeldOperator& held : plan.held) {
+    if (in_host_memory) sum += coarse.graph.op(held.op).parameter_bytes;
+  }
   for (const PlannedEviction& eviction : plan.evictions) {
     if (eviction.resident) sum += eviction.size_bytes;
   }
@@ -59,9 +61,9 @@ Bytes verification(const CoarseGraph& coarse, const Model& model, const RankPlan
   const bool compares =
       steps.verifies_all ? std::ranges::any_of(plan.slots, computed) : !plan.outputs.empty();
   Bytes sum = 0;
-  if (steps.verifies_all && in_host_memory) {
-    sum += plan.all_tensors_bytes +
-           loaded_bytes(coarse, plan, steps.disks);  // the further run keeps its loads, too
+  if (steps.verifies_all) {
+    sum += loaded_bytes(coarse, plan, steps.disks, in_host_memory);  // of the further run
+    if (in_host_memory) sum += plan.all_tensors_bytes;
   }
   if (!compares) return sum;
   const Bytes outputs = all_outputs(coarse, model);
@@ -116,9 +118,8 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
   keep_largest(need.largest);
 
   const Bytes at_start = in_host_memory ? plan.arena_bytes + coarse.size_bytes(input) : 0;
-  const Bytes at_end = in_host_memory ? estimate_memory(coarse, model, plan).total() +
-                                            loaded_bytes(coarse, plan, steps.disks)
-                                      : 0;
+  const Bytes at_end = (in_host_memory ? estimate_memory(coarse, model, plan).total() : 0) +
+                       loaded_bytes(coarse, plan, steps.disks, in_host_memory);
   need.size_bytes = std::max(at_start + values * (steps.draws_input ? 3 : 1),
                              at_end + (steps.keeps_outputs ? outputs : 0) +
                                  verification(coarse, model, plan, in_host_memory, steps));

@@ -30,10 +30,13 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
       progress_(plan, rank.graph(), rank.transport.recorder()),
       bound_(rank, plan, {progress_, options.clocks}),
       buffers_(plan.buffers) {
+  if (plan.has_parameters() || plan.exchange.any) open_loads();
   if (asynchronous()) {
+    const DeviceStages::Cold cold{device_loads_,
+                                  options.overwrites_evicted ? kept_.get() : nullptr};
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       buffers_[i].device.emplace(plan, rank.graph(), rank.backend, bound_.stages(i),
-                                 rank.transport.host(), options.blocking);
+                                 rank.transport.host(), options.blocking, cold);
     }
   }
   if (plan.any_order) {
@@ -41,11 +44,18 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
     blocks_ = ready_order(plan, rank.graph());
     open_.emplace(blocks_);
   }
-  if (plan.has_parameters() || plan.exchange.any) open_loader();
   open_channels();
 }
 
-void StepLoop::open_loader() {
+void StepLoop::await_loads(bool wait) {
+  awaits_loads_ = wait;
+  for (BufferSet& set : buffers_) {
+    if (set.device) set.device->load(wait);
+  }
+}
+
+// Parameters are kept while operators' memory has them, and before recordings run them.
+void StepLoop::open_loads() {
   const std::string who = "rank " + std::to_string(plan_.rank.index());
   const auto memory_of = [this](OpId op) { return bound_.parameter_memory(op); };
   kept_ = std::make_unique<KeptParameters>(
@@ -53,23 +63,55 @@ void StepLoop::open_loader() {
       options_.loads, who);
   // Batches of one operator share its memory, which others of them may read.
   if (!rank_.graph().batching()) kept_->add_unread(plan_.in_place, memory_of);
-  kept_->add_evictions(rank_.backend, plan_.evictions, memory_of, who);
-  if (!plan_.lanes.empty()) {
-    std::vector<std::vector<std::size_t>> closed;
-    for (const auto& lane : plan_.lanes) {
-      closed.emplace_back();
-      for (std::size_t i = 0; i < lane.size(); ++i) {
-        if (lane[i].from || lane[i].baton) closed.back().push_back(i);
-      }
-    }
-    loader_ =
-        std::make_unique<Loader>(kept_->lanes(), options_.loads.cores, std::move(closed),
-                                 options_.loads.packed ? &options_.loads.packed->file() : nullptr,
-                                 options_.loads.pace ? paced() : Loader::BeforeCopy());
-  }
+  kept_->add_evictions(plan_.evictions, memory_of, who);
+  if (!plan_.lanes.empty()) asynchronous() ? open_device_loads() : open_loader();
   if (!plan_.exchange.any) return;
-  courier_ = std::make_unique<LoadCourier>(rank_.transport, rank_.graph(), plan_.exchange,
-                                           plan_.lanes, plan_.tags, loader_.get(), memory_of);
+  courier_ =
+      std::make_unique<LoadCourier>(rank_.transport, rank_.backend, rank_.graph(), plan_.exchange,
+                                    plan_.lanes, plan_.tags, loader_.get(), memory_of);
+}
+
+void StepLoop::open_loader() {
+  loader_ =
+      std::make_unique<Loader>(kept_->lanes(), options_.loads.cores, closed_loads(),
+                               options_.loads.packed ? &options_.loads.packed->file() : nullptr,
+                               options_.loads.pace ? paced() : Loader::BeforeCopy());
+}
+
+void StepLoop::open_device_loads() {
+  std::vector<DeviceLoads::Lane> lanes;
+  const auto closed = closed_loads();
+  for (std::size_t l = 0; l < plan_.lanes.size(); ++l) {
+    const std::size_t loads = plan_.lanes[l].size();
+    lanes.push_back({plan_.lanes[l].front().lane, kept_->lanes()[l],
+                     std::vector<bool>(loads, false), closed[l]});
+    lanes.back().awaited[loads - 1] = true;
+  }
+  const auto await = [&](std::size_t lane, std::size_t load) { lanes[lane].awaited[load] = true; };
+  for (const Step& step : plan_.steps) {
+    if (const auto* const wait = std::get_if<AwaitLoad>(&step)) await(wait->lane, wait->load);
+  }
+  for (const ParameterSend& send : plan_.exchange.sends) {
+    for (const LocalLoad& load : send.after) await(load.lane, load.load);
+  }
+  for (const BatonSend& baton : plan_.exchange.batons_sent) {
+    await(baton.after.lane, baton.after.load);
+  }
+  auto loads = std::make_unique<DeviceLoads>(*rank_.backend.accelerator(), std::move(lanes));
+  device_loads_ = loads.get();
+  loader_ = std::move(loads);
+}
+
+/// Returns the loads that wait for other ranks, by lane.
+std::vector<std::vector<std::size_t>> StepLoop::closed_loads() const {
+  std::vector<std::vector<std::size_t>> closed;
+  for (const auto& lane : plan_.lanes) {
+    closed.emplace_back();
+    for (std::size_t i = 0; i < lane.size(); ++i) {
+      if (lane[i].from || lane[i].baton) closed.back().push_back(i);
+    }
+  }
+  return closed;
 }
 
 /// Returns the wait of a load from a store on an emulated machine. What ranks send takes its time
@@ -170,17 +212,18 @@ std::string StepLoop::position_text(std::size_t position) const {
   }
   const std::size_t index = position - 1;
   const Step& step = plan_.steps[index];
+  if (device) {
+    for (const Segment& segment : device->segments()) {
+      if (segment.first == index) {
+        return (device->blocking() ? "running " : "queueing ") + describe(segment, plan_, graph);
+      }
+    }
+  }
   if (const auto* const load = std::get_if<AwaitLoad>(&step); load && loader_) {
     return describe(step, plan_, graph) + "; its lane has done " +
            loader_->progress_text(load->lane) + others_text();
   }
   if (is_wait(step)) return describe(step, plan_, graph) + others_text();
-  if (!device || !std::holds_alternative<Compute>(step)) return describe(step, plan_, graph);
-  for (const Segment& segment : device->segments()) {
-    if (segment.first == index) {
-      return (device->blocking() ? "running " : "queueing ") + describe(segment, plan_, graph);
-    }
-  }
   return describe(step, plan_, graph);
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/cold/device/device_loads.h"
 #include "engine/cold/kept_parameters.h"
 #include "engine/cold/load_courier.h"
 #include "engine/cold/loader.h"
@@ -89,8 +90,9 @@ class StepLoop {
   template <ReadyRunner Runner>
   void run_ready(Runner& runner);
 
-  /// A plan's loads; null where it has none.
-  Loader* loader() const { return loader_.get(); }
+  /// A plan's loads; null where it has none. On an asynchronous device its stages start them
+  /// (DeviceStages::begin).
+  LoadLanes* loader() const { return loader_.get(); }
   KeptParameters* kept() { return kept_.get(); }
   /// Null where no rank exchanges loads.
   LoadCourier* courier() const { return courier_.get(); }
@@ -99,8 +101,8 @@ class StepLoop {
     if (options_.loads.pace) return options_.loads.pace->idle();
     Loader::yield();
   }
-  /// Says whether steps wait for loads: false where all parameters are there.
-  void await_loads(bool wait) { awaits_loads_ = wait; }
+  /// Says whether steps wait for loads: false where all parameters are there. May allocate.
+  void await_loads(bool wait);
 
   /// Rethrows the exception that is being handled as a RunError that names rank, host and
   /// current_step(), and where a device failed, the operators that it had been given, by stream.
@@ -153,7 +155,10 @@ class StepLoop {
   void evict(std::size_t eviction, Runner& runner);
   bool parameters_left(std::size_t eviction) const;
   void begin_wait();
+  void open_loads();
   void open_loader();
+  void open_device_loads();
+  std::vector<std::vector<std::size_t>> closed_loads() const;
   Loader::BeforeCopy paced() const;
   void open_channels();
   std::string position_text(std::size_t position) const;
@@ -169,7 +174,8 @@ class StepLoop {
   StepProgress progress_;  // bound operators refer to it
   BoundPlan bound_;
   std::unique_ptr<KeptParameters> kept_;
-  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<LoadLanes> loader_;
+  DeviceLoads* device_loads_ = nullptr;  // the same, on an asynchronous device
   std::unique_ptr<LoadCourier> courier_;
   bool awaits_loads_ = true;
   std::vector<BufferSet> buffers_;  // by buffer index
@@ -197,6 +203,9 @@ void StepLoop::run_steps(std::size_t buffer, Runner& runner) {
 template <StepRunner Runner>
 std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
   const Step& step = plan_.steps[index];
+  if (const auto& device = buffers_[buffer_].device; device && device->is_next(index)) {
+    return queue_segment(runner);
+  }
   if (const auto* receive = std::get_if<AwaitReceive>(&step)) {
     begin_wait();
     runner.await_receive(receive->receive);
@@ -205,7 +214,8 @@ std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
     runner.await_send(sent->send);
   } else if (const auto* load = std::get_if<AwaitLoad>(&step)) {
     if (awaits_loads_) {
-      await_loads(runner, [&] { return loader_->ended(load->lane, load->load); });
+      await_loads(runner, [&] { return loader_->usable(load->lane, load->load); });
+      loader_->order_after(load->lane, load->load);
     }
   } else if (std::holds_alternative<AwaitOtherLoads>(step)) {
     if (awaits_loads_) await_loads(runner, [&] { return courier_->others_ended(); });
@@ -213,8 +223,6 @@ std::size_t StepLoop::run_step(std::size_t index, Runner& runner) {
     if (awaits_loads_) evict(eviction->eviction, runner);
   } else if (const auto* send = std::get_if<StartSend>(&step)) {
     runner.start_send(send->send);
-  } else if (buffers_[buffer_].device) {
-    return queue_segment(runner);
   } else {
     compute(stage_of(step), runner);
   }
@@ -280,7 +288,9 @@ void StepLoop::evict(std::size_t eviction, Runner& runner) {
   if (!plan_.evictions[eviction].sends.empty()) {
     await_loads(runner, [&] { return parameters_left(eviction); });
   }
-  if (options_.overwrites_evicted) kept_->evict(eviction);
+  if (!options_.overwrites_evicted) return;
+  for (const std::size_t send : plan_.evictions[eviction].sends) courier_->order_after_send(send);
+  kept_->evict(eviction);
 }
 
 inline bool StepLoop::parameters_left(std::size_t eviction) const {

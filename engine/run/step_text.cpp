@@ -21,6 +21,16 @@ std::string operators_of(const Stage& stage, const Graph& graph) {
   return text;
 }
 
+/// Returns the stages of a segment, in order.
+std::vector<std::size_t> stages_of(const Segment& segment, const RankPlan& plan) {
+  std::vector<std::size_t> stages;
+  for (std::size_t step = segment.first; step < segment.end; ++step) {
+    const auto* const compute = std::get_if<Compute>(&plan.steps[step]);
+    if (compute) stages.push_back(compute->stage);
+  }
+  return stages;
+}
+
 /// Returns "conv_1, conv_2, conv_3 … pool_9 (14 operators)".
 std::string shortened(const std::vector<OpId>& operators, const Graph& graph) {
   constexpr std::size_t kShown = 4;
@@ -100,19 +110,18 @@ std::string steps_text(const RankPlan& plan, const Graph& graph) {
 }
 
 std::string describe(const Segment& segment, const RankPlan& plan, const Graph& graph) {
-  const Step& first = plan.steps[segment.first];
-  const Step& last = plan.steps[segment.end - 1];
-  if (segment.end - segment.first == 1) return describe(first, plan, graph);
-  return "stages " + std::to_string(stage_of(first)) + " to " + std::to_string(stage_of(last)) +
-         ": " + operators_of(plan.stages[stage_of(first)], graph) + " … " +
-         operators_of(plan.stages[stage_of(last)], graph);
+  const std::vector<std::size_t> stages = stages_of(segment, plan);
+  const std::size_t first = stages.front(), last = stages.back();
+  if (first == last) return describe(Step(Compute{first}), plan, graph);
+  return "stages " + std::to_string(first) + " to " + std::to_string(last) + ": " +
+         operators_of(plan.stages[first], graph) + " … " + operators_of(plan.stages[last], graph);
 }
 
 std::string by_stream(std::span<const Segment> given, const RankPlan& plan, const Graph& graph) {
   std::vector<std::vector<OpId>> streams;
   for (const Segment& segment : given) {
-    for (std::size_t step = segment.first; step < segment.end; ++step) {
-      const Stage& stage = plan.stages[stage_of(plan.steps[step])];
+    for (const std::size_t s : stages_of(segment, plan)) {
+      const Stage& stage = plan.stages[s];
       if (streams.size() < stage.groups.size()) streams.resize(stage.groups.size());
       for (std::size_t g = 0; g < stage.groups.size(); ++g) {
         streams[g].insert(streams[g].end(), stage.groups[g].begin(), stage.groups[g].end());

@@ -51,7 +51,7 @@ class Opening {
 
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
-  const Route& route(Rank from, Rank to, Bytes size_bytes) const;
+  const Route& route(Rank from, Rank to, const Message& message) const;
   MessageKey key_to(const Message& send) const {
     return {transport_.rank().index(), send.peer.index(), send.tag};
   }
@@ -77,9 +77,10 @@ std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
   return order;
 }
 
-const Route& Opening::route(Rank from, Rank to, Bytes size_bytes) const {
+const Route& Opening::route(Rank from, Rank to, const Message& message) const {
   const Route& chosen = table_.at(from, to);
-  return size_bytes == 0 && !chosen.takes_empty ? fallback_route() : chosen;
+  const bool lacks = message.size_bytes == 0 && !chosen.takes_empty;
+  return lacks || message.on_host ? fallback_route() : chosen;
 }
 
 void Opening::make_endpoints() {
@@ -88,12 +89,11 @@ void Opening::make_endpoints() {
   const Rank self = transport_.rank();
   for (const std::size_t i : by_tag(sends_)) {
     const Message& message = sends_[i];
-    send_endpoints_[i] = route(self, message.peer, message.size_bytes).make_send(context_, message);
+    send_endpoints_[i] = route(self, message.peer, message).make_send(context_, message);
   }
   for (const std::size_t i : by_tag(receives_)) {
     const Message& message = receives_[i];
-    receive_endpoints_[i] =
-        route(message.peer, self, message.size_bytes).make_receive(context_, message);
+    receive_endpoints_[i] = route(message.peer, self, message).make_receive(context_, message);
   }
 }
 

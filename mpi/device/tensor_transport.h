@@ -13,8 +13,8 @@ namespace hios::mpi {
 /// Where the routes between all pairs pass messages through (a job without devices), channels are
 /// those of `inner`.
 ///
-/// Buffers of open_channel are device memory if `device` is given. The calls of a channel are in
-/// order with the device's Queue::kWork:
+/// Buffers of open_channel are device memory if `device` is given, unless Message::on_host. The
+/// calls of a channel are in order with the device's queue Message::queue, usually Queue::kWork:
 ///  - start_send sends the bytes that all work queued so far produces;
 ///  - await_receive returns when work queued later will find the received bytes;
 ///  - await_send returns when work queued later may overwrite the buffer.

@@ -16,10 +16,11 @@ class CudaAwareSend final : public Endpoint {
         inner_(context.inner),
         index_(inner_.add_send({message.peer, context.tags.next_to(message.peer), message.data,
                                 message.size_bytes, message.synchronous})),
+        queue_(message.queue),
         produced_(device_.make_event(/*shared=*/false)) {}
 
   void start() override {
-    device_.record(*produced_, Queue::kWork);
+    device_.record(*produced_, queue_);
     started_ = false;
   }
   bool push() override {
@@ -35,6 +36,7 @@ class CudaAwareSend final : public Endpoint {
   Accelerator& device_;
   InnerMessages& inner_;
   std::size_t index_;
+  Queue queue_;
   std::unique_ptr<DeviceEvent> produced_;
   bool started_ = false;
 };

@@ -24,6 +24,7 @@ class IpcSend final : public Endpoint {
       : device_(*context.device),
         inner_(context.inner),
         tensor_(message.data),
+        queue_(message.queue),
         produced_(device_.make_event(/*shared=*/true)),
         ready_(
             inner_.add_send({message.peer, context.tags.next_to(message.peer), nullptr, kNothing})),
@@ -39,12 +40,12 @@ class IpcSend final : public Endpoint {
 
   void posted() override { listening_ = true; }
   void start() override {
-    device_.record(*produced_, Queue::kWork);
+    device_.record(*produced_, queue_);
     inner_.channel().start_send(ready_);
   }
   bool ready() override { return listening_ && inner_.channel().received(taken_); }
   void settle() override {
-    device_.wait(*copied_, Queue::kWork);
+    device_.wait(*copied_, queue_);
     listening_ = false;
   }
   bool ended() override { return inner_.channel().sent(ready_) && copied_->done(); }
@@ -54,6 +55,7 @@ class IpcSend final : public Endpoint {
   Accelerator& device_;
   InnerMessages& inner_;
   const std::byte* tensor_;
+  Queue queue_;
   std::unique_ptr<DeviceEvent> produced_;
   std::unique_ptr<DeviceEvent> copied_;  // the consumer's
   std::size_t ready_, taken_;
@@ -91,7 +93,7 @@ class IpcReceive final : public Endpoint {
     return queued_;
   }
   bool ready() override { return queued_; }
-  void settle() override { device_.wait(*copied_, Queue::kWork); }
+  void settle() override { device_.wait(*copied_, message_.queue); }
   bool ended() override { return inner_.channel().sent(taken_) && copied_->done(); }
   void disconnect() override {
     produced_.reset();

@@ -34,6 +34,7 @@ struct Staging {
   Staging(Accelerator& on, const Message& message, const std::string& what)
       : device(on),
         tensor(message.data),
+        queue(message.queue),
         chunks(staging_chunks(message.size_bytes)),
         pinned(on.make_pinned(std::max<Bytes>(message.size_bytes, 1), what)) {}
 
@@ -42,6 +43,7 @@ struct Staging {
 
   Accelerator& device;
   std::byte* tensor;
+  Queue queue;
   std::vector<Chunk> chunks;
   std::unique_ptr<DeviceMemory> pinned;
 };
@@ -63,7 +65,7 @@ class StagedSend final : public Endpoint {
 
   void start() override {
     Accelerator& device = staging_.device;
-    device.record(*produced_, Queue::kWork);
+    device.record(*produced_, staging_.queue);
     device.wait(*produced_, Queue::kOut);
     for (std::size_t i = 0; i < copied_.size(); ++i) {
       if (const Bytes size = staging_.chunks[i].size_bytes; size > 0) {
@@ -81,7 +83,7 @@ class StagedSend final : public Endpoint {
     return next_ == copied_.size();
   }
   bool ready() override { return true; }
-  void settle() override { staging_.device.wait(*copied_.back(), Queue::kWork); }
+  void settle() override { staging_.device.wait(*copied_.back(), staging_.queue); }
   bool ended() override {
     return messages_.all([&](std::size_t index) { return inner_.channel().sent(index); });
   }
@@ -121,7 +123,7 @@ class StagedReceive final : public Endpoint {
     return ready();
   }
   bool ready() override { return next_ == messages_.size(); }
-  void settle() override { staging_.device.wait(*copied_, Queue::kWork); }
+  void settle() override { staging_.device.wait(*copied_, staging_.queue); }
   bool ended() override { return copied_->done(); }
 
  private:
@@ -132,6 +134,10 @@ class StagedReceive final : public Endpoint {
   HostMessages messages_;
   std::size_t next_ = 0;  // first chunk whose arrival has not been seen
 };
+
+bool in_device_memory(const EndpointContext& context, const Message& message) {
+  return context.device != nullptr && !message.on_host;
+}
 
 /// Makes the chunks of a message as messages of host memory.
 template <class Add>
@@ -144,7 +150,7 @@ HostMessages chunked(const Message& message, Add&& add) {
 }
 
 std::unique_ptr<Endpoint> make_staged_send(const EndpointContext& context, const Message& message) {
-  if (context.device != nullptr) return std::make_unique<StagedSend>(context, message);
+  if (in_device_memory(context, message)) return std::make_unique<StagedSend>(context, message);
   return std::make_unique<HostSend>(
       context.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
         return context.inner.add_send({message.peer, context.tags.next_to(message.peer), data,
@@ -154,7 +160,7 @@ std::unique_ptr<Endpoint> make_staged_send(const EndpointContext& context, const
 
 std::unique_ptr<Endpoint> make_staged_receive(const EndpointContext& context,
                                               const Message& message) {
-  if (context.device != nullptr) return std::make_unique<StagedReceive>(context, message);
+  if (in_device_memory(context, message)) return std::make_unique<StagedReceive>(context, message);
   return std::make_unique<HostReceive>(
       context.inner, chunked(message, [&](std::byte* data, Bytes size_bytes) {
         return context.inner.add_receive(

@@ -18,7 +18,7 @@ class ArgumentsTest(FolderTest):
         return said.getvalue()
 
     def test_words_are_checked(self):
-        self.assertIn("tests, latency, transfer", self.refused("--part", "speed"))
+        self.assertIn("tests, latency, transfer, cold", self.refused("--part", "speed"))
         self.assertIn("unknown: 'fp8'", self.refused("--math", "fp32,fp8"))
         self.assertEqual(main.arguments(["--part", "latency,transfer"]).part, ["latency", "transfer"])
 
@@ -55,10 +55,12 @@ class RefusalTest(FolderTest):
 class AllWellTest(unittest.TestCase):
     def test_every_part_counts(self):
         well = {"tests": {"programs": [{"well": True}], "networks": [], "checkers": []},
-                "latency": {"rows": [{"latency_ms": {}}]}, "transfer": {"failed": {}}}
+                "latency": {"rows": [{"latency_ms": {}}]}, "transfer": {"failed": {}},
+                "cold": {"rows": [{"latency_ms": {}, "verified": True}]}}
         self.assertTrue(main.all_well({"parts": well}, main.PARTS))
         for part, worse in (("tests", {"programs": [{"well": False}]}), ("latency", {"rows": [{"failed": "why"}]}),
-                            ("transfer", {"failed": {"ipc": "why"}})):
+                            ("transfer", {"failed": {"ipc": "why"}}), ("cold", {"rows": [{"failed": "why"}]}),
+                            ("cold", {"rows": [{"latency_ms": {}, "verified": False}]})):
             self.assertFalse(main.all_well({"parts": {**well, part: worse}}, main.PARTS), part)
             others = [name for name in main.PARTS if name != part]
             self.assertTrue(main.all_well({"parts": {**well, part: worse}}, others), part)

@@ -99,6 +99,11 @@ void CudaDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mp
             "copying a tensor");
 }
 
+void CudaDevice::fill(std::byte* to, std::byte value, Bytes size_bytes, mpi::Queue queue) {
+  HIOS_CUDA(cudaMemsetAsync(to, std::to_integer<int>(value), size_bytes, streams_.queue(queue)),
+            "overwriting parameters");
+}
+
 std::string CudaDevice::export_memory(const std::byte* address) {
   const SharedBlocks::InBlock in_block = shared_.find(address);
   cudaIpcMemHandle_t handle;

@@ -26,10 +26,12 @@ class CudaDevice final : public mpi::Accelerator {
                                                  const std::string& what) override;
 
   mpi::Queue in_queue(Rank peer) override { return streams_.in_queue(peer); }
+  mpi::Queue load_queue(std::size_t lane) override { return streams_.load_queue(lane); }
   std::unique_ptr<mpi::DeviceEvent> make_event(bool shared) override;
   void record(mpi::DeviceEvent& event, mpi::Queue queue) override;
   void wait(mpi::DeviceEvent& event, mpi::Queue queue) override;
   void copy(std::byte* to, const std::byte* from, Bytes size_bytes, mpi::Queue queue) override;
+  void fill(std::byte* to, std::byte value, Bytes size_bytes, mpi::Queue queue) override;
 
   std::string export_memory(const std::byte* address) override;
   std::string export_event(mpi::DeviceEvent& event) override;

@@ -106,7 +106,8 @@ Gpu open_gpu(int index) {
           properties.minor,
           properties.multiProcessorCount,
           properties.totalGlobalMem,
-          static_cast<Bytes>(properties.l2CacheSize)};
+          static_cast<Bytes>(properties.l2CacheSize),
+          properties.canMapHostMemory != 0};
 }
 
 Json describe(const Gpu& gpu) {

@@ -19,6 +19,7 @@ struct Gpu {
   int multiprocessors = 0;
   Bytes memory_bytes = 0;
   Bytes cache_bytes = 0;  ///< second-level cache, which all multiprocessors share
+  bool maps_host_memory = false;
 };
 
 /// Makes the GPU current for the calling thread, with a context. Throws InputError if a library has

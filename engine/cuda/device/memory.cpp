@@ -61,9 +61,10 @@ DeviceBlock::~DeviceBlock() {
   swallow(cudaFree(data_));
 }
 
-PinnedBlock::PinnedBlock(Bytes size_bytes, std::string_view what) {
+PinnedBlock::PinnedBlock(Bytes size_bytes, std::string_view what, bool mapped) {
   void* data = nullptr;
-  if (const cudaError_t status = cudaMallocHost(&data, std::max(size_bytes, Bytes{1}));
+  if (const cudaError_t status = cudaHostAlloc(&data, std::max(size_bytes, Bytes{1}),
+                                               mapped ? cudaHostAllocMapped : cudaHostAllocDefault);
       status != cudaSuccess) {
     (void)cudaGetLastError();
     throw RunError("no pinned host memory for " + std::string(what) + ": " + size_text(size_bytes) +
@@ -71,6 +72,12 @@ PinnedBlock::PinnedBlock(Bytes size_bytes, std::string_view what) {
                    "); raise the limit of locked memory (ulimit -l)");
   }
   data_ = static_cast<std::byte*>(data);
+}
+
+std::byte* PinnedBlock::on_device() const {
+  void* mapped = nullptr;
+  HIOS_CUDA(cudaHostGetDevicePointer(&mapped, data_, 0), "mapping host memory");
+  return static_cast<std::byte*>(mapped);
 }
 
 PinnedBlock::~PinnedBlock() { swallow(cudaFreeHost(data_)); }

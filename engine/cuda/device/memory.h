@@ -50,12 +50,15 @@ class DeviceBlock final : public Buffer, public mpi::DeviceMemory {
 /// Pinned host memory, which the GPU copies from and to directly.
 class PinnedBlock final : public mpi::DeviceMemory {
  public:
-  PinnedBlock(Bytes size_bytes, std::string_view what);
+  /// `mapped`: kernels read it, too. Throws RunError that names size, purpose and remedy.
+  PinnedBlock(Bytes size_bytes, std::string_view what, bool mapped = false);
   ~PinnedBlock() override;
   PinnedBlock(const PinnedBlock&) = delete;
   PinnedBlock& operator=(const PinnedBlock&) = delete;
 
   std::byte* data() override { return data_; }
+  /// Returns the address by which kernels read it. REQUIRES: mapped.
+  std::byte* on_device() const;
 
  private:
   std::byte* data_ = nullptr;

@@ -21,19 +21,20 @@ class GraphRecording final : public Recording {
 
 class EventMarks final : public ClockMarks {
  public:
-  EventMarks(cudaStream_t stream, std::size_t count) : stream_(stream) {
+  EventMarks(const Streams& streams, std::size_t count) : streams_(streams) {
     for (std::size_t i = 0; i < count; ++i) events_.push_back(make_timed_event());
   }
 
   /// Records a mark. Inside a recording it must be a node of its own; otherwise it would only
   /// order.
-  void mark(std::size_t index) override {
+  void mark_in(mpi::Queue queue, std::size_t index) override {
     constexpr const char* kDoing = "reading the GPU's clock";
+    const cudaStream_t stream = streams_.queue(queue);
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    HIOS_CUDA(cudaStreamIsCapturing(stream_, &status), kDoing);
+    HIOS_CUDA(cudaStreamIsCapturing(stream, &status), kDoing);
     const unsigned flags =
         status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
-    HIOS_CUDA(cudaEventRecordWithFlags(events_.at(index).get(), stream_, flags), kDoing);
+    HIOS_CUDA(cudaEventRecordWithFlags(events_.at(index).get(), stream, flags), kDoing);
   }
 
   double ms(std::size_t from, std::size_t to) const override {
@@ -44,7 +45,7 @@ class EventMarks final : public ClockMarks {
   }
 
  private:
-  cudaStream_t stream_;
+  const Streams& streams_;
   std::vector<Event> events_;
 };
 
@@ -73,8 +74,8 @@ std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void(
   return std::make_unique<GraphRecording>(capture(stream, queue), stream);
 }
 
-std::unique_ptr<ClockMarks> make_marks(cudaStream_t stream, std::size_t count) {
-  return std::make_unique<EventMarks>(stream, count);
+std::unique_ptr<ClockMarks> make_marks(const Streams& streams, std::size_t count) {
+  return std::make_unique<EventMarks>(streams, count);
 }
 
 }  // namespace hios::cuda

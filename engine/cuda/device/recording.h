@@ -5,6 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/cuda/device/handles.h"
+#include "engine/cuda/device/streams.h"
 
 namespace hios::cuda {
 
@@ -15,7 +16,7 @@ std::unique_ptr<Recording> record(cudaStream_t stream, const std::function<void(
 /// Does the same, but returns the graph alone.
 GraphExec capture(cudaStream_t stream, const std::function<void()>& queue);
 
-/// Makes events with timing on `stream`.
-std::unique_ptr<ClockMarks> make_marks(cudaStream_t stream, std::size_t count);
+/// Makes events with timing. The streams outlive them.
+std::unique_ptr<ClockMarks> make_marks(const Streams& streams, std::size_t count);
 
 }  // namespace hios::cuda

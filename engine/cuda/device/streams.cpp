@@ -37,9 +37,9 @@ constexpr auto kFirstIn = static_cast<std::size_t>(mpi::Queue::kFirstIn);
 
 }  // namespace
 
-mpi::Queue Streams::in_queue(Rank peer) {
+mpi::Queue Streams::queue_of(Queues& known, std::size_t number) {
   const auto [found, is_new] =
-      in_queues_.try_emplace(peer.index(), static_cast<mpi::Queue>(kFirstIn + in_.size()));
+      known.try_emplace(number, static_cast<mpi::Queue>(kFirstIn + in_.size()));
   if (is_new) in_.push_back(make_stream());
   return found->second;
 }

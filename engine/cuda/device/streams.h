@@ -45,7 +45,8 @@ class StreamState {
 };
 
 /// The streams of a GPU: one for each group, the first of which is the work queue; one for copies
-/// that leave it; and one for copies from each other rank. Main thread only.
+/// that leave it; one for copies from each other rank; and one for each lane of loads. Main thread
+/// only.
 class Streams {
  public:
   Streams();
@@ -54,7 +55,9 @@ class Streams {
   /// Returns the group's stream, created if new; its address stays valid.
   StreamState& group(StreamIndex index);
   /// Returns the queue for copies from `peer`, created if new.
-  mpi::Queue in_queue(Rank peer);
+  mpi::Queue in_queue(Rank peer) { return queue_of(in_queues_, peer.index()); }
+  /// Returns the queue for a lane's loads, created if new.
+  mpi::Queue load_queue(std::size_t lane) { return queue_of(load_queues_, lane); }
   cudaStream_t queue(mpi::Queue queue) const;
 
   /// Queues the groups of a stage. All but the first start when all earlier work of the work queue
@@ -68,10 +71,14 @@ class Streams {
   void synchronize();
 
  private:
+  using Queues = std::map<std::size_t, mpi::Queue>;
+  mpi::Queue queue_of(Queues& known, std::size_t number);
+
   std::vector<std::unique_ptr<StreamState>> groups_;
   Stream out_;
-  std::vector<Stream> in_;                       // from Queue::kFirstIn on
-  std::map<std::size_t, mpi::Queue> in_queues_;  // by rank
+  std::vector<Stream> in_;  // from Queue::kFirstIn on
+  Queues in_queues_;        // by rank
+  Queues load_queues_;      // by lane
   Event forked_;
 };
 

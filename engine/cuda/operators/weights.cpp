@@ -1,5 +1,8 @@
 #include "engine/cuda/operators/weights.h"
 
+#include <cstring>
+#include <utility>
+
 #include "hios/base/numbers/half.h"
 #include "hios/graph/fusion/fusion.h"
 
@@ -23,16 +26,52 @@ std::vector<float> reordered(const std::vector<float>& onnx, std::size_t outputs
 
 }  // namespace
 
-std::unique_ptr<DeviceBlock> WeightsCache::upload(const std::vector<float>& values,
-                                                  const std::string& what) {
-  const Bytes size_bytes = values.size() * size_of(element_);
-  auto block = std::make_unique<DeviceBlock>(size_bytes, what);
-  if (element_ == Element::kHalf) {
-    streams_.copy(block->data(), to_halves(values).data(), size_bytes);
-  } else {
-    streams_.copy(block->data(), values.data(), size_bytes);
+void WeightsCache::reserve(Bytes size_bytes) {
+  reserves_ = true;
+  to_reserve_ = size_bytes;
+  reserved_.reset();
+}
+
+// Memory outside the reserved block ends before its allocation does, so that it has no neighbour:
+// copies must not cross from one allocation to another.
+UploadedValues WeightsCache::device_memory(Bytes size_bytes, const std::string& what) {
+  std::shared_ptr<DeviceBlock> block = reserved_.lock();
+  if (to_reserve_ > 0) {
+    block = std::make_shared<DeviceBlock>(to_reserve_, "parameters that are loaded later", shared_);
+    reserved_ = block;
+    used_ = to_reserve_ = 0;
   }
-  return block;
+  if (block && used_ + size_bytes <= block->size_bytes()) {
+    std::byte* const data = block->data() + used_;
+    used_ += size_bytes;
+    return {std::move(block), data, size_bytes};
+  }
+  const Bytes gap = reserves_ ? kParameterAlignment : 0;
+  block = std::make_shared<DeviceBlock>(size_bytes + gap, what, reserves_ ? shared_ : nullptr);
+  std::byte* const data = block->data();
+  return {std::move(block), data, size_bytes};
+}
+
+UploadedValues WeightsCache::upload(const std::vector<float>& values, const std::string& what,
+                                    bool in_place) {
+  const Bytes value_bytes = values.size() * size_of(element_);
+  const Bytes size_bytes =
+      (value_bytes + kParameterAlignment - 1) / kParameterAlignment * kParameterAlignment;
+  std::vector<std::byte> bytes(size_bytes);  // the end is 0, so that equal values are equal bytes
+  if (element_ == Element::kHalf) {
+    std::memcpy(bytes.data(), to_halves(values).data(), value_bytes);
+  } else {
+    std::memcpy(bytes.data(), values.data(), value_bytes);
+  }
+  if (in_place) {
+    auto block = std::make_shared<PinnedBlock>(size_bytes, what, /*mapped=*/true);
+    std::memcpy(block->data(), bytes.data(), size_bytes);
+    std::byte* const mapped = block->on_device();
+    return {std::move(block), mapped, size_bytes};
+  }
+  UploadedValues uploaded = device_memory(size_bytes, what);
+  streams_.copy(uploaded.data, bytes.data(), size_bytes);
+  return uploaded;
 }
 
 std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, const Layer& layer,
@@ -48,14 +87,26 @@ std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, con
   std::vector<float> values(outputs * inputs * taps);
   source.weights(model, layer, values);
   values = reordered(values, outputs, inputs, taps, is_depthwise(layer));
-  uploaded->weights = upload(values, "the weights of " + layer.name);
+  const bool in_place = source.in_host_memory();
+  uploaded->weights = upload(values, "the weights of " + layer.name, in_place);
   if (conv.bias) {
     values.resize(outputs);
     source.bias(model, layer, values);
-    uploaded->bias = upload(values, "the bias of " + layer.name);
+    uploaded->bias = upload(values, "the bias of " + layer.name, in_place);
   }
   known = uploaded;
   return uploaded;
+}
+
+void WeightsCache::add_memory(const Model& model, const Layer& layer, const TensorSource& source,
+                              std::vector<std::span<std::byte>>& memory) const {
+  const auto found = known_.find({&source, &model, layer.name});
+  if (found == known_.end()) return;
+  const auto uploaded = found->second.lock();
+  if (!uploaded) return;
+  for (const UploadedValues* const values : {&uploaded->weights, &uploaded->bias}) {
+    if (values->data) memory.emplace_back(values->data, values->size_bytes);
+  }
 }
 
 }  // namespace hios::cuda

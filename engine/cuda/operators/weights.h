@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,30 +16,55 @@
 
 namespace hios::cuda {
 
+/// Values in memory that the GPU reads, and the memory's owner.
+struct UploadedValues {
+  std::shared_ptr<void> memory;
+  std::byte* data = nullptr;  ///< on the device, or mapped there
+  Bytes size_bytes = 0;       ///< what no other values use: a multiple of kParameterAlignment
+};
+
+/// The alignment of a layer's weights and of its bias, as cudaMalloc's.
+inline constexpr Bytes kParameterAlignment = 256;
+
 /// A convolution's weights and bias on the GPU, in the element of its tensors. Each kind has one
 /// layout for all algorithms: (out channel, kernel h, kernel w, in channel of the group), which
 /// cuDNN, cuBLASLt and our own kernel all read; for a depthwise one (kernel h, kernel w, channel).
 struct UploadedWeights {
-  std::unique_ptr<DeviceBlock> weights, bias;  ///< no bias if the layer has none
-  const void* weight_values() const { return weights->data(); }
-  const void* bias_values() const { return bias ? bias->data() : nullptr; }
+  UploadedValues weights, bias;  ///< no bias if the layer has none
+  const void* weight_values() const { return weights.data; }
+  const void* bias_values() const { return bias.data; }
 };
 
 /// Weights, drawn from their source, uploaded once and shared by all operators that use them: a
 /// profiler binds an operator again for every stage in which it measures it. They live as long as
-/// an operator holds them. Main thread only.
+/// an operator holds them. Those of a source in host memory stay there, pinned and mapped. Main
+/// thread only.
 class WeightsCache {
  public:
-  WeightsCache(Streams& streams, Element element) : streams_(streams), element_(element) {}
+  /// `shared`: the blocks that other processes may map; null: none. It outlives this and all
+  /// weights.
+  WeightsCache(Streams& streams, Element element, SharedBlocks* shared = nullptr)
+      : streams_(streams), element_(element), shared_(shared) {}
   std::shared_ptr<const UploadedWeights> get(const Model& model, const Layer& layer,
                                              TensorSource& source);
+  /// See Backend::reserve_parameters.
+  void reserve(Bytes size_bytes);
+  /// Adds the memory of a layer's weights and bias to `memory`, if an operator holds them.
+  void add_memory(const Model& model, const Layer& layer, const TensorSource& source,
+                  std::vector<std::span<std::byte>>& memory) const;
 
  private:
   using Key = std::tuple<const TensorSource*, const Model*, std::string>;
-  std::unique_ptr<DeviceBlock> upload(const std::vector<float>& values, const std::string& what);
+  UploadedValues upload(const std::vector<float>& values, const std::string& what, bool in_place);
+  UploadedValues device_memory(Bytes size_bytes, const std::string& what);
 
   Streams& streams_;
   Element element_;
+  SharedBlocks* shared_;
+  bool reserves_ = false;                // reserve() was called
+  Bytes to_reserve_ = 0;                 // by the next values that need memory
+  std::weak_ptr<DeviceBlock> reserved_;  // the values in it own it
+  Bytes used_ = 0;                       // of `reserved_`
   std::map<Key, std::weak_ptr<const UploadedWeights>> known_;
 };
 

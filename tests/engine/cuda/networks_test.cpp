@@ -7,6 +7,7 @@
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/bound_network.h"
+#include "engine/cuda/cold_start.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/model/networks/networks.h"
@@ -95,6 +96,20 @@ INSTANTIATE_TEST_SUITE_P(Small, GpuNetwork,
                            return std::string(std::get<SmallNetwork>(parameter.param).name) + "_" +
                                   std::string(to_string(std::get<Precision>(parameter.param)));
                          });
+
+TEST(GpuColdStart, HasTheBitsOfAResidentInference) {
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16}) {
+    for (const bool graphs : {true, false}) {
+      BackendOptions options;
+      options.precision = precision;
+      options.graphs = graphs;
+      const auto backend = cuda::make_backend(options);
+      ASSERT_EQ(backend->unsupported_in_place(), std::nullopt);
+      test::expect_cold_bits_on(*backend);
+      EXPECT_EQ(backend->recording_refused(), "");
+    }
+  }
+}
 
 TEST(GpuMemory, DoesNotGrowInAThousandIterations) {
   const Model model = models::find("squeezenet")->build(1, 97, 97);

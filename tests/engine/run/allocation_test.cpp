@@ -76,6 +76,7 @@ std::size_t allocations_on_devices(const test::RandomNetwork& network, const Sch
         std::unique_ptr<test::FakeBackend> backend = std::make_unique<test::FakeBackend>(2);
         if (device != nullptr) backend = std::make_unique<test::FakeAsyncBackend>(*device, records);
         backend->ran.reserve(1 << 16);  // the fake's own notes
+        backend->with_parameters = schedule.weights.has_value();
         test::FakeSource source;
         Executor executor({network.coarse, network.model, *backend, transport, source}, plan);
         count_iterations(executor, together);
@@ -186,6 +187,33 @@ TEST(Allocation, NoneInTheTimedLoopOnDevices) {
   for (const test::RouteCase& routes : cases) {
     for (const std::size_t ranks : {1, 3}) {
       const Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
+      for (const bool records : {true, false}) {
+        EXPECT_EQ(allocations_on_devices(network, schedule, routes, records), 0u)
+            << routes << ", " << ranks << " ranks, records " << records;
+      }
+    }
+  }
+}
+
+// On more than one rank, each loads through the next, and loads begin when batons come.
+TEST(Allocation, NoneInColdStartsOnDevices) {
+  const test::RandomNetwork network = test::with_parameters(test::random_network(12, 4));
+  for (const test::RouteCase& routes : test::device_route_cases()) {
+    for (const std::size_t ranks : {1, 2}) {
+      Schedule schedule = test::random_schedule(network.coarse.graph, ranks, 2, 7);
+      schedule.weights.emplace().lanes.resize(ranks);
+      for (std::size_t d = 0; d < ranks; ++d) {
+        for (const Stage& stage : schedule.devices[d]) {
+          for (const Group& group : stage.groups) {
+            for (const OpId op : group) {
+              Lane& lane = schedule.weights->lanes[d];
+              const DeviceId here(d), next((d + 1) % ranks);
+              lane.push_back({op, StoreId(0), next});
+              if (next != here) lane.push_back({op, next, here});
+            }
+          }
+        }
+      }
       for (const bool records : {true, false}) {
         EXPECT_EQ(allocations_on_devices(network, schedule, routes, records), 0u)
             << routes << ", " << ranks << " ranks, records " << records;

@@ -23,6 +23,15 @@ std::unique_ptr<BoundOperator> EmulatedCudaBackend::bind(const Operation& operat
       {operation, {operation, inputs}, output, source, tools, algorithms_, weights_, precision_});
 }
 
+std::vector<std::span<std::byte>> EmulatedCudaBackend::parameter_memory(
+    const Operation& operation, const TensorSource& source) {
+  std::vector<std::span<std::byte>> memory;
+  for (const LayerId id : operation.layers->layers) {
+    weights_.add_memory(*operation.model, operation.model->layer(id), source, memory);
+  }
+  return memory;
+}
+
 }  // namespace hios::test
 
 // Functions that the operators need and that only a real CUDA can build.

@@ -31,6 +31,10 @@ class EmulatedCudaBackend final : public Backend {
                  void (*)(void*), void*) override {
     streams_.run(groups, shares);
   }
+  bool shows_parameters() const override { return true; }
+  std::vector<std::span<std::byte>> parameter_memory(const Operation& operation,
+                                                     const TensorSource& source) override;
+  void reserve_parameters(Bytes size_bytes) override { weights_.reserve(size_bytes); }
   cuda::ConvolutionTools tools() { return {gpu_, streams_.work(), nullptr}; }
 
  private:

@@ -84,7 +84,14 @@ inline cudaError_t cudaFree(void* data) {
   std::free(data);
   return cudaSuccess;
 }
-inline cudaError_t cudaMallocHost(void** data, std::size_t size) { return cudaMalloc(data, size); }
+inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocMapped = 2;
+inline cudaError_t cudaHostAlloc(void** data, std::size_t size, unsigned) {
+  return cudaMalloc(data, size);
+}
+inline cudaError_t cudaHostGetDevicePointer(void** mapped, void* host, unsigned) {
+  *mapped = host;
+  return cudaSuccess;
+}
 inline cudaError_t cudaFreeHost(void* data) { return cudaFree(data); }
 inline cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* all) {
   *left = *all = 0;

@@ -63,6 +63,7 @@ class FakeEvent final : public mpi::DeviceEvent {
   }
 
   bool done() override {
+    if (captured) throw mpi::DeviceError("asked for an event of a recording");
     const auto lock = machine->lock();
     const bool patient = engine->options.pace == FakeOptions::Pace::kRandom &&
                          engine->random.below(3) == 0;  // busy with other work
@@ -75,6 +76,9 @@ class FakeEvent final : public mpi::DeviceEvent {
   const std::shared_ptr<FakeEngine> engine;
   const std::shared_ptr<FakePoint> point;
   const bool shared, imported;
+  std::size_t captured = 0;  ///< the capture in which it was last recorded; 0: in none
+  FakeAccelerator::Stream captured_on = 0;
+  std::size_t captured_work = 0;  ///< the stream's work before it
 };
 
 /// Returns the region that holds the whole range, if the device reaches it.
@@ -111,6 +115,73 @@ FakeAccelerator::FakeAccelerator(std::shared_ptr<FakeMachine> machine, const Fak
   engine_ = machine_->add_engine(options);
   machine_->add_stream(*engine_);  // Queue::kWork
   machine_->add_stream(*engine_);  // Queue::kOut
+}
+
+/// Work that is captured.
+struct FakeAccelerator::Capture {
+  std::function<void(std::function<void()>)> take;
+  std::map<Stream, std::size_t> work;    ///< of the streams that take part
+  std::map<Stream, std::size_t> joined;  ///< the work that kWork waits for
+};
+
+void FakeAccelerator::begin_capture(std::function<void(std::function<void()>)> take) {
+  ++captures_;
+  capture_ = std::make_unique<Capture>(Capture{std::move(take), {}, {}});
+  capture_->work[stream(mpi::Queue::kWork)] = 0;
+}
+
+void FakeAccelerator::abandon_capture() { capture_.reset(); }
+
+void FakeAccelerator::end_capture() {
+  const std::unique_ptr<Capture> ended = std::move(capture_);
+  for (const auto& [stream, work] : ended->work) {
+    if (stream == FakeAccelerator::stream(mpi::Queue::kWork)) continue;
+    if (ended->joined[stream] < work) {
+      throw mpi::DeviceError("a queue does not join the recording in the end");
+    }
+  }
+}
+
+void FakeAccelerator::capture_work(mpi::Queue queue, std::function<void()> call) {
+  const auto found = capture_->work.find(stream(queue));
+  if (found == capture_->work.end()) {
+    throw mpi::DeviceError("work on a queue that is no part of the recording");
+  }
+  ++found->second;
+  capture_->take(std::move(call));
+}
+
+void FakeAccelerator::record(mpi::DeviceEvent& event, mpi::Queue queue) {
+  auto& fake = dynamic_cast<FakeEvent&>(event);
+  fake.captured = 0;
+  if (!capture_) return record(event, stream(queue));
+  capture_work(queue, [this, &event, queue] { record(event, stream(queue)); });
+  fake.captured = captures_;
+  fake.captured_on = stream(queue);
+  fake.captured_work = capture_->work[stream(queue)];
+}
+
+void FakeAccelerator::wait(mpi::DeviceEvent& event, mpi::Queue queue) {
+  const auto& fake = dynamic_cast<FakeEvent&>(event);
+  if (!capture_) {
+    if (fake.captured > 0) throw mpi::DeviceError("a wait for an event of a recording");
+    return wait(event, stream(queue));
+  }
+  if (fake.captured != captures_) {
+    throw mpi::DeviceError("a recording waits for an event that is no part of it");
+  }
+  capture_->work.try_emplace(stream(queue), 0);
+  if (queue == mpi::Queue::kWork) {
+    std::size_t& joined = capture_->joined[fake.captured_on];
+    joined = std::max(joined, fake.captured_work);
+  }
+  capture_->take([this, &event, queue] { wait(event, stream(queue)); });
+}
+
+mpi::Queue FakeAccelerator::load_queue(std::size_t lane) {
+  const auto known = load_queues_.find(lane);
+  if (known != load_queues_.end()) return known->second;
+  return load_queues_[lane] = static_cast<mpi::Queue>(make_stream());
 }
 
 mpi::Queue FakeAccelerator::in_queue(Rank peer) {
@@ -169,6 +240,10 @@ void FakeAccelerator::wait(mpi::DeviceEvent& event, Stream stream) {
 
 void FakeAccelerator::copy(std::byte* to, const std::byte* from, Bytes size_bytes,
                            mpi::Queue queue) {
+  if (capture_) {
+    return capture_work(queue, [=, this] { copy(to, from, size_bytes, queue); });
+  }
+  ++copies_;
   const auto lock = machine_->lock();
   FakeWork work{FakeWork::Kind::kCopy};
   work.to = to;
@@ -178,9 +253,24 @@ void FakeAccelerator::copy(std::byte* to, const std::byte* from, Bytes size_byte
   machine_->queue(*engine_, stream(queue), std::move(work));
 }
 
-std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::make_pinned(Bytes size_bytes,
-                                                                const std::string&) {
+void FakeAccelerator::fill(std::byte* to, std::byte value, Bytes size_bytes, mpi::Queue queue) {
+  if (capture_) {
+    return capture_work(queue, [=, this] { fill(to, value, size_bytes, queue); });
+  }
   const auto lock = machine_->lock();
+  FakeWork work{FakeWork::Kind::kRun};
+  work.run = [=] { std::fill_n(to, size_bytes, value); };
+  work.kept = {reached(*engine_, to, size_bytes), nullptr};
+  machine_->queue(*engine_, stream(queue), std::move(work));
+}
+
+std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::make_pinned(Bytes size_bytes,
+                                                                const std::string& what) {
+  const auto lock = machine_->lock();
+  const Bytes limit = engine_->options.pinned_bytes;
+  if (limit > 0 && size_bytes > limit) {
+    throw RunError("no pinned memory for " + what + ": " + std::to_string(size_bytes) + " bytes");
+  }
   const auto region = make_fake_region(size_bytes, /*on_device=*/false);
   engine_->reachable.push_back(region);
   return std::make_unique<Held>(machine_, engine_, region, 0, 0);

@@ -27,8 +27,8 @@ struct FakeOptions {
   Pace pace = Pace::kRandom;
   std::uint64_t seed = 0;
   std::string identity = "FAKE-0";
-  /// Limit of make_memory; 0: none.
-  Bytes memory_bytes = 0;
+  /// Limits of make_memory, and of each block of make_pinned; 0: none.
+  Bytes memory_bytes = 0, pinned_bytes = 0;
   // Faults.
   bool exports = true;          ///< off: export_memory and export_event throw
   bool imports = true;          ///< off: import_memory throws, as without peer access
@@ -67,10 +67,21 @@ class FakeAccelerator final : public mpi::Accelerator {
   void record(mpi::DeviceEvent& event, Stream stream);
   void wait(mpi::DeviceEvent& event, Stream stream);
 
+  /// Between the first of these and one of the others, the calls of record, wait, copy and fill are
+  /// handed to `take`, to be made later, as often as wanted, instead of being made: as CUDA
+  /// captures them. Like CUDA, it refuses (DeviceError) work on queues that do not come from kWork
+  /// by events, waits for what is not part of it, queues that do not join kWork in the end, and,
+  /// later, to ask or wait for an event that was last recorded in it.
+  void begin_capture(std::function<void(std::function<void()>)> take);
+  void end_capture();
+  void abandon_capture();
+
   /// Returns the bytes that make_memory could still give; nothing without a limit.
   std::optional<Bytes> free_bytes() const;
   /// Returns the number of calls of synchronize(), for tests of timed loops.
   std::size_t synchronizations() const { return synchronizations_; }
+  /// Returns the number of copies queued by copy().
+  std::size_t copies() const { return copies_; }
   /// Returns true if the address is in device memory of any fake device of the process.
   static bool owns(const std::byte* address);
 
@@ -80,10 +91,12 @@ class FakeAccelerator final : public mpi::Accelerator {
   std::unique_ptr<mpi::DeviceMemory> make_memory(Bytes size_bytes,
                                                  const std::string& what) override;
   mpi::Queue in_queue(Rank peer) override;
+  mpi::Queue load_queue(std::size_t lane) override;
   std::unique_ptr<mpi::DeviceEvent> make_event(bool shared) override;
-  void record(mpi::DeviceEvent& event, mpi::Queue queue) override { record(event, stream(queue)); }
-  void wait(mpi::DeviceEvent& event, mpi::Queue queue) override { wait(event, stream(queue)); }
+  void record(mpi::DeviceEvent& event, mpi::Queue queue) override;
+  void wait(mpi::DeviceEvent& event, mpi::Queue queue) override;
   void copy(std::byte* to, const std::byte* from, Bytes size_bytes, mpi::Queue queue) override;
+  void fill(std::byte* to, std::byte value, Bytes size_bytes, mpi::Queue queue) override;
   std::string export_memory(const std::byte* address) override;
   std::string export_event(mpi::DeviceEvent& event) override;
   std::unique_ptr<mpi::DeviceMemory> import_memory(const std::string& exported) override;
@@ -95,8 +108,14 @@ class FakeAccelerator final : public mpi::Accelerator {
  private:
   std::shared_ptr<FakeMachine> machine_;
   std::shared_ptr<FakeEngine> engine_;
-  std::map<std::size_t, mpi::Queue> in_queues_;  // by rank
-  std::size_t synchronizations_ = 0;
+  struct Capture;
+  void capture_work(mpi::Queue queue, std::function<void()> call);
+
+  std::map<std::size_t, mpi::Queue> in_queues_;    // by rank
+  std::map<std::size_t, mpi::Queue> load_queues_;  // by lane
+  std::unique_ptr<Capture> capture_;               // null: calls are made
+  std::size_t captures_ = 0;
+  std::size_t synchronizations_ = 0, copies_ = 0;
 };
 
 std::shared_ptr<FakeMachine> make_fake_machine();

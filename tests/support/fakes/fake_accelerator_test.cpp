@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <stdexcept>
+#include <vector>
 
 #include "support/expect_error.h"
 
@@ -95,6 +97,44 @@ TEST(FakeAccelerator, RefusesTheHostWhileWorkIsQueued) {
   device.enqueue(Queue::kWork, [] {});
   EXPECT_THROW(device.read(host.data(), memory->data(), 4), std::logic_error);
   EXPECT_THROW(device.copy(memory->data(), host.data(), 4, Queue::kOut), RunError) << "not pinned";
+}
+
+TEST(FakeAccelerator, CapturesWhatForksFromTheWorkQueueAndJoinsIt) {
+  FakeAccelerator device(with_pace(Pace::kLazy));
+  const auto memory = device.make_memory(8, "a tensor");
+  const auto forked = device.make_event(false), loaded = device.make_event(false);
+  const Queue load = device.load_queue(0);
+  std::vector<std::function<void()>> calls;
+  const auto begin = [&] {
+    calls.clear();
+    device.begin_capture([&](std::function<void()> call) { calls.push_back(std::move(call)); });
+  };
+  const auto fork = [&] {
+    device.record(*forked, Queue::kWork);
+    device.wait(*forked, load);
+  };
+  begin();
+  fork();
+  device.fill(memory->data(), std::byte{7}, 8, load);
+  device.record(*loaded, load);
+  device.wait(*loaded, Queue::kWork);
+  device.end_capture();
+  EXPECT_THROW(loaded->done(), mpi::DeviceError);
+  EXPECT_THROW(device.wait(*loaded, Queue::kOut), mpi::DeviceError) << "of a recording";
+  std::byte seen{};
+  device.read(&seen, memory->data(), 1);
+  EXPECT_NE(seen, std::byte{7}) << "it ran";
+  for (const auto& call : calls) call();
+  device.synchronize();
+  device.read(&seen, memory->data() + 7, 1);
+  EXPECT_EQ(seen, std::byte{7});
+
+  begin();
+  EXPECT_THROW(device.fill(memory->data(), std::byte{7}, 8, load), mpi::DeviceError) << "no fork";
+  EXPECT_THROW(device.wait(*loaded, load), mpi::DeviceError) << "of an earlier recording";
+  fork();
+  device.fill(memory->data(), std::byte{7}, 8, load);
+  EXPECT_THROW(device.end_capture(), mpi::DeviceError) << "no join";
 }
 
 TEST(FakeAccelerator, FailsAsConfigured) {

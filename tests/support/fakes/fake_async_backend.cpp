@@ -10,13 +10,14 @@ namespace hios::test {
 
 /// A queued or recorded action on one stream.
 struct FakeAsyncBackend::Command {
-  enum class Kind { kRun, kPoison, kFlush, kMark, kRecordEvent, kWaitEvent };
+  enum class Kind { kRun, kPoison, kFlush, kMark, kRecordEvent, kWaitEvent, kCall };
   Kind kind;
-  FakeAccelerator::Stream stream;
+  FakeAccelerator::Stream stream = 0;
   BoundOperator* op = nullptr;
   mpi::DeviceEvent* event = nullptr;
-  Bytes size_bytes = 0;       // bytes of a cache_flush, at the time when it was queued
-  double* reading = nullptr;  // the reading of a mark
+  Bytes size_bytes = 0;             // bytes of a cache_flush, at the time when it was queued
+  double* reading = nullptr;        // the reading of a mark
+  std::function<void()> call = {};  // a call of the device
 };
 
 class FakeAsyncBackend::Replay final : public Recording {
@@ -36,9 +37,9 @@ class FakeAsyncBackend::Replay final : public Recording {
 class FakeAsyncBackend::Marks final : public ClockMarks {
  public:
   Marks(FakeAsyncBackend& owner, std::size_t count) : owner_(owner), readings_(count, -1) {}
-  void mark(std::size_t index) override {
+  void mark_in(mpi::Queue queue, std::size_t index) override {
     owner_.perform({.kind = Command::Kind::kMark,
-                    .stream = FakeAccelerator::stream(mpi::Queue::kWork),
+                    .stream = FakeAccelerator::stream(queue),
                     .reading = &readings_.at(index)});
   }
   double ms(std::size_t from, std::size_t to) const override {
@@ -116,6 +117,9 @@ void FakeAsyncBackend::queue(const Command& command) {
       break;
     case Command::Kind::kWaitEvent:
       device_.wait(*command.event, command.stream);
+      break;
+    case Command::Kind::kCall:
+      command.call();
       break;
     case Command::Kind::kPoison:
       device_.enqueue(command.stream, [op = command.op] { poison_output(op); });
@@ -202,8 +206,18 @@ std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
     const std::function<void()>& queue_all) {
   std::vector<Command> commands;
   recording_ = &commands;
-  queue_all();
+  device_.begin_capture([&](std::function<void()> call) {
+    commands.push_back({.kind = Command::Kind::kCall, .call = std::move(call)});
+  });
+  try {
+    queue_all();
+  } catch (...) {
+    recording_ = nullptr;
+    device_.abandon_capture();
+    throw;
+  }
   recording_ = nullptr;
+  device_.end_capture();
   for (const Command& command : commands) {
     if (command.kind == Command::Kind::kRun && !warm_.contains(command.op)) {
       throw mpi::DeviceError("an operator allocated while it was recorded: it had never run");
@@ -215,6 +229,13 @@ std::unique_ptr<Recording> FakeAsyncBackend::make_recording(
   }
   ++recordings;
   return std::make_unique<Replay>(*this, std::move(commands));
+}
+
+FakeParameters::Block FakeAsyncBackend::allocate_parameters(Bytes size_bytes, bool in_place) {
+  const std::shared_ptr<mpi::DeviceMemory> memory =
+      in_place ? device_.make_pinned(size_bytes, "parameters")
+               : device_.make_memory(size_bytes, "parameters");
+  return {memory, memory->data()};
 }
 
 std::unique_ptr<ClockMarks> FakeAsyncBackend::make_marks(std::size_t count) {

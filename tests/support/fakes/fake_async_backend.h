@@ -59,6 +59,7 @@ class FakeAsyncBackend final : public FakeBackend {
   std::unique_ptr<ClockMarks> make_marks(std::size_t count) override;
 
  protected:
+  FakeParameters::Block allocate_parameters(Bytes size_bytes, bool in_place) override;
   bool records() const override { return records_; }
   /// Refuses operators that never ran, like libraries that allocate on first use.
   std::unique_ptr<Recording> make_recording(const std::function<void()>& queue) override;

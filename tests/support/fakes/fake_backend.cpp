@@ -31,8 +31,16 @@ void poison(std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0xf
 class FakeOperator final : public BoundOperator {
  public:
   FakeOperator(FakeBackend& owner, std::string name, std::vector<std::span<const std::byte>> inputs,
-               std::span<std::byte> output)
-      : owner_(owner), name_(std::move(name)), inputs_(std::move(inputs)), output_(output) {}
+               std::span<std::byte> output, std::shared_ptr<const FakeParameters::Parts> parameters)
+      : owner_(owner),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        output_(output),
+        parameters_(std::move(parameters)) {
+    for (std::size_t i = 0; parameters_ && i < parameters_->size(); ++i) {
+      inputs_.emplace_back((*parameters_)[i].bytes);
+    }
+  }
 
   void poison_output() { poison(output_); }
 
@@ -59,8 +67,9 @@ class FakeOperator final : public BoundOperator {
  private:
   FakeBackend& owner_;
   std::string name_;
-  std::vector<std::span<const std::byte>> inputs_;
+  std::vector<std::span<const std::byte>> inputs_;  // and parameters
   std::span<std::byte> output_;
+  std::shared_ptr<const FakeParameters::Parts> parameters_;
 };
 
 }  // namespace
@@ -88,7 +97,7 @@ std::unique_ptr<Buffer> FakeBackend::allocate(Bytes size_bytes, std::string_view
 std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const CoreShare& share,
-                                                 TensorSource&) {
+                                                 TensorSource& source) {
   const auto size = [&](TensorId tensor) {
     return operation.model->tensor(tensor).shape.size_bytes(element_bytes());
   };
@@ -97,9 +106,23 @@ std::unique_ptr<BoundOperator> FakeBackend::bind(const Operation& operation,
     spans.emplace_back(inputs[i], size(operation.layers->inputs[i]));
   }
   bound.emplace_back(operation.name, share);
+  std::shared_ptr<const FakeParameters::Parts> parameters;
+  if (with_parameters) {
+    parameters = parameters_.get(
+        operation, source,
+        [this](Bytes bytes, bool in_place) { return allocate_parameters(bytes, in_place); },
+        [&](std::byte* to, const std::byte* from, Bytes bytes) {
+          source.in_host_memory() ? void(std::memcpy(to, from, bytes)) : write(to, from, bytes);
+        });
+  }
   return std::make_unique<FakeOperator>(
       *this, operation.name, std::move(spans),
-      std::span<std::byte>(output, size(operation.layers->output)));
+      std::span<std::byte>(output, size(operation.layers->output)), std::move(parameters));
+}
+
+FakeParameters::Block FakeBackend::allocate_parameters(Bytes size_bytes, bool) {
+  const std::shared_ptr<Buffer> buffer = allocate(size_bytes, "parameters");
+  return {buffer, buffer->data()};
 }
 
 void FakeBackend::run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,

@@ -7,6 +7,7 @@
 
 #include "engine/backend/backend.h"
 #include "hios/base/numbers/random.h"
+#include "support/fakes/fake_parameters.h"
 
 namespace hios::test {
 
@@ -26,6 +27,10 @@ class FakeBackend : public Backend {
   Precision arithmetic = Precision::kFp32;
   /// It calls `poll` between operators.
   bool polls = true;
+  /// Outputs depend on parameters, too, which it shows.
+  bool with_parameters = false;
+  /// The reason why operators cannot read parameters in host memory; empty: they can.
+  std::string no_reads_in_place;
   /// Called before an operator runs.
   std::function<void(const std::string& name)> on_run;
   /// The operators run so far, and the core shares of all bound operators.
@@ -47,8 +52,19 @@ class FakeBackend : public Backend {
                                       const CoreShare& share, TensorSource& source) override;
   void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override;
+  bool shows_parameters() const override { return with_parameters; }
+  std::vector<std::span<std::byte>> parameter_memory(const Operation& operation,
+                                                     const TensorSource& source) override {
+    return parameters_.memory(operation, source);
+  }
+  void reserve_parameters(Bytes size_bytes) override { parameters_.reserve(size_bytes); }
+  std::optional<std::string> unsupported_in_place() const override {
+    return no_reads_in_place.empty() ? std::nullopt : std::optional(no_reads_in_place);
+  }
 
  protected:
+  /// Returns memory for parameters, on the host if `in_place`.
+  virtual FakeParameters::Block allocate_parameters(Bytes size_bytes, bool in_place);
   /// Poisons the output of an operator of this backend before it may write; ignores others.
   static void poison_output(BoundOperator* op);
   std::vector<std::span<std::byte>> tensors_;
@@ -56,10 +72,11 @@ class FakeBackend : public Backend {
  private:
   int threads_;
   Random random_;
+  FakeParameters parameters_;
   std::vector<std::size_t> next_;  // by group of the running stage; a member, to avoid allocations
 };
 
-/// A source whose input values are their positions; weights are never requested.
+/// A source whose input values are their positions; all weights are 0.
 class FakeSource final : public TensorSource {
  public:
   void weights(const Model&, const Layer&, std::span<float> out) override;

@@ -73,6 +73,23 @@ RandomNetwork random_network(std::size_t operators, std::uint64_t seed, Bytes el
           {std::move(graph), std::move(fused), std::move(producer_of), element_bytes}};
 }
 
+RandomNetwork with_parameters(RandomNetwork network) {
+  const Graph& graph = network.coarse.graph;
+  std::vector<Operator> described(graph.operators().begin(), graph.operators().end());
+  for (std::size_t v = 0; v < described.size(); ++v) {
+    described[v].in_place_ms = 1;
+    for (const LayerId id : network.coarse.layers(OpId(v)).layers) {
+      const Layer& layer = network.model.layer(id);
+      described[v].parameter_bytes +=
+          static_cast<Bytes>(parameters(layer.kind, layer.input_shapes)) *
+          network.coarse.element_bytes;
+    }
+  }
+  network.coarse.graph =
+      Graph(graph.name(), std::move(described), {graph.edges().begin(), graph.edges().end()});
+  return network;
+}
+
 // Stages are made one after the other for random devices, of operators that are ready: all their
 // inputs are made by earlier stages or earlier in their own group. So groups cannot depend on each
 // other, and no two devices can wait for each other.

@@ -17,6 +17,10 @@ struct RandomNetwork {
 RandomNetwork random_network(std::size_t operators, std::uint64_t seed,
                              Bytes element_bytes = hios::element_bytes(Precision::kFp32));
 
+/// Returns the network with a graph that counts the bytes of parameters, each of which can be read
+/// in place.
+RandomNetwork with_parameters(RandomNetwork network);
+
 /// Makes a random valid schedule: any assignment to devices, stages of up to `max_groups` groups of
 /// up to three operators. Every valid schedule of that size can result.
 Schedule random_schedule(const Graph& graph, std::size_t devices, std::size_t max_groups,

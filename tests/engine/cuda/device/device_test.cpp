@@ -57,6 +57,23 @@ TEST_F(GpuDevice, CopiesInOrderFromQueueToQueue) {
   }
 }
 
+TEST_F(GpuDevice, FillsInOrderWithAQueueOfLoads) {
+  const auto pinned = device.make_pinned(1000, "a test");
+  const auto memory = device.make_memory(1000, "a test");
+  std::fill_n(pinned->data(), 1000, std::byte{1});
+  const Queue load = device.load_queue(0);
+  EXPECT_EQ(device.load_queue(0), load);
+  EXPECT_NE(device.load_queue(1), load);
+  EXPECT_NE(device.in_queue(Rank(0)), load);
+  device.copy(memory->data(), pinned->data(), 1000, load);
+  device.fill(memory->data() + 500, std::byte{0xff}, 500, load);
+  device.synchronize();
+  std::vector<std::byte> back(1000);
+  device.read(back.data(), memory->data(), back.size());
+  EXPECT_EQ(std::count(back.begin(), back.end(), std::byte{1}), 500);
+  EXPECT_EQ(back[500], std::byte{0xff});
+}
+
 TEST_F(GpuDevice, ReadsWhatItWrote) {
   const auto bytes = pattern(1000);
   const auto memory = device.make_memory(1000, "a test");

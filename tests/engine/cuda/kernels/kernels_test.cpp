@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/cuda/bound_network.h"
+#include "engine/cuda/cold_start.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/numbers/half.h"
@@ -128,6 +129,12 @@ TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
   auto from_many = test::run_operation(backend, many, 1, inputs, source);
   from_many.resize(from_few.size());
   EXPECT_TRUE(job::compare(from_many, from_few, {}).bitwise);
+}
+
+/// The memory of parameters: on the device, and read in place. Loads are threads here.
+TEST_P(Kernels, StartCold) {
+  EmulatedCudaBackend backend(GetParam());
+  test::expect_cold_bits_on(backend);
 }
 
 TEST_P(Kernels, ComputeAWholeNetwork) {
