@@ -17,6 +17,7 @@
 #include "engine/measure/operators.h"
 #include "engine/run/host_need.h"
 #include "hios/base/error.h"
+#include "hios/base/need.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
@@ -115,6 +116,11 @@ void ProfileJob::State::require_host_memory() {
 void ProfileJob::State::open_packed() {
   if (!options.cold_start) return;
   require_shown_parameters(*mine.backend);
+  if (mine.backend->accelerator()) {
+    throw InputError("loads are measured on CPUs: the " + std::string(mine.backend->name()) +
+                         " backend's own queues carry them out",
+                     need::OtherBackend{});
+  }
   const Graph& graph = network.coarse.graph;
   if (loads_of_all(graph, StoreId(0)).empty()) {
     throw InputError("the model has no parameters, so a cold start has nothing to load");

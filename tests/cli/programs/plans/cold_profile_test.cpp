@@ -73,7 +73,7 @@ TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
   EXPECT_EQ(in_place, 2u);
 }
 
-TEST_F(ColdProfilePrograms, OfOtherObjectivesSayWhatToMeasure) {
+TEST_F(ColdProfilePrograms, PlansOfUnmeasuredLoadsSayWhatToMeasure) {
   measure({"--force"});
   expect_refused(hios_schedule(cold_plan({"--algorithm", "pipelined"})),
                  "no loads from memory were measured");
