@@ -16,14 +16,6 @@ constexpr std::string_view kPlaceholder = "{devices}";
 /// Flags of files of one schedule.
 constexpr const char* kOfOneSchedule[] = {"output", "timeline"};
 
-std::string with_number(std::string name, const std::string& number) {
-  for (std::size_t at = 0; (at = name.find(kPlaceholder, at)) != std::string::npos;
-       at += number.size()) {
-    name.replace(at, kPlaceholder.size(), number);
-  }
-  return name;
-}
-
 /// Throws InputError where a flag does not go with several numbers of devices.
 void require_for_each(const Flags& flags) {
   for (const char* flag : kOfOneSchedule) {
@@ -47,6 +39,15 @@ void require_for_each(const Flags& flags) {
 
 }  // namespace
 
+std::string with_placeholder(std::string name, std::string_view placeholder,
+                             const std::string& word) {
+  for (std::size_t at = 0; (at = name.find(placeholder, at)) != std::string::npos;
+       at += word.size()) {
+    name.replace(at, placeholder.size(), word);
+  }
+  return name;
+}
+
 std::vector<Flags> flags_by_devices(const Flags& flags) {
   if (!flags.written("devices")) return {flags};
   const std::vector<std::string> numbers = flags.list("devices");
@@ -57,7 +58,7 @@ std::vector<Flags> flags_by_devices(const Flags& flags) {
     std::vector<std::pair<std::string, std::string>> words = {{"devices", number}};
     for (const char* flag : kOfOneSchedule) {
       if (const auto name = flags.optional_text(flag))
-        words.emplace_back(flag, with_number(*name, number));
+        words.emplace_back(flag, with_placeholder(*name, kPlaceholder, number));
     }
     parts.push_back(flags.with(words));
     if (!seen.insert(parts.back().integer("devices", 1, 65536)).second)

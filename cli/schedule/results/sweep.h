@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/flags/flags.h"
@@ -12,5 +14,9 @@ namespace hios::cli {
 /// that number. Throws InputError: no number, one twice, names of files that are the same for
 /// several numbers, or exports, which are of one problem.
 std::vector<Flags> flags_by_devices(const Flags& flags);
+
+/// Returns the name of a file with a word in place of each placeholder: "{devices}".
+std::string with_placeholder(std::string name, std::string_view placeholder,
+                             const std::string& word);
 
 }  // namespace hios::cli

@@ -9,6 +9,7 @@
 
 #include "cli/schedule/inputs/memory_need.h"
 #include "cli/schedule/objective.h"
+#include "cli/schedule/results/sweep.h"
 #include "hios/base/error.h"
 #include "scheduler/option_specs.h"
 
@@ -85,14 +86,6 @@ Options server_option_values(const Flags& flags) {
   return options;
 }
 
-std::string with_name(std::string file, const std::string& name) {
-  for (std::size_t at = 0; (at = file.find(kModelPlaceholder, at)) != std::string::npos;
-       at += name.size()) {
-    file.replace(at, kModelPlaceholder.size(), name);
-  }
-  return file;
-}
-
 void check_output_name(const Flags& flags) {
   const auto output = flags.optional_text("output");
   if (!output || output->find(kModelPlaceholder) != std::string::npos) return;
@@ -164,7 +157,7 @@ ServerInputs read_server(const Flags& flags, const Common& common) {
 
 std::optional<std::string> schedule_file_of(const Flags& flags, const std::string& model) {
   const auto output = flags.optional_text("output");
-  return output ? std::optional(with_name(*output, model)) : std::nullopt;
+  return output ? std::optional(with_placeholder(*output, kModelPlaceholder, model)) : std::nullopt;
 }
 
 scheduler::cold::ServerOptions server_options(const Options& options) {
