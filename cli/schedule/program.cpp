@@ -286,7 +286,10 @@ int run(int argc, const char* const* argv, const scheduler::Registry& registry) 
   for (const char* what : {"list-algorithms", "list-models", "list-operators"}) {
     if (flags.given(what)) return list(flags, common, registry);
   }
-  if (flags.given("models")) return serve_models(flags, common, registry, since_start);
+  if (flags.given("models")) {
+    if (waited_for_input(flags, common)) since_start = {};
+    return serve_models(flags, common, registry, since_start);
+  }
   for (const char* of_server : {"shares", "keep"}) {
     if (flags.given(of_server))
       throw InputError(std::string("--") + of_server + " goes with --models A,B: give it, too");

@@ -1,6 +1,7 @@
 #include "cli/schedule/inputs/parameter_labels.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,6 @@
 #include "cli/flags/model_flags.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/digest.h"
-#include "hios/model/weights/weights_file.h"
 
 // Tests: tests/cli/programs/plans/shared_server_test.cpp.
 
@@ -63,15 +63,18 @@ Network with_parameter_labels(Network network, const Flags& flags, const Common&
   if (!from) return network;
   Model model = network.model;
   if (*from != kOwnWeights) {
-    const Model plain = load_model(flags.text("model"), read_input_size(flags), common.limits);
-    model = model.with_weights(read_weights(*from, plain, common.limits));
+    model = with_weights_of(*from, flags, read_input_size(flags), model, common.limits);
   }
   SeededSource source(common.seed);
   const Graph& graph = network.coarse.graph;
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  // A run has no labels, so operators of one model that have equal parameters each load their own.
+  std::map<std::string, int> times;
   for (std::size_t v = 0; v < operators.size(); ++v) {
     if (operators[v].parameter_bytes == 0) continue;
-    operators[v].parameters = parameter_label(model, network.coarse.layers(OpId(v)), source);
+    std::string label = parameter_label(model, network.coarse.layers(OpId(v)), source);
+    const int time = ++times[label];
+    operators[v].parameters = time == 1 ? label : label + "-" + std::to_string(time);
   }
   network.coarse.graph =
       Graph(graph.name(), std::move(operators), {graph.edges().begin(), graph.edges().end()},

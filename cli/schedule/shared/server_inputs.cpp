@@ -32,7 +32,8 @@ const std::set<std::string_view>& flags_of_servers() {
       "width",     "dim",        "fusion",  "merge",
       "option",    "time-limit", "output",  "label-parameters",
       "json",      "csv",        "seed",    "force",
-      "max-input", "quiet",      "verbose", "extrapolate-ranks"};
+      "max-input", "quiet",      "verbose", "extrapolate-ranks",
+      "store"};
   return known;
 }
 
@@ -96,16 +97,21 @@ void check_output_name(const Flags& flags) {
 
 /// Checks the files that are written once the models' names are known.
 void check_served_outputs(const Flags& flags, const Common& common, const ServedInputs& model) {
+  const auto check_distinct_from_models = [&](const std::optional<std::string>& output) {
+    for (const std::string& word : flags.list("models")) {
+      std::vector<std::pair<std::string, std::string>> named{
+          {has_dot_or_slash(word) && !word.ends_with(".onnx") ? "graph" : "model", word}};
+      if (output) named.emplace_back("output", *output);
+      check_distinct_files(flags.with(named).files());
+    }
+  };
   const std::string& name = model.inputs->graph().name();
   const auto file = schedule_file_of(flags, name);
+  check_distinct_from_models(file);
   if (!file) return;
   if (name.empty() || name.find('/') != std::string::npos) {
     throw InputError("the model's name " + quote(name) +
                      " is no part of a file's name: rename the graph");
-  }
-  for (const std::string& word : flags.list("models")) {
-    const std::string flag = has_dot_or_slash(word) ? "graph" : "model";
-    check_distinct_files(flags.with({{flag, word}, {"output", *file}}).files());
   }
   check_writable(*file, common.existing);
 }

@@ -34,6 +34,7 @@ namespace hios::scheduler::cold {
 namespace {
 
 constexpr int kMixRounds = 600;
+constexpr int kLeastRounds = 20;       // though the terms took all of the time
 constexpr int kRoundsPerAverage = 10;  // bounds of the average mix are computed so seldom
 
 using Mix = std::vector<double>;  // by term, sum 1
@@ -64,7 +65,7 @@ class MixGame {
       bound_ms = std::max(bound_ms, answer(mix_));
       for (std::size_t m = 0; m < terms_.size(); ++m) change_mix(m, round);
       rounds_sum += round;
-      const bool last = round == kMixRounds || deadline.expired();
+      const bool last = round == kMixRounds || (round >= kLeastRounds && deadline.expired());
       if (!last && round % kRoundsPerAverage != 0) continue;
       std::vector<Mix> averages;
       for (const Mix& sum : average_) averages.push_back(normalised(sum, rounds_sum));

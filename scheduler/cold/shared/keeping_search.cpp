@@ -21,7 +21,7 @@
 // Cost: a judgement of each model and device a step, of which there are at most kGreedySteps for
 // each doubling of the steps' length.
 //
-// Tests: tests/scheduler/cold/shared/keeping_search_test.cpp.
+// Tests: tests/scheduler/cold/shared/plan_server_test.cpp.
 
 namespace hios::scheduler::cold {
 namespace {

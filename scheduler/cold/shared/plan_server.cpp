@@ -7,7 +7,9 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "scheduler/bounds/unlimited_costs.h"
 #include "scheduler/cold/algorithms.h"
+#include "scheduler/cold/bounds/load_bounds.h"
 #include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/cold/shared/keeping_bound.h"
 #include "scheduler/cold/shared/keeping_search.h"
@@ -96,11 +98,13 @@ class ServerPlanner {
   }
 
   /// Returns the plan of a search without a keeping, and the shortest of those it starts from.
-  std::vector<ColdPlan> bases_of(std::size_t m, const Context& context) const {
+  std::vector<ColdPlan> bases_of(std::size_t m, const Context& context) {
     const CostModel& costs = *server_.models()[m].costs;
     require_placeable(costs.graph(), costs, "best");
+    check_in_place(costs.graph(), UnlimitedCosts(costs).costs());
     const Problem problem(costs, Objective::kColdStart);
     const std::vector<Schedule> starts = start_schedules(problem, context, all_);
+    note_end(context.deadline.half());  // that of the starts
     const SearchResult found = search(costs, starts, options_.search, 0, context);
     const PlanProblem plans(costs);
     std::vector<ColdPlan> bases;
@@ -144,13 +148,14 @@ class ServerPlanner {
   }
 
   std::optional<ServedPlan> served(const KeepingJudge& judge, std::size_t m, const Keeping& keeping,
-                                   const Context& context) const {
+                                   const Context& context) {
     const CostModel& costs = *server_.models()[m].costs;
     const Held held = keeping.held(m);
     const std::vector<Schedule> starts = kept_schedules(PlanProblem(costs, held), judge.bases(m));
     if (starts.empty()) return std::nullopt;
-    const LowerBound bound = cold_start_bound(
-        costs.graph(), costs, context.deadline.share(kShareOfServerBound), held.resident);
+    const Deadline of_bound = context.deadline.share(kShareOfServerBound);
+    const LowerBound bound = cold_start_bound(costs.graph(), costs, of_bound, held.resident);
+    note_end(of_bound);
     SearchResult found = search(costs, starts, options_.search, bound.ms, context, held);
     const auto findings =
         validate(costs.graph(), costs.platform(), found.schedule, Objective::kColdStart);

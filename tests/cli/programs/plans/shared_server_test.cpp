@@ -66,7 +66,7 @@ TEST_F(SharedServer, WritesWhatIsKeptAndASchedulePerModel) {
   expect_meets_schema(keeping);
   EXPECT_EQ(keeping["models"][0]["share"], 0.75);
   EXPECT_EQ(keeping["keep_bytes"], 8000000);
-  EXPECT_LE(keeping["lower_bound_ms"], keeping["expected_ms"]);
+  EXPECT_LE(keeping["lower_bound_ms"].get<double>(), keeping["expected_ms"].get<double>());
   // The 4 MB of both are kept once, and each v1's: v2's are loaded while v0 and v1 run.
   EXPECT_NEAR(keeping["expected_ms"].get<double>(), 3, 1e-6);
   double expected_ms = 0;
@@ -101,8 +101,9 @@ TEST_F(SharedServer, BadOnesAreRefused) {
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--output", folder_.file("s.json")},
        "put {model} into its name"},
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--output",
-        folder_.file("{model}.json")},
+        folder_.file("{model}.json"), "--force"},
        "a.json"},
+      {{"--models", both, "--shares", "1,1", "--keep", "1", "--json", a, "--force"}, "a.json"},
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--compare"}, "leave out --compare"},
       {{"--models", both, "--shares", "1,1", "--keep", "1", "--option", "window=3"}, "window"},
       {{"--graph", a, "--keep", "1", "--algorithm", "best"}, "--keep goes with --models"},
