@@ -12,6 +12,7 @@
 #include "cli/flags/model_flags.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/base/digest.h"
+#include "hios/model/weights/weights_file.h"
 
 // Tests: tests/cli/programs/plans/shared_server_test.cpp.
 
