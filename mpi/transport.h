@@ -30,8 +30,8 @@ struct Message {
   /// messages. A sender that waits for that end cannot run ahead of its receiver, so the receiver's
   /// memory use stays bounded.
   bool synchronous = false;
-  /// The queue that the message is in order with, where the buffer is a device's; kWork unless
-  /// given. REQUIRES: the work queue never waits for what is queued there later.
+  /// The queue with which the message is in order, where a device has the buffer; the work queue
+  /// unless given.
   Queue queue = {};
   /// The buffer is host memory, also on a rank with a device; the same at both ends.
   bool on_host = false;

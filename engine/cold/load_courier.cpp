@@ -48,7 +48,6 @@ LoadCourier::LoadCourier(mpi::Transport& transport, Backend& backend, const Grap
                          std::span<const std::vector<PlannedLoad>> lanes, int first_tag,
                          LoadLanes* own, const KeptParameters::MemoryOf& memory_of)
     : backend_(backend), exchange_(exchange), own_(own), no_content_(2, std::byte{}) {
-  if (mpi::Accelerator* const device = backend.accelerator()) left_ = device->make_event(false);
   agree_on_layouts(transport, graph, lanes, memory_of);
   open(transport, lanes, first_tag, memory_of);
 }
@@ -113,9 +112,7 @@ void LoadCourier::open(mpi::Transport& transport, std::span<const std::vector<Pl
       messages.push_back({peer, tag, part.data(), part.size(), /*synchronous=*/false, queue});
       tag += numbers;
     }
-    Parcel parcel{first, messages.size() - first};
-    parcel.queue = queue;
-    return parcel;
+    return Parcel{first, messages.size() - first};
   };
   const auto add_short = [&](std::vector<mpi::Message>& messages, std::size_t content, Rank peer,
                              int tag) {
@@ -234,13 +231,6 @@ void LoadCourier::look_at_sends() {
     parcel.ended = true;
     --sends_left_;
   }
-}
-
-void LoadCourier::order_after_send(std::size_t send) {
-  mpi::Accelerator* const device = backend_.accelerator();
-  if (!device) return;
-  device->record(*left_, sends_[send].queue);
-  device->wait(*left_, mpi::Queue::kWork);
 }
 
 }  // namespace hios

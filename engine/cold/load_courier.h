@@ -41,8 +41,6 @@ class LoadCourier {
   /// Returns true if parameters that this rank sends have left; on a device, if it was given all
   /// that they wait for.
   bool sent(std::size_t send) const { return sends_[send].ended; }
-  /// Makes what a device is given next wait until they have left. REQUIRES: sent().
-  void order_after_send(std::size_t send);
   /// Returns true if the loads of all other ranks have ended, where they report it (reports_from).
   bool others_ended() const { return reports_left_ == 0; }
   /// Returns true if this iteration's messages have all ended, and those of others to this rank.
@@ -62,7 +60,6 @@ class LoadCourier {
     bool started = false;
     bool ended = false;
     double start_ms = 0;
-    mpi::Queue queue = mpi::Queue::kWork;  // of a device
   };
 
   void agree_on_layouts(mpi::Transport& transport, const Graph& graph,
@@ -79,7 +76,6 @@ class LoadCourier {
   Backend& backend_;
   const LoadExchange& exchange_;
   LoadLanes* const own_;
-  std::unique_ptr<mpi::DeviceEvent> left_;  // null on a host
   bool finished_ = true;
   std::vector<std::byte> no_content_;  // the content of batons and ends
   // In the order of the channel: parameters, batons, then the ends of all loads.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -55,7 +56,10 @@ void BoundPlan::allocate() {
 void BoundPlan::reserve_parameters() {
   constexpr Bytes kForAlignment = 512;  // of a layer's weights and bias
   Bytes sum = 0;
+  std::set<std::pair<OpId, std::int64_t>> known;  // all batches of one size share parameters
   const auto add = [&](OpId op) {
+    const Batch batch = rank_.graph().batch(op);
+    if (!known.emplace(batch.op, batch.inputs.size()).second) return;
     sum += rank_.graph().op(op).parameter_bytes +
            kForAlignment * rank_.coarse.layers(op).layers.size();
   };

@@ -288,9 +288,7 @@ void StepLoop::evict(std::size_t eviction, Runner& runner) {
   if (!plan_.evictions[eviction].sends.empty()) {
     await_loads(runner, [&] { return parameters_left(eviction); });
   }
-  if (!options_.overwrites_evicted) return;
-  for (const std::size_t send : plan_.evictions[eviction].sends) courier_->order_after_send(send);
-  kept_->evict(eviction);
+  if (options_.overwrites_evicted) kept_->evict(eviction);
 }
 
 inline bool StepLoop::parameters_left(std::size_t eviction) const {

@@ -102,6 +102,7 @@ void expect_cold_bits(mpi::Transport& transport, FakeAccelerator* device, bool r
       EXPECT_EQ(executor.timeline().loads.size(), loads);
     }
     executor.start(Start::kCold);
+    EXPECT_EQ(backend->recording_refused(), "");
   }
   executor.close();
 }
