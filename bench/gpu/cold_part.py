@@ -128,15 +128,19 @@ class Network:
         except (OSError, ValueError):
             return self.fail(plan, "it wrote no report")
 
+    def verified(self, plan):
+        """The outcome of the run of the plan that was verified; None before."""
+        return next((each["verified"] for each in self.reports.get(plan, ()) if each.get("verified")), None)
+
     def run(self, plan, turn, rate):
-        report = self.report(plan, turn, ["--verify"] if turn == 1 else [])
+        report = self.report(plan, turn, [] if self.verified(plan) else ["--verify"])
         if report is None:
             return
         self.samples.setdefault(plan, []).extend(report["iterations_ms"])
         self.reports.setdefault(plan, []).append(report)
         reports, latency = self.reports[plan], summarize(self.samples[plan])
         walls = {wall: median(each["cold_start"][wall]["median"] for each in reports) for wall in ("resident_ms", "load_ms")}
-        verified = next((each["verified"] for each in reports if each.get("verified")), None)
+        verified = self.verified(plan)
         row = {**self.key(plan), "algorithm": plan.algorithm, "latency_ms": latency, "gb_per_s": round(rate, 2), **walls,
                "predicted_ms": report.get("predicted_ms"),
                "overlap": median(each["latency_ms"]["median"] / each["cold_start"]["perfect_overlap_ms"] for each in reports),

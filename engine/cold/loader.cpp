@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -73,11 +74,21 @@ Loader::~Loader() {
 }
 
 void Loader::open_readers(const DirectFile& file, const std::vector<int>& cores) {
+  // Operators may read memory that two loads bring after the first of them, and a disk's read need
+  // not keep equal bytes at every moment: such memory is copied to.
+  std::map<const std::byte*, int> times;
+  for (const auto& lane : lanes_) {
+    for (const auto& load : lane->loads) {
+      for (const ParameterCopy& copy : load) ++times[copy.to];
+    }
+  }
   for (const auto& lane : lanes_) {
     std::vector<Stretch> stretches;
     for (const auto& load : lane->loads) {
       for (const ParameterCopy& copy : load) {
-        if (copy.offset) stretches.push_back({*copy.offset, copy.size_bytes, copy.to});
+        if (!copy.offset) continue;
+        std::byte* const to = times[copy.to] == 1 ? copy.to : nullptr;
+        stretches.push_back({*copy.offset, copy.size_bytes, to});
       }
     }
     if (stretches.empty()) continue;

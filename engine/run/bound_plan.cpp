@@ -23,9 +23,11 @@ BoundPlan::BoundPlan(const RankContext& rank, const RankPlan& plan, const Notes&
     : rank_(rank), plan_(plan), notes_(notes), store_(rank.source) {
   check_elements();
   allocate();
-  if (plan_.has_parameters()) reserve_parameters();
+  const bool reserves = plan_.has_parameters() || plan_.exchange.any;
+  if (reserves) reserve_parameters();
   bind();
   bind_never_run();
+  if (reserves) rank_.backend.reserve_parameters(0);  // operators of another run find theirs there
 }
 
 void BoundPlan::check_elements() const {

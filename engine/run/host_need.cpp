@@ -26,11 +26,11 @@ Bytes all_outputs(const CoarseGraph& coarse, const Model& model) {
 }
 
 /// Returns the bytes of a cold start's parameters that are there twice: what loads bring is kept in
-/// other memory than operators read, and what is read in place has memory that none reads. Adds
-/// those that are only passed on. Of a device, only one of the two is in host memory.
+/// other memory than operators read, and what is read in place has memory that none reads. Of a
+/// device, only one of the two is in host memory. `and_held`: adds those that are only passed on.
 /// Loads from a disk (`disks`: these stores) keep nothing, but have buffers.
 Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
-                   const std::vector<StoreId>& disks, bool in_host_memory) {
+                   const std::vector<StoreId>& disks, bool and_held) {
   Bytes sum = 0;
   for (const auto& lane : plan.lanes) {
     for (const PlannedLoad& load : lane) {
@@ -40,7 +40,7 @@ Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
   }
   for (const OpId op : plan.in_place) sum += coarse.graph.op(op).parameter_bytes;
   for (const HeldOperator& held : plan.held) {
-    if (in_host_memory) sum += coarse.graph.op(held.op).parameter_bytes;
+    if (and_held) sum += coarse.graph.op(held.op).parameter_bytes;
   }
   for (const PlannedEviction& eviction : plan.evictions) {
     if (eviction.resident) sum += eviction.size_bytes;
@@ -119,7 +119,7 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
 
   const Bytes at_start = in_host_memory ? plan.arena_bytes + coarse.size_bytes(input) : 0;
   const Bytes at_end = (in_host_memory ? estimate_memory(coarse, model, plan).total() : 0) +
-                       loaded_bytes(coarse, plan, steps.disks, in_host_memory);
+                       loaded_bytes(coarse, plan, steps.disks, false);
   need.size_bytes = std::max(at_start + values * (steps.draws_input ? 3 : 1),
                              at_end + (steps.keeps_outputs ? outputs : 0) +
                                  verification(coarse, model, plan, in_host_memory, steps));

@@ -21,16 +21,19 @@ std::string megabytes(Bytes size_bytes) {
 MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
                                const RankPlan& plan) {
   MemoryEstimate estimate;
+  for (const HeldOperator& held : plan.held) {
+    estimate.parameters += coarse.graph.op(held.op).parameter_bytes;
+  }
   if (plan.slots.empty()) return estimate;
   estimate.tensors = plan.arena_bytes;
   const Bytes inputs = static_cast<Bytes>(plan.inputs);
   estimate.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
   for (const OpId op : plan.outputs) estimate.tensors += plan.slot(op).size_bytes * inputs;
-  std::set<std::pair<OpId, std::int64_t>> held;  // all batches of one size share weights
+  std::set<std::pair<OpId, std::int64_t>> known;  // all batches of one size share weights
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
     const Batch batch = coarse.graph.batch(slot.op);
-    if (!held.emplace(batch.op, batch.inputs.size()).second) continue;
+    if (!known.emplace(batch.op, batch.inputs.size()).second) continue;
     estimate.parameters += coarse.graph.op(slot.op).parameter_bytes;
   }
   return estimate;

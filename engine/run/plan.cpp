@@ -15,8 +15,8 @@
 //     that would trade latency for memory.)
 //     With several inferences in flight, tensors that travel live all the time, in F buffers.
 //     Where stages may run in any order, there are no instants: edges alone prove that a tensor is
-//     not needed any more (engine/run/ready/edge_chains.h), here and where it was sent. So AwaitSend ends
-//     at once here, too.
+//     not needed any more (engine/run/ready/edge_chains.h), here and where it was sent. So
+//     AwaitSend ends at once here, too.
 //  4. Slots (engine/backend/arena.h) and steps. Where the graph divides inputs, the batches of an
 //     operator share one region, which lives as long as any of them.
 //

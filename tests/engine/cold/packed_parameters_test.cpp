@@ -67,6 +67,7 @@ TEST_F(PackedParametersTest, FindsEachPartByItsContent) {
   EXPECT_EQ(packed.find(same_as_a_, "c").offset, packed.find(a_, "a").offset);
   EXPECT_LT(content.size(), a_.size() + b_.size() + 9000) << "equal parts are written once";
   EXPECT_EQ(packed.find(a_, "a").offset % DirectFile::kAlignment, 0u);
+  EXPECT_EQ(packed.find(b_, "b").offset % DirectFile::kAlignment, 0u) << "a large one";
 }
 
 TEST_F(PackedParametersTest, OtherBytesAreNotFoundAndNamed) {
