@@ -157,9 +157,9 @@ void RunJob::State::open_packed() {
   }
   ReadLimits limits;
   limits.max_bytes = limits.max_weights_bytes;
-  packed =
-      std::make_unique<PackedParameters>(options.packed_weights, mine.backend->describe(),
-                                         kMostPartsOfOperator * inputs.network.coarse.graph.size(), limits);
+  packed = std::make_unique<PackedParameters>(
+      options.packed_weights, mine.backend->describe(),
+      kMostPartsOfOperator * inputs.network.coarse.graph.size(), limits);
 }
 
 LoadOptions RunJob::State::loads() const {

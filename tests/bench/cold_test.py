@@ -80,7 +80,7 @@ class PlaceTest(FolderTest):
         names = [each["algorithm"] for each in rows]
         self.assertEqual(runs, [(name, True) for name in names] + [(name, False) for name in reversed(names)])
         profiles = place.programs.asked("hios-profile")
-        # One rank, then two; then both with the disk.
+        # One rank, and two; then both with the disk.
         self.assertEqual([("--update" in flags, "--weights" in flags) for flags in profiles],
                          [(False, False), (True, False), (True, True), (True, True)])
         self.assertTrue(any("--packed" in flags for flags in place.programs.asked("hios-run")))

@@ -35,7 +35,7 @@ class ColdProfilePrograms : public testing::Test {
 };
 
 #ifdef HIOS_HAVE_CPU
-TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
+TEST_F(ColdProfilePrograms, ProfilesArePlannedByAndRun) {
   measure({"--objective", "cold-start", "--force"});
   const auto packed = hios_run(1, model() + Words{"--profile", file("p.json"), "--write-weights",
                                                   file("w"), "--packed", "--seed", "7"});
@@ -74,7 +74,7 @@ TEST_F(ColdProfilePrograms, ArePlannedByAndRun) {
   EXPECT_EQ(in_place, 2u);
 }
 
-TEST_F(ColdProfilePrograms, PlansOfUnmeasuredLoadsSayWhatToMeasure) {
+TEST_F(ColdProfilePrograms, ProfilesThatLackLoadsSayWhatToMeasure) {
   measure({"--force"});
   expect_refused(hios_schedule(cold_plan({"--algorithm", "pipelined"})),
                  "no loads from memory were measured");

@@ -7,33 +7,13 @@
 #include <string>
 
 #include "hios/graph/parameters.h"
-#include "support/oracles/cold/plain_max_min.h"
+#include "support/oracles/cold/slow_cold_parts.h"
 
 namespace hios::test {
 
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-/// Bytes on the way, and what their arrival means.
-struct Moving {
-  enum class For { kLoad, kMessage, kStage } what = For::kLoad;
-  std::size_t a = 0, b = 0;  // a lane; a message; a device and its stage
-  PlainFlow flow = {};
-  double begins = 0, left = 0;
-  const Route* route = nullptr;
-};
-
-struct SlowStage {
-  enum class Is { kWaiting, kStarted, kReading, kOver } is = Is::kWaiting;
-  StageTimes times;
-};
-
-struct SlowMessage {
-  OpId producer;
-  DeviceId from, to;
-  std::optional<double> sent, arrived;
-};
 
 class SlowCold {
  public:
@@ -322,38 +302,15 @@ class SlowCold {
     return true;
   }
 
-  /// Returns how many times as long a device's stages take, by the loads to it.
-  double pace_of(std::size_t d) const {
-    double pace = 1;
-    for (const Moving& moving : moving_) {
-      const bool load = moving.what == Moving::For::kLoad;
-      if (load && moving.route->to == DeviceId(d)) pace += moving.route->slowdown - 1;
-    }
-    return pace;
-  }
-  bool computes(std::size_t d) const {
-    return std::ranges::any_of(stages_[d], [](const SlowStage& stage) {
-      return stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
-    });
-  }
-  PlainFlow slowed(const Moving& moving) const {
-    PlainFlow flow = moving.flow;
-    if (moving.what == Moving::For::kStage) flow.limit /= pace_of(moving.a);
-    if (moving.what == Moving::For::kLoad && computes(moving.route->to.index())) {
-      flow.limit /= moving.route->load_slowdown;
-    }
-    return flow;
-  }
-
   /// Lets time pass to the next event, and returns false where there is none. The end of a stage
   /// that runs is that without further loads.
   bool pass_time() {
     std::vector<PlainFlow> flows;
     std::vector<double> paces;
     for (const Moving& moving : moving_) {
-      if (now(moving.begins)) flows.push_back(slowed(moving));
+      if (now(moving.begins)) flows.push_back(slowed_flow(moving, moving_, stages_));
     }
-    for (std::size_t d = 0; d < stages_.size(); ++d) paces.push_back(pace_of(d));
+    for (std::size_t d = 0; d < stages_.size(); ++d) paces.push_back(pace_of(DeviceId(d), moving_));
     const std::vector<double> rates = plain_max_min_rates(capacity_, flows);
     double step = kNever;
     std::size_t f = 0;

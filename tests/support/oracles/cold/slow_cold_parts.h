@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "hios/evaluate/timeline.h"
+#include "hios/platform/topology.h"
+#include "support/oracles/cold/plain_max_min.h"
+
+/// The state of the slow simulator, and how loads and stages of one device slow each other.
+namespace hios::test {
+
+/// Bytes on the way, and what their arrival means.
+struct Moving {
+  enum class For { kLoad, kMessage, kStage } what = For::kLoad;
+  std::size_t a = 0, b = 0;  // a lane; a message; a device and its stage
+  PlainFlow flow = {};
+  double begins = 0, left = 0;
+  const Route* route = nullptr;
+};
+
+struct SlowStage {
+  enum class Is { kWaiting, kStarted, kReading, kOver } is = Is::kWaiting;
+  StageTimes times;
+};
+
+struct SlowMessage {
+  OpId producer;
+  DeviceId from, to;
+  std::optional<double> sent, arrived;
+};
+
+/// Returns how many times as long a device's stages take, by the loads to it.
+inline double pace_of(DeviceId device, const std::vector<Moving>& all) {
+  double pace = 1;
+  for (const Moving& moving : all) {
+    const bool load = moving.what == Moving::For::kLoad;
+    if (load && moving.route->to == device) pace += moving.route->slowdown - 1;
+  }
+  return pace;
+}
+
+/// Returns the flow with the limit that it has now. `stages`: by device.
+inline PlainFlow slowed_flow(const Moving& moving, const std::vector<Moving>& all,
+                             const std::vector<std::vector<SlowStage>>& stages) {
+  PlainFlow flow = moving.flow;
+  if (moving.what == Moving::For::kStage) flow.limit /= pace_of(DeviceId(moving.a), all);
+  if (moving.what != Moving::For::kLoad) return flow;
+  const auto runs = [](const SlowStage& stage) {
+    return stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
+  };
+  const bool computes = std::ranges::any_of(stages[moving.route->to.index()], runs);
+  if (computes) flow.limit /= moving.route->load_slowdown;
+  return flow;
+}
+
+}  // namespace hios::test
