@@ -331,6 +331,8 @@ class SlowCold {
     }
     return pace;
   }
+  /// Returns true once the launch is over.
+  bool runs(const SlowStage& stage) const { return now(stage.times.start_ms); }
   bool computes(std::size_t d) const {
     return std::ranges::any_of(stages_[d], [](const SlowStage& stage) {
       return stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
@@ -340,7 +342,12 @@ class SlowCold {
     PlainFlow flow = moving.flow;
     if (moving.what == Moving::For::kStage) flow.limit /= pace_of(moving.a);
     if (moving.what == Moving::For::kLoad && computes(moving.route->to.index())) {
-      flow.limit /= moving.route->load_slowdown;
+      double divisor = 1;
+      for (const Moving& other : moving_) {
+        const bool load = other.what == Moving::For::kLoad;
+        if (load && other.route->to == moving.route->to) divisor += other.route->load_slowdown - 1;
+      }
+      flow.limit /= divisor;
     }
     return flow;
   }
@@ -362,11 +369,12 @@ class SlowCold {
     }
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (const SlowStage& stage : stages_[d]) {
-        if (stage.is == SlowStage::Is::kStarted) {
+        if (!runs(stage)) {
+          const bool begins =
+              stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
+          if (begins) step = std::min(step, stage.times.start_ms - now_);
+        } else if (stage.is == SlowStage::Is::kStarted) {
           step = std::min(step, (stage.times.end_ms - now_) * paces[d]);
-        }
-        if (stage.is == SlowStage::Is::kReading && !now(stage.times.start_ms)) {
-          step = std::min(step, stage.times.start_ms - now_);
         }
       }
     }
@@ -377,7 +385,9 @@ class SlowCold {
     }
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (SlowStage& stage : stages_[d]) {
-        if (stage.is == SlowStage::Is::kStarted) stage.times.end_ms += step - step / paces[d];
+        if (stage.is == SlowStage::Is::kStarted && runs(stage)) {
+          stage.times.end_ms += step - step / paces[d];
+        }
       }
     }
     now_ += step;
