@@ -90,7 +90,10 @@ class Place:
                               self.weights, "--packed", "--force", "-q")
             self.measure("--update", "--weights", self.weights)
         measured = json.loads(self.profile.read_text())["configurations"]
-        return next(each["loads"][self.store]["gb_per_s"] for each in measured if each["ranks"] == 1)
+        loads = next(each["loads"] for each in measured if each["ranks"] == 1)
+        if self.store not in loads:
+            sys.exit(f"{self.weights}.packed: its pages stay in memory: give --folder on a disk, or --store memory")
+        return loads[self.store]["gb_per_s"]
 
     def rows(self):
         gb_per_s = self.prepare()

@@ -61,6 +61,9 @@ void check_route(const Route& route, const HolderNames& names) {
     throw InputError("platform: " + which + " stays on one device; remove it");
   }
   check_speed(route.gb_per_s, which);
+  if (!(route.latency_ms >= 0)) {
+    throw InputError("platform: " + which + " has a latency_ms below 0; give 0 or more");
+  }
   if (!(route.start_ms >= 0)) {
     throw InputError("platform: " + which + " has a start_ms below 0; give 0 or more");
   }

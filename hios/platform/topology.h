@@ -57,8 +57,10 @@ struct Route {
   double gb_per_s = 0;  ///< its own limit; flows on one route do not share it
   double start_ms = 0;  ///< waited in addition by the first load of a lane
   /// The device's operators take so many times as long while a load over this route is under way.
-  double slowdown = 1;       ///< in [1, kMostSlowdown]
-  double load_slowdown = 1;  ///< the divisor of a load's limit while the device computes; likewise
+  double slowdown = 1;  ///< in [1, kMostSlowdown]
+  /// The divisor of a load's limit while the device computes; of several loads, each adds what is
+  /// above 1. Likewise.
+  double load_slowdown = 1;
   bool operator==(const Route&) const = default;
 };
 

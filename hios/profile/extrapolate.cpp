@@ -77,6 +77,12 @@ Profile extrapolated(const Profile& profile, const Platform& platform, std::size
   Configuration configuration = *measured_with(ranks, profile, platform);
   const auto points = median_points(configuration.transfers);
   configuration.ranks = platform.size();
+  // All devices together load as fast as the measured ranks did, none faster than alone.
+  const double fewer = static_cast<double>(ranks) / static_cast<double>(platform.size());
+  for (auto& [kind, loads] : configuration.loads) {
+    loads.together_gb_per_s =
+        std::min(loads.gb_per_s, std::max(kMinGbPerS, loads.together_gb_per_s * fewer));
+  }
   configuration.transfers.clear();
   for (std::size_t from = 0; from < platform.size() && !points.empty(); ++from) {
     for (std::size_t to = 0; to < platform.size(); ++to) {

@@ -80,11 +80,17 @@ GivenSchedule read_given_schedule(const GivenFile& given, const ScheduleInputs& 
   if (!read.file.schedule.weights) return read;
   const Topology* const topology = inputs.platform().topology();
   if (!topology) {
-    throw InputError(given.name +
-                     ": $.weights: a cold start takes the routes of a platform; give --platform "
-                     "FILE, the one that the schedule was made for");
+    throw InputError(
+        given.name +
+        ": $.weights: a cold start takes the routes of a platform; give --platform "
+        "FILE, the one that the schedule was made for, or --objective cold-start where a "
+        "--profile has its loads");
   }
-  read.file = with_stores_of(*topology, std::move(read.file), given.name);
+  try {
+    read.file = with_stores_of(*topology, std::move(read.file), given.name);
+  } catch (const InputError& error) {
+    throw InputError(std::string(error.what()) + ", or the --store of its --profile");
+  }
   return read;
 }
 

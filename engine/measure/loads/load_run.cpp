@@ -9,6 +9,7 @@
 
 #include "engine/backend/arena.h"
 #include "engine/host/clock.h"
+#include "hios/base/files/direct_file.h"
 #include "hios/graph/parameters.h"
 
 namespace hios {
@@ -16,6 +17,13 @@ namespace {
 
 /// Returns this moment on the clock of LoadClock.
 double load_clock_ms() { return ms_between({}, Clock::now()); }
+
+/// Returns where a copy of this size begins, at `at` or later: as in a run, so that a disk fills
+/// large ones without a further copy.
+Bytes placed(Bytes at, Bytes size_bytes) {
+  const Bytes step = size_bytes >= Bytes{64} * 1024 ? DirectFile::kAlignment : kArenaAlignment;
+  return (at + step - 1) / step * step;
+}
 
 }  // namespace
 
@@ -55,14 +63,17 @@ LoadRun::LoadRun(const RankContext& rank, BlockRun& network, const LoadOptions& 
   lane_ = kept_->lanes().front();
   Bytes size = 0;
   for (const auto& load : lane_) {
-    for (const ParameterCopy& copy : load) size += aligned_size(copy.size_bytes);
+    for (const ParameterCopy& copy : load) {
+      size = placed(size, copy.size_bytes) + copy.size_bytes;
+    }
   }
   arrived_ = rank.backend.allocate(size, "the parameters that " + who + " loads");
-  std::byte* next = arrived_->data();
+  Bytes at = 0;
   for (auto& load : lane_) {
     for (ParameterCopy& copy : load) {
-      copy.to = next;
-      next += aligned_size(copy.size_bytes);
+      at = placed(at, copy.size_bytes);
+      copy.to = arrived_->data() + at;
+      at += copy.size_bytes;
     }
   }
   set_passes(1);

@@ -52,6 +52,7 @@ class LoadRounds {
       run_.run();
       run_.forget();
       run_.load();
+      context_.transport.barrier();  // progress, for who watches
     }
     double passes = std::ceil(run_.run() / std::max(run_.load().all_ms, 1e-3));
     context_.transport.all_reduce_max({&passes, 1});
@@ -150,7 +151,9 @@ struct DiskState {
 DiskState state_of(mpi::Transport& transport, const DirectFile& file) {
   std::array<double, 2> state{0, file.direct() ? 0.0 : 1.0};
   file.drop_cached();
+  transport.barrier();
   if (file.cached_bytes() > 0) state[0] = 1;
+  transport.all_reduce_max({state.data(), 1});  // no rank reads before all have looked
   if (state[0] == 0 && fills_cache(file)) state[1] = 1;
   transport.all_reduce_max(state);
   return {state[0] > 0, state[1] > 0};
@@ -175,8 +178,9 @@ bool measure_store(const ProfilerContext& context, std::span<Configuration* cons
   }
   const auto of_ranks = mpi::gather(context.transport, rounds.medians());
   for (std::size_t team = 0; team < into.size(); ++team) {
-    into[team]->loads.insert_or_assign(kind,
-                                       loads_of(of_ranks, context.teams[team], run.sizes(), count));
+    MeasuredLoads loads = loads_of(of_ranks, context.teams[team], run.sizes(), count);
+    loads.network = context.coarse.graph.name();
+    into[team]->loads.insert_or_assign(kind, std::move(loads));
   }
   return true;
 }
@@ -184,8 +188,11 @@ bool measure_store(const ProfilerContext& context, std::span<Configuration* cons
 }  // namespace
 
 bool lacks_cold_start(const Graph& graph, const Configuration& into, bool disk) {
-  if (!into.loads.contains(StoreKind::kMemory)) return true;
-  if (disk && !into.loads.contains(StoreKind::kDisk)) return true;
+  const auto lacks = [&](StoreKind kind) {
+    const auto found = into.loads.find(kind);
+    return found == into.loads.end() || found->second.network != graph.name();
+  };
+  if (lacks(StoreKind::kMemory) || (disk && lacks(StoreKind::kDisk))) return true;
   return std::ranges::any_of(graph.operators(), [&](const Operator& op) {
     return op.parameter_bytes > 0 && !into.in_place.contains(op.signature);
   });
@@ -228,6 +235,7 @@ Measured measure_loads(const ProfilerContext& context, std::span<Configuration* 
   }
   for (std::size_t team = 0; team < into.size(); ++team) {
     context.describe(*into[team], stopwatch, team);
+    if (measured.stopped) continue;
     Json how = {{"network", graph.name()}};
     if (!disk.is_null()) how["disk"] = disk;
     into[team]->protocol["loads"] = std::move(how);

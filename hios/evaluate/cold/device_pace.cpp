@@ -6,7 +6,6 @@ namespace hios {
 
 void DevicePace::load_started(Flows::FlowId load, const Route& route) {
   loads_.emplace_back(load, &route);
-  if (computes_) limit(loads_.back());
   changed();
 }
 
@@ -28,12 +27,18 @@ void DevicePace::reads(Flows::FlowId read, double gb_per_s) {
 
 void DevicePace::limit(const std::pair<Flows::FlowId, const Route*>& load) const {
   const auto& [flow, route] = load;
-  flows_->limit(flow, computes_ ? route->gb_per_s / route->load_slowdown : route->gb_per_s);
+  flows_->limit(flow, computes_ ? route->gb_per_s / load_factor_ : route->gb_per_s);
 }
 
 void DevicePace::changed() {
-  factor_ = 1;
-  for (const auto& [flow, route] : loads_) factor_ += route->slowdown - 1;
+  factor_ = load_factor_ = 1;
+  for (const auto& [flow, route] : loads_) {
+    factor_ += route->slowdown - 1;
+    load_factor_ += route->load_slowdown - 1;
+  }
+  if (computes_) {
+    for (const auto& load : loads_) limit(load);
+  }
   if (read_) flows_->limit(read_->first, read_->second / factor_);
 }
 

@@ -34,7 +34,8 @@ class DevicePace {
   std::vector<std::pair<Flows::FlowId, const Route*>> loads_;
   std::optional<std::pair<Flows::FlowId, double>> read_;
   bool computes_ = false;
-  double factor_ = 1;
+  double factor_ = 1;       // of operators
+  double load_factor_ = 1;  // the divisor of each load's limit while the device computes
 };
 
 }  // namespace hios

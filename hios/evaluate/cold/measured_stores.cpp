@@ -43,12 +43,20 @@ class MeasuredStore {
                 .gb_per_s = loads.gb_per_s,
                 .start_ms = loads.start_ms,
                 .slowdown = loads.slowdown,
-                .load_slowdown = loads.load_slowdown};
+                .load_slowdown = load_slowdown(loads)};
     if (platform_.size() > 1) {
       route.over.emplace_back(buses_.size());
       buses_.push_back({store + "-" + platform_.device(device).name, loads.gb_per_s});
     }
     routes_.push_back(std::move(route));
+  }
+
+  /// Returns the divisor of the rate alone by which all ranks that load and compute get the rate
+  /// that they were measured at; a rank that loads alone meanwhile is slowed as much.
+  double load_slowdown(const MeasuredLoads& loads) const {
+    if (platform_.size() == 1 || loads.load_slowdown <= 1) return loads.load_slowdown;
+    const double shared = loads.gb_per_s / loads.together_gb_per_s;
+    return std::clamp(loads.load_slowdown * shared, 1.0, kMostSlowdown);
   }
 
   void add_messages(DeviceId from) {
@@ -112,9 +120,11 @@ Graph with_measured_in_place(const Graph& graph, const Platform& platform, const
       const auto known = measured.operators.find(op.signature);
       const double least_ms = known == measured.operators.end() ? 0 : known->second.ms;
       const double ms = std::max(found->second.ms, least_ms);  // it is not less, but for noise
-      op.in_place_by_device[platform.device(DeviceId(d)).name] = ms;
       const auto route = topology.find(StoreId(0), DeviceId(d));
-      bytes = std::min(bytes, bytes_in(topology, route.value(), ms));
+      const Bytes moved = bytes_in(topology, route.value(), ms);
+      if (moved == 0) continue;  // no flow, so that nothing would slow it
+      op.in_place_by_device[platform.device(DeviceId(d)).name] = ms;
+      bytes = std::min(bytes, moved);
     }
     if (!op.in_place_by_device.empty()) op.in_place_bytes = bytes;
   }

@@ -20,8 +20,9 @@ Platform with_measured_store(const Graph& graph, const Platform& platform, const
 /// Returns the graph with the times of operators that read their parameters in place, by device, as
 /// far as they were measured. Their bytes are counted such that a read takes that time over the
 /// route, which was measured with copies: at most all. None takes less than the operator with its
-/// parameters there. REQUIRES: with_measured_store() has returned
-/// the platform, of this profile and kMemory.
+/// parameters there. Left out are reads that take no longer than the route's latency: they would
+/// have no flow that loads slow. REQUIRES: with_measured_store() has returned the platform, of this
+/// profile and kMemory.
 Graph with_measured_in_place(const Graph& graph, const Platform& platform, const Profile& profile);
 
 /// Returns, for people, a line for each store whose loads were measured.

@@ -26,8 +26,9 @@ namespace hios {
 ///  - The first load of a lane waits its route's start_ms in addition.
 ///  - While loads to a device are under way, from their start to their end, its stages take so many
 ///    times as long: 1 and what each load's Route::slowdown is above 1. While a stage runs there,
-///    such a load is limited to its route's gb_per_s / load_slowdown. A read in place is slowed as
-///    other stages, by its flow's limit.
+///    the limit of each such load is its route's gb_per_s, divided by 1 and the sum of what these
+///    loads' load_slowdown is above 1: threads of one core share it. A read in place is slowed by
+///    its flow's limit, so its latency is not.
 ///  - A device begins after CostModel::launch_ms(), and needs that time again to continue with a
 ///    tensor or parameters that it waited for, as in simulate().
 /// At equal times flows end before stages, stages before new flows start; flows then start by lane,

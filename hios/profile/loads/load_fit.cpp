@@ -15,6 +15,9 @@ namespace {
 /// The least time together, as a share of the time alone, by which a slowdown is known.
 constexpr double kLeastOverlap = 0.1;
 
+/// The least time of a point, whose relative error would be infinite at 0.
+constexpr double kLeastLineMs = 1e-6;
+
 double rate(double bytes, double ms) {
   if (!(ms > 0)) return kMaxGbPerS;
   return std::clamp(bytes / (ms * 1e6), kMinGbPerS, kMaxGbPerS);
@@ -73,7 +76,10 @@ double slowdown_of(double together_ms, double work_ms, double alone_ms) {
 
 RateLine relative_line(std::span<const std::pair<Bytes, double>> points) {
   LineSums sums;
-  for (const auto& [bytes, ms] : points) sums.add(1 / (ms * ms), static_cast<double>(bytes), ms);
+  for (const auto& [bytes, measured_ms] : points) {
+    const double ms = std::max(measured_ms, kLeastLineMs);
+    sums.add(1 / (ms * ms), static_cast<double>(bytes), ms);
+  }
   const double slope = std::max(0.0, sums.slope());
   const double latency_ms = (sums.y - slope * sums.x) / sums.w;
   // A line that would begin below 0 begins at 0.

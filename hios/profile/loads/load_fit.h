@@ -16,8 +16,8 @@ struct RateLine {
   double gb_per_s = 0;  ///< at most kMaxGbPerS
 };
 
-/// Returns the line with the least relative errors, neither falling nor below 0. REQUIRES: points,
-/// with times above 0.
+/// Returns the line with the least relative errors, neither falling nor below 0. Times below a
+/// nanosecond count as one. REQUIRES: points.
 RateLine relative_line(std::span<const std::pair<Bytes, double>> points);
 
 /// The loads of a lane, in order, while nothing else runs on its rank.

@@ -21,6 +21,7 @@ MeasuredLoads read_loads(const JsonView& view) {
   loads.load_slowdown = reader.required("load_slowdown").number(1, kMostSlowdown);
   loads.points = read_points(reader.required("points"));
   loads.samples = reader.required("samples").integer(1, kMostLoadSamples);
+  if (const auto network = reader.optional("network")) loads.network = network->string();
   reader.finish();
   return loads;
 }
@@ -55,11 +56,12 @@ void read_cold_start(ObjectReader& reader, Configuration& into) {
 
 void write_cold_start(const Configuration& configuration, Json& json) {
   for (const auto& [kind, loads] : configuration.loads) {
-    json["loads"][std::string(to_string(kind))] = {
-        {"start_ms", loads.start_ms},          {"latency_ms", loads.latency_ms},
-        {"gb_per_s", loads.gb_per_s},          {"together_gb_per_s", loads.together_gb_per_s},
-        {"slowdown", loads.slowdown},          {"load_slowdown", loads.load_slowdown},
-        {"points", points_json(loads.points)}, {"samples", loads.samples}};
+    Json& store = json["loads"][std::string(to_string(kind))];
+    store = {{"start_ms", loads.start_ms},          {"latency_ms", loads.latency_ms},
+             {"gb_per_s", loads.gb_per_s},          {"together_gb_per_s", loads.together_gb_per_s},
+             {"slowdown", loads.slowdown},          {"load_slowdown", loads.load_slowdown},
+             {"points", points_json(loads.points)}, {"samples", loads.samples}};
+    if (!loads.network.empty()) store["network"] = loads.network;
   }
   for (const auto& [signature, measured] : configuration.in_place) {
     json["in_place"][signature] = {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct MeasuredLoads {
   double load_slowdown = 1;      ///< loads take so many times as long while operators run
   std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms), by increasing size
   std::int64_t samples = 0;                      ///< rounds, on all ranks
+  std::string network = {};                      ///< whose parameters were loaded; empty: not known
   bool operator==(const MeasuredLoads&) const = default;
 };
 

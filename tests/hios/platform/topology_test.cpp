@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "hios/base/json/json_io.h"
@@ -115,6 +116,12 @@ TEST(Topology, RefusesStartsAndSlowdownsOutOfRange) {
   expect_message(message(0, 0.9, 1), "has a slowdown that is not in 1 to 16");
   expect_message(message(0, 1, 17), "has a slowdown that is not in 1 to 16");
   EXPECT_FALSE(topology_of({{kMainMemory, d0, {}, 0, 1}}).has_slowdowns());
+  for (const double latency_ms : {-1.0, std::nan("")}) {
+    expect_message(message_of([&] {
+                     topology_of({{kMainMemory, d0, {}, latency_ms, 1}});
+                   }),
+                   "has a latency_ms below 0; give 0 or more");
+  }
 }
 
 TEST(Topology, RefusesBusesWithoutBandwidth) {

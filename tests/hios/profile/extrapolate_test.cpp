@@ -71,6 +71,20 @@ TEST(Extrapolate, EveryPairTakesTheMedianOfThoseMeasured) {
       << "one disturbed pair does not count";
 }
 
+TEST(Extrapolate, AStoreStaysAsFastAsItWasMeasured) {
+  Configuration two = of_two();
+  MeasuredLoads& disk = two.loads[StoreKind::kDisk];
+  disk.gb_per_s = 1;
+  disk.together_gb_per_s = 0.5;
+  const Profile eight = extrapolated({{two}}, cpus(8), 2), one = extrapolated({{two}}, cpus(1), 2);
+  const auto disk_of = [](const Profile& profile, std::size_t devices) {
+    return profile.find(cpus(devices), DeviceId(0))->loads.at(StoreKind::kDisk);
+  };
+  EXPECT_DOUBLE_EQ(disk_of(eight, 8).together_gb_per_s, 0.125);
+  EXPECT_EQ(disk_of(eight, 8).gb_per_s, 1);
+  EXPECT_EQ(disk_of(one, 1).together_gb_per_s, 1) << "alone it is as fast as one rank";
+}
+
 TEST(Extrapolate, CostsAGraph) {
   Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 1}, {1, 3, 1}});
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());

@@ -244,6 +244,7 @@ TEST(ColdBounds, AreNeverAboveTheOptimumOfAnySmallDag) {
             test::with_parameters(test::dag(n, edges, style, random), whole, random), random);
         Platform platform = test::random_topology(devices, 1, whole, random);
         if (n == 3) platform = with_one_store(platform);
+        if ((edges + devices) % 2 == 0) platform = test::with_slowdowns(platform, random);
         const CostModel costs = CostModel::from_graph(graph, platform);
         const double least_ms = test::cold_optimum_ms(graph, costs);
         for (const LowerBound& bound : cold_start_bounds(graph, costs)) {
@@ -263,7 +264,8 @@ TEST(ColdBounds, AreNeverAboveRandomColdStarts) {
     style.whole_numbers = seed % 4 == 0;
     style.most_operators = 8;
     style.memory = static_cast<test::ColdMemory>(seed % 3);
-    const test::ColdCase cold = test::random_cold_case(style, random);
+    test::ColdCase cold = test::random_cold_case(style, random);
+    if (seed % 2 == 0) cold.platform = test::with_slowdowns(cold.platform, random);
     Random changes(seed, "reads");
     Graph graph = with_slower_reads(cold.graph, changes);
     Schedule schedule = cold.schedule;

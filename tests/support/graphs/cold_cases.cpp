@@ -286,6 +286,19 @@ Platform with_memory(const Platform& platform, const Graph& graph, const Schedul
                   {topology.routes().begin(), topology.routes().end()});
 }
 
+Platform with_slowdowns(const Platform& platform, Random& random) {
+  const Topology& topology = *platform.topology();
+  std::vector<Route> routes(topology.routes().begin(), topology.routes().end());
+  for (Route& route : routes) {
+    route.start_ms = static_cast<double>(random.below(3));
+    route.slowdown = 1 + static_cast<double>(random.below(4)) / 4;
+    route.load_slowdown = 1 + static_cast<double>(random.below(4)) / 2;
+  }
+  return Platform({platform.devices().begin(), platform.devices().end()},
+                  {topology.stores().begin(), topology.stores().end()},
+                  {topology.buses().begin(), topology.buses().end()}, std::move(routes));
+}
+
 ColdCase random_cold_case(const ColdStyle& style, Random& random) {
   CostStyle costs;
   costs.small_integers = style.whole_numbers;

@@ -50,7 +50,10 @@ Weights random_weights(const Graph& graph, const Platform& platform, const Sched
 Platform with_memory(const Platform& platform, const Graph& graph, const Schedule& schedule,
                      ColdMemory memory, Random& random);
 
-/// Returns all of the above together.
+/// Returns the platform with loads that start late, slow operators and are slowed by them.
+Platform with_slowdowns(const Platform& platform, Random& random);
+
+/// Returns all of the above together, without slowdowns.
 ColdCase random_cold_case(const ColdStyle& style, Random& random);
 
 }  // namespace hios::test

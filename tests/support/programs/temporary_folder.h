@@ -13,8 +13,9 @@ namespace hios::test {
 /// A folder of its own for one test, removed with all its content.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hios-test-XXXXXX").string();
+  explicit TemporaryFolder(
+      const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    std::string name = (in / "hios-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::filesystem::filesystem_error(name, {});
     path_ = name;
   }

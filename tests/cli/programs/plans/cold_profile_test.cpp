@@ -72,6 +72,21 @@ TEST_F(ColdProfilePrograms, ProfilesArePlannedByAndRun) {
   std::size_t in_place = 0;
   for (const Json& op : graph["operators"]) in_place += op.contains("in_place_ms");
   EXPECT_EQ(in_place, 2u);
+  EXPECT_FALSE(read(file("best.json"))["weights"]["in_place"].empty());
+  const auto done =
+      hios_run(1, model() + Words{"--profile", file("p.json"), "--schedule", file("best.json"),
+                                  "--iterations", "2", "--warmup", "0", "--verify"});
+  EXPECT_EQ(done.exit_status, 0) << done.out << done.err;
+  // Loads of another network price a plan, which a line says.
+  Json other = profile;
+  for (auto& [store, each] : other["configurations"][0]["loads"].items()) each["network"] = "other";
+  folder_.write("other.json", other.dump());
+  const auto warned =
+      hios_schedule(model() + Words{"--profile", file("other.json"), "--devices", "1",
+                                    "--objective", "cold-start", "--algorithm", "pipelined"});
+  EXPECT_EQ(warned.exit_status, 0) << warned.err;
+  EXPECT_NE(warned.err.find("the loads from memory are those of \"other\""), std::string::npos)
+      << warned.err;
 }
 
 TEST_F(ColdProfilePrograms, ProfilesThatLackLoadsSayWhatToMeasure) {

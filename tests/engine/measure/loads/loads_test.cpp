@@ -103,8 +103,16 @@ TEST(ColdProfile, HasLoadsAndOperatorsInPlace) {
       EXPECT_EQ(found->second.size_bytes, op.parameter_bytes);
       EXPECT_GT(found->second.ms, 0);
     }
+    EXPECT_EQ(loads.network, "small");
     const Profile again = cold_profile(ranks, cold_profile_options(), profile);
     EXPECT_EQ(again.configurations.front().loads, measured.loads) << "nothing is measured twice";
+    Profile other = profile;
+    other.configurations.front().loads.at(StoreKind::kMemory).network = "other";
+    other.configurations.front().loads.at(StoreKind::kMemory).samples = 99;
+    const Profile replaced = cold_profile(ranks, cold_profile_options(), other);
+    const MeasuredLoads& own = replaced.configurations.front().loads.at(StoreKind::kMemory);
+    EXPECT_EQ(own.network, "small");
+    EXPECT_EQ(own.samples, loads.samples) << "another network's loads are replaced";
   }
 }
 
@@ -128,39 +136,65 @@ TEST(ColdProfile, ReadsADiskIfThereIsOne) {
 
 TEST(ColdProfile, MemoryIsNoDisk) {
   const std::filesystem::path memory = "/dev/shm";
-  const std::filesystem::path file = memory / ("hios-loads-" + std::to_string(getpid()));
   if (!std::filesystem::is_directory(memory)) GTEST_SKIP() << "no file system in memory";
   ProfileOptions options = cold_profile_options();
-  options.packed_weights = file;
-  pack(file);
+  const test::TemporaryFolder folder(memory);
+  options.packed_weights = folder / "w.packed";
+  pack(options.packed_weights);
   const Profile profile = cold_profile(1, options);
-  std::filesystem::remove(file);
   EXPECT_FALSE(profile.configurations.front().loads.contains(StoreKind::kDisk));
   EXPECT_FALSE(profile.configurations.front().in_place.empty());
 }
 
+/// Returns what is left of a profile where measuring stops at the moment of this number.
+Profile stopped_at(int moment, const Profile& known, bool& whole) {
+  const Network network(small_model());
+  Profile left;
+  test::run_ranks(1, [&](mpi::Transport& transport) {
+    int asked = 0;
+    ProfileOptions stopping = cold_profile_options();
+    stopping.protocol.iterations = 1;
+    stopping.protocol.stop = [&] { return ++asked >= moment; };
+    Watch watch(transport, 0);
+    ProfileJob job(watch, network, known, stopping);
+    whole = job.measure() == Ended::kComplete;
+    left.configurations.push_back(*job.configurations().front());
+  });
+  return left;
+}
+
 // At each moment of the measuring: what was not complete is left out.
 TEST(ColdProfile, StoppedAnywhereItKeepsWhatIsComplete) {
-  const Network network(small_model());
-  ProfileOptions options = cold_profile_options();
-  options.protocol.iterations = 1;
   bool whole = false, without_loads = false;
   for (int stop_at = 1; !whole; ++stop_at) {
     ASSERT_LT(stop_at, 60);
-    test::run_ranks(1, [&](mpi::Transport& transport) {
-      int asked = 0;
-      ProfileOptions stopping = options;
-      stopping.protocol.stop = [&] { return ++asked >= stop_at; };
-      Watch watch(transport, 0);
-      ProfileJob job(watch, network, {}, stopping);
-      whole = job.measure() == Ended::kComplete;
-      const Configuration& measured = *job.configurations().front();
-      without_loads = without_loads || measured.loads.empty();
-      EXPECT_LE(measured.in_place.size(), 3u);
-      EXPECT_TRUE(measured.in_place.empty() || !measured.loads.empty());
-    });
+    const Profile left = stopped_at(stop_at, {}, whole);
+    const Configuration& measured = left.configurations.front();
+    without_loads = without_loads || measured.loads.empty();
+    EXPECT_LE(measured.in_place.size(), 3u);
+    EXPECT_TRUE(measured.in_place.empty() || !measured.loads.empty());
   }
   EXPECT_TRUE(without_loads);
+}
+
+// Loads of another network stay theirs until those of this one are complete.
+TEST(ColdProfile, StoppedAnywhereItSaysWhoseTheLoadsAre) {
+  Profile known = cold_profile(1, cold_profile_options());
+  Configuration& before = known.configurations.front();
+  before.loads.at(StoreKind::kMemory).network = "other";
+  before.loads.at(StoreKind::kMemory).samples = 99;
+  before.protocol["loads"] = {{"network", "other"}};
+  bool whole = false, kept = false;
+  for (int stop_at = 1; !whole; ++stop_at) {
+    ASSERT_LT(stop_at, 60);
+    const Profile left = stopped_at(stop_at, known, whole);
+    const Configuration& measured = left.configurations.front();
+    const MeasuredLoads& loads = measured.loads.at(StoreKind::kMemory);
+    EXPECT_EQ(loads.network, loads.samples == 99 ? "other" : "small");
+    EXPECT_EQ(measured.protocol->at("loads").at("network"), loads.network);
+    kept = kept || loads.samples == 99;
+  }
+  EXPECT_TRUE(kept);
 }
 
 TEST(ColdProfile, IsRefusedWhereNothingCanBeLoaded) {

@@ -75,6 +75,8 @@ TEST(MeasuredStore, RanksShareABus) {
   ASSERT_EQ(topology.routes().size(), 4u) << "two loads, and a message each way";
   EXPECT_EQ(topology.alone_gb_per_s(topology.find(StoreId(0), DeviceId(1)).value()), 4);
   EXPECT_EQ(topology.bus(BusId(0)).gb_per_s, 6);
+  EXPECT_DOUBLE_EQ(topology.route(RouteId(0)).load_slowdown, 2)
+      << "3 GB/s together, 1.5 times as long while they compute: 2 GB/s of 4";
   const auto message = topology.find(DeviceId(0), DeviceId(1));
   ASSERT_TRUE(message);
   EXPECT_NEAR(topology.alone_ms(*message, 1'000'000), 1.01, 1e-6);
@@ -105,6 +107,19 @@ TEST(MeasuredStore, ReadsInPlaceTakeTheirTime) {
   const Operator& small = graph.op(OpId(1));
   EXPECT_EQ(*small.in_place_bytes, 1'000'000u);
   EXPECT_TRUE(graph.op(OpId(2)).in_place_by_device.empty());
+}
+
+TEST(MeasuredStore, NoReadInPlaceIsWithinTheLatency) {
+  const Graph plain = measured_graph();
+  Profile profile = cold_start_profile(1);
+  profile.configurations.front().operators["s1"].ms = 0.1;
+  profile.configurations.front().in_place["s1"].ms = 0.2;
+  const Platform platform = with_measured_store(plain, Platform::homogeneous(1, "cpu", 1, 1),
+                                                profile, StoreKind::kMemory);
+  const Graph graph = with_measured_in_place(plain, platform, profile);
+  const Operator& small = graph.op(OpId(0));
+  EXPECT_TRUE(small.in_place_by_device.empty());
+  EXPECT_FALSE(small.in_place_bytes);
 }
 
 TEST(MeasuredStore, SaysWhatWasNotMeasured) {

@@ -66,20 +66,6 @@ void expect_equal(const Timeline& timeline, const Timeline& expected) {
   }
 }
 
-/// Returns the platform with loads that start late, slow operators and are slowed by them.
-Platform with_slowdowns(const Platform& platform, Random& random) {
-  const Topology& topology = *platform.topology();
-  std::vector<Route> routes(topology.routes().begin(), topology.routes().end());
-  for (Route& route : routes) {
-    route.start_ms = static_cast<double>(random.below(3));
-    route.slowdown = 1 + static_cast<double>(random.below(4)) / 4;
-    route.load_slowdown = 1 + static_cast<double>(random.below(4)) / 2;
-  }
-  return Platform({platform.devices().begin(), platform.devices().end()},
-                  {topology.stores().begin(), topology.stores().end()},
-                  {topology.buses().begin(), topology.buses().end()}, std::move(routes));
-}
-
 /// Returns nothing on a deadlock.
 std::optional<Timeline> timeline_of(const test::ColdCase& cold, const CostModel& costs) {
   try {
@@ -101,8 +87,15 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
     style.memory = static_cast<test::ColdMemory>(std::min<std::uint64_t>(seed % 4, 2));
     test::ColdCase cold = test::random_cold_case(style, random);
     if (seed % 9 == 0) cold.schedule.weights.reset();
-    if (seed % 2 == 0) cold.platform = with_slowdowns(cold.platform, random);
-    const CostModel costs = CostModel::from_graph(cold.graph, cold.platform);
+    if (seed % 2 == 0) cold.platform = test::with_slowdowns(cold.platform, random);
+    Profile launches;
+    if (seed % 5 == 4) {
+      launches = test::random_profile(cold.graph, cold.platform, random);
+      launches.configurations.front().launch = {0.5 + random.uniform(0, 2), 0, 1};
+    }
+    const CostModel costs = launches.configurations.empty()
+                                ? CostModel::from_graph(cold.graph, cold.platform)
+                                : CostModel::from_profile(cold.graph, cold.platform, launches);
     const auto timeline = timeline_of(cold, costs);
     const auto expected = test::slow_cold_timeline(cold.graph, cold.schedule, costs);
     ASSERT_EQ(timeline.has_value(), expected.has_value());

@@ -70,12 +70,26 @@ TEST(Slowdowns, ALoadIsFastWhileTheDeviceWaits) {
   EXPECT_DOUBLE_EQ(timeline.latency_ms, 11);
 }
 
-// Two loads at a time: a third of the core for each thread.
+// Two loads at a time: a third of the core for each thread, until the operator has ended at 6. 2 MB
+// of each load are there by then, and the last MB of both takes 2 ms.
 TEST(Slowdowns, SeveralLoadsAddUp) {
   const Graph graph = row_of({{2, 0}, {1, 3}, {1, 3}});
   const Weights weights{{{{v2, kStoreOfSlowdowns, d0}}, {{test::v3, kStoreOfSlowdowns, d0}}}};
   const Timeline timeline = timeline_on(graph, one_core(), weights);
-  EXPECT_DOUBLE_EQ(timeline.stages[0][0].end_ms, 6);
+  EXPECT_NEAR(timeline.stages[0][0].end_ms, 6, 1e-6);
+  EXPECT_NEAR(timeline.loads[0].end_ms, 8, 1e-6);
+  EXPECT_NEAR(timeline.loads[1].end_ms, 8, 1e-6);
+  EXPECT_NEAR(timeline.latency_ms, 2 + 1 + 1 + 6, 1e-6) << "one core does all of it";
+}
+
+// A second lane makes no second core: all of the work takes as long as in one lane.
+TEST(Slowdowns, TwoLanesGetNoMoreOfACore) {
+  const Graph graph = row_of({{8, 0}, {0, 4}, {0, 4}});
+  const std::vector<Load> loads = {{v2, kStoreOfSlowdowns, d0}, {test::v3, kStoreOfSlowdowns, d0}};
+  const Timeline one = timeline_on(graph, one_core(), {{loads}});
+  const Timeline two = timeline_on(graph, one_core(), {{{loads[0]}, {loads[1]}}});
+  EXPECT_NEAR(one.latency_ms, 16, 1e-6);
+  EXPECT_NEAR(two.latency_ms, 16, 1e-6);
 }
 
 TEST(Slowdowns, TheStartIsWaitedForOnceALane) {

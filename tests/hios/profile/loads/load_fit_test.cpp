@@ -111,6 +111,9 @@ TEST(RelativeLine, IsNeitherFallingNorBelowZero) {
   EXPECT_EQ(relative_line(one).gb_per_s, kMaxGbPerS);
   EXPECT_GT(relative_line(falling).latency_ms, 1);
   EXPECT_EQ(relative_line(falling).gb_per_s, kMaxGbPerS);
+  const std::vector<std::pair<Bytes, double>> no_time = {{10, 0}, {1000, 0}};
+  EXPECT_NEAR(relative_line(no_time).latency_ms, 0, 1e-5);
+  EXPECT_GT(relative_line(no_time).gb_per_s, 0);
   EXPECT_EQ(relative_line(steep).latency_ms, 0);
   EXPECT_GT(relative_line(steep).gb_per_s, 0);
 }

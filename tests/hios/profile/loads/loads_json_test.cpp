@@ -21,7 +21,8 @@ MeasuredLoads some_loads(double gb_per_s) {
           .slowdown = 1.9,
           .load_slowdown = 1.8,
           .points = {{1000, 0.1}, {2000, 0.2}},
-          .samples = 12};
+          .samples = 12,
+          .network = "small"};
 }
 
 Profile cold_profile() {
@@ -42,6 +43,15 @@ TEST(LoadsJson, KeepsEverything) {
   const Profile again = read_back(json);
   EXPECT_EQ(again.configurations.front().loads, profile.configurations.front().loads);
   EXPECT_EQ(again.configurations.front().in_place, profile.configurations.front().in_place);
+}
+
+TEST(LoadsJson, OlderProfilesDoNotSayWhoseLoadsTheyHave) {
+  Json json = to_json(cold_profile());
+  json["configurations"][0]["loads"]["disk"].erase("network");
+  const Profile again = read_back(json);
+  EXPECT_EQ(again.configurations.front().loads.at(StoreKind::kDisk).network, "");
+  EXPECT_EQ(again.configurations.front().loads.at(StoreKind::kMemory).network, "small");
+  EXPECT_EQ(to_json(again), json);
 }
 
 TEST(LoadsJson, ProfilesWithoutColdStartsStayAsTheyWere) {

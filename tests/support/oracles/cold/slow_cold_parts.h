@@ -51,8 +51,13 @@ inline PlainFlow slowed_flow(const Moving& moving, const std::vector<Moving>& al
   const auto runs = [](const SlowStage& stage) {
     return stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
   };
-  const bool computes = std::ranges::any_of(stages[moving.route->to.index()], runs);
-  if (computes) flow.limit /= moving.route->load_slowdown;
+  if (std::ranges::none_of(stages[moving.route->to.index()], runs)) return flow;
+  double divisor = 1;
+  for (const Moving& other : all) {
+    const bool load = other.what == Moving::For::kLoad;
+    if (load && other.route->to == moving.route->to) divisor += other.route->load_slowdown - 1;
+  }
+  flow.limit /= divisor;
   return flow;
 }
 

@@ -302,6 +302,9 @@ class SlowCold {
     return true;
   }
 
+  /// Returns true once the launch is over.
+  bool runs(const SlowStage& stage) const { return now(stage.times.start_ms); }
+
   /// Lets time pass to the next event, and returns false where there is none. The end of a stage
   /// that runs is that without further loads.
   bool pass_time() {
@@ -319,11 +322,12 @@ class SlowCold {
     }
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (const SlowStage& stage : stages_[d]) {
-        if (stage.is == SlowStage::Is::kStarted) {
+        if (!runs(stage)) {
+          const bool begins =
+              stage.is == SlowStage::Is::kStarted || stage.is == SlowStage::Is::kReading;
+          if (begins) step = std::min(step, stage.times.start_ms - now_);
+        } else if (stage.is == SlowStage::Is::kStarted) {
           step = std::min(step, (stage.times.end_ms - now_) * paces[d]);
-        }
-        if (stage.is == SlowStage::Is::kReading && !now(stage.times.start_ms)) {
-          step = std::min(step, stage.times.start_ms - now_);
         }
       }
     }
@@ -334,7 +338,9 @@ class SlowCold {
     }
     for (std::size_t d = 0; d < stages_.size(); ++d) {
       for (SlowStage& stage : stages_[d]) {
-        if (stage.is == SlowStage::Is::kStarted) stage.times.end_ms += step - step / paces[d];
+        if (stage.is == SlowStage::Is::kStarted && runs(stage)) {
+          stage.times.end_ms += step - step / paces[d];
+        }
       }
     }
     now_ += step;
