@@ -68,9 +68,9 @@ TEST_F(ColdProfilePrograms, ProfilesArePlannedByAndRun) {
   Json slow = profile;
   for (auto& [signature, each] : slow["configurations"][0]["in_place"].items()) each["ms"] = 50;
   folder_.write("slow.json", slow.dump());
-  const auto exported =
-      hios_schedule(model() + Words{"--profile", file("slow.json"), "--devices", "1", "--objective",
-                                    "cold-start", "--export-graph", file("g.json")});
+  const auto exported = hios_schedule(model() + Words{"--profile", file("slow.json"), "--devices",
+                                                      "1", "--objective", "cold-start", "--store",
+                                                      "memory", "--export-graph", file("g.json")});
   ASSERT_EQ(exported.exit_status, 0) << exported.err;
   const Json graph = read(file("g.json"));
   std::size_t in_place = 0;
