@@ -37,6 +37,7 @@ def arguments(words=None):
     parser.add_argument("--iterations", type=int, default=5, metavar="N", help="cold starts of a run (5)")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cold", help="where all is left (build/cold)")
     parser.add_argument("--no-peer", action="store_true", help="leave ONNX Runtime out, which is installed into build/ first")
+    parser.add_argument("--keep", action="store_true", help="write bench/results/cold.json and .md")
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     return parser.parse_args(words)
 
@@ -116,19 +117,29 @@ class Place:
         return rows + ([self.peer.row(where)] if self.peer else [])
 
 
+def processor():
+    names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+             if line.startswith("model name")]
+    return names[0] if names else ""
+
+
 def main(words=None):
     options = arguments(words)
     programs = Programs((options.programs or built()).resolve())
     cores = len(os.sched_getaffinity(0))
     places = options.place or [name for name, (ranks, threads, _) in PLACES.items() if ranks * threads <= cores]
     worker = None if options.no_peer else Worker(surroundings())
-    summary = {"cores": cores, "onnxruntime": worker and worker.ask({"do": "versions"})["onnxruntime"], "rounds": options.rounds, "iterations": options.iterations, "rows": []}
+    summary = {"processor": processor(), "cores": cores, "onnxruntime": worker and worker.ask({"do": "versions"})["onnxruntime"],
+               "rounds": options.rounds, "iterations": options.iterations, "rows": []}
     for network in options.network or NETWORKS:
         for store in options.store or STORES:
             for place in places:
                 summary["rows"] += Place(programs, options, network, store, place, worker).rows()
                 (options.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(page(summary))
+    if options.keep:
+        (ROOT / "bench/results/cold.json").write_text(json.dumps(summary, indent=1) + "\n")
+        (ROOT / "bench/results/cold.md").write_text(f"# Cold starts on the cores of one machine\n\n{page(summary)}\n")
     return 0 if all(each["verified"] for each in summary["rows"]) else 1
 
 

@@ -1,7 +1,9 @@
-"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange and soak."""
+"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange, soak and
+cold."""
 
 import json
 
+import cold_rows
 import exchange_tables
 import fuzz
 import milp
@@ -46,6 +48,11 @@ def mixed_readme():
                 ", ".join(f"{rows[name]['predicted_ms']:.1f}" for name in names)]
 
     return [row_of("cpu alone", "cpu:avx2 alone"), row_of("together, hios-lp"), row_of("together, best")]
+
+
+def cold():
+    """All columns, as bench/cold.sh writes them."""
+    return rows_in(cold_rows.page(results("cold")))
 
 
 def peers(name, by_ios=()):
@@ -99,6 +106,7 @@ RECOMPUTED = {
     ("bench/results/milp.md", "devices | problems | s each"): [optima],
     ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
+    ("bench/results/cold.md", "network | store | ranks x cores"): [cold],
     ("bench/results/exchange.md", "network | plan | nodes"): [read_back],
     ("bench/results/exchange.md", "schedule | merged sets | stages"): [published],
     ("bench/results/soak.md", " | "): [lambda part=part: soak_part(part) for part in ("steady", "record", "kills")],
