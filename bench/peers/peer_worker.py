@@ -20,15 +20,19 @@ OPSET = 13
 def versions(_):
     import numpy
     import onnxruntime
-    import openvino
     try:
         import torch
         import torchvision  # noqa: F401
         of_torch = torch.__version__
     except ImportError:
         of_torch = None
+    try:
+        import openvino
+        of_openvino = openvino.__version__
+    except ImportError:  # bench/cold.sh needs none
+        of_openvino = None
     return {"python": sys.version.split()[0], "numpy": numpy.__version__, "onnxruntime": onnxruntime.__version__,
-            "openvino": openvino.__version__, "torch": of_torch}
+            "openvino": of_openvino, "torch": of_torch}
 
 
 def export(request):
