@@ -171,7 +171,8 @@ TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
     const ServedModels served(std::move(graphs), test::random_topology(devices, 1, whole, random),
                               {1 + random.uniform(), 1});
     Bytes all = 0;
-    for (const SharedSet& set : served.server(0).sets()) all += set.size_bytes;
+    const Server first = served.server(0);  // outlives the loop over its sets
+    for (const SharedSet& set : first.sets()) all += set.size_bytes;
     const Server server = served.server(all / 4 * random.below(5));
     const double least_ms = KeepingBruteForce(server).least_ms();
     const double bound_ms = keeping_bound_ms(server, {});
