@@ -1,7 +1,7 @@
 """Plans cold starts of decoders on the servers of Namkoong et al., SortingHat, by simulation: its Figs. 4, 9 and 11 to 14.
 
 Results are CSV files, one per part; existing rows are not computed again, so a stopped run continues. Remove a file to
-compute it again from scratch. The full size takes about half an hour on an idle core, the small one five minutes.
+compute it again from scratch. The full size takes about forty minutes on an idle core, the small one seven.
 """
 
 import argparse
