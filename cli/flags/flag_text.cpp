@@ -1,6 +1,7 @@
 #include "cli/flags/flag_text.h"
 
 #include <algorithm>
+#include <new>
 #include <sstream>
 
 #include "cli/flags/file_flags.h"
@@ -16,6 +17,14 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr char kDailyMark = '\x01';
+
+/// Boost reads the names of an option from a stream, and a stream swallows what is thrown inside
+/// it: an option whose name found no memory has none, and printing it would read what is not there.
+void refuse_lost_names(const po::options_description& group) {
+  const bool lost = std::ranges::any_of(
+      group.options(), [](const auto& option) { return option->long_name().empty(); });
+  if (lost) throw std::bad_alloc();
+}
 
 /// Returns the caption, which Boost gives only by printing the table: "Model:" in the first line.
 std::string caption_of(const po::options_description& group) {
@@ -89,6 +98,7 @@ DailyText::DailyText(std::string_view text) : marked_(1, kDailyMark) { marked_ +
 DailyText daily(std::string_view text) { return DailyText(text); }
 
 std::vector<FlagText> flag_texts(const po::options_description& group) {
+  refuse_lost_names(group);
   const std::string caption = caption_of(group);
   std::vector<FlagText> flags;
   for (const auto& option : group.options()) flags.push_back(flag_text(*option, caption));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "cli/flags/file_flags.h"
 #include "cli/flags/flags.h"
 
@@ -67,6 +69,13 @@ TEST(FlagTexts, KnowFilesAndWords) {
   EXPECT_EQ(text_of_kind("folder").values, Values{"off"});
   EXPECT_EQ(text_of_kind("math").values, (Values{"fp32", "tf32"}));
   EXPECT_EQ(text_of_kind("dim").values, Values{});
+}
+
+// A name of more than 15 characters needs memory; without, Boost leaves the option nameless.
+TEST(FlagTexts, ANameThatFoundNoMemoryEndsInThatAnswer) {
+  po::options_description group("Kinds", 100, 45);
+  group.add_options()("", "lost its name");
+  EXPECT_THROW(flag_texts(group), std::bad_alloc);
 }
 
 }  // namespace
