@@ -61,12 +61,17 @@ po::options_description model_flags() {
       "1x1 convolutions that read the same tensor: separate (none), or as one wide convolution "
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
+  group.add_options()(
+      "cut", input_file("none|FILE", has_dot_or_slash),
+      "operators that are cut into shards of some rows each, by a hios-cuts file, so that several "
+      "devices share them. The same for profile, schedule and run");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
   fusion.merge = load_merge(flags.optional_text("merge").value_or("none"), limits);
+  fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
   return fusion;
 }
 
@@ -185,7 +190,7 @@ std::string model_words(const Flags& flags, const Model& model, const Graph& gra
                         std::optional<DividedInputs> divided) {
   std::string others;
   for (const std::string& text : flags.repeated("dim")) others += " --dim " + shell_word(text);
-  for (const char* flag : {"fusion", "merge", "max-input"}) {
+  for (const char* flag : {"fusion", "merge", "cut", "max-input"}) {
     if (flags.written(flag))
       others += std::string(" --") + flag + " " + shell_word(flags.text(flag));
   }

@@ -13,7 +13,7 @@
 
 namespace hios::cli {
 
-/// Declares --model NAME|FILE --batch --height --width --dim --fusion --merge.
+/// Declares --model NAME|FILE --batch --height --width --dim --fusion --merge --cut.
 boost::program_options::options_description model_flags();
 
 /// Returns the names of the built-in networks.
@@ -22,7 +22,7 @@ std::vector<std::string> model_names();
 /// Reads --batch, --height, --width and --dim, as far as they are given.
 InputSize read_input_size(const Flags& flags);
 
-/// Reads --fusion and --merge. They must be the same in all three programs, or schedules are for
+/// Reads --fusion, --merge and --cut. They must be the same in all three programs, or schedules are for
 /// another graph.
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 

@@ -52,7 +52,7 @@ void refuse_flags_of_runs(const Flags& flags, const char* wanted) {
                                    "verbose", "flight-record", "oversubscribe"};
   if (writes_packed(flags)) {
     known.insert(
-        {"packed", "schedule", "profile", "fusion", "merge", "backend", "threads", "timeout"});
+        {"packed", "schedule", "profile", "fusion", "merge", "cut", "backend", "threads", "timeout"});
   }
   const std::vector<std::string> others = flags.written_except(known);
   if (others.empty()) return;

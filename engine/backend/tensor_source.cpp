@@ -221,6 +221,8 @@ void each_member(const Layer& layer, std::span<float> out, Draw&& draw) {
 }  // namespace
 
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
+  // A shard's image is smaller, and the variance of its weights is the whole's all the same.
+  if (layer.origin) return weights(*model.whole(), model.whole()->layer(*layer.origin), out);
   if (model.weights() != nullptr) {
     return each_member(layer, out, [&](const std::string& name, std::span<float> values) {
       copy_own(model, name, &ModelWeights::Values::weights, values);
@@ -258,6 +260,7 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
 }
 
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
+  if (layer.origin) return bias(*model.whole(), model.whole()->layer(*layer.origin), out);
   each_member(layer, out, [&](const std::string& name, std::span<float> values) {
     if (copy_own(model, name, &ModelWeights::Values::bias, values)) return;
     fill(stream(seed_, name, "bias"), kBiasVariance, values);

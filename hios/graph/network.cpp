@@ -6,6 +6,7 @@
 #include "hios/base/error.h"
 #include "hios/base/json/json_io.h"
 #include "hios/base/nearest_name.h"
+#include "hios/graph/cuts/shard.h"
 #include "hios/model/model_json.h"
 #include "hios/model/networks/networks.h"
 #include "hios/onnx/read/import.h"
@@ -18,6 +19,13 @@ Model merged(Model model, const Merge& merge) {
   return merge.none() ? std::move(model) : merge_siblings(model, merge);
 }
 
+/// Merges siblings, then cuts operators of the result.
+Model transformed(Model model, Bytes element_bytes, const FusionRules& fusion) {
+  Model whole = merged(std::move(model), fusion.merge);
+  if (fusion.cuts.empty()) return whole;
+  return shard(whole, coarsen(whole, element_bytes, fusion), fusion.cuts);
+}
+
 std::string built_in_names() {
   std::string names;
   for (const models::Entry& entry : models::all())
@@ -28,7 +36,7 @@ std::string built_in_names() {
 }  // namespace
 
 Network::Network(Model the_model, Bytes element_bytes, const FusionRules& fusion)
-    : model(merged(std::move(the_model), fusion.merge)),
+    : model(transformed(std::move(the_model), element_bytes, fusion)),
       coarse(coarsen(model, element_bytes, fusion)),
       merge(fusion.merge) {}
 

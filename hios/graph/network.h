@@ -15,9 +15,9 @@ namespace hios {
 /// A model and its operators as one value, since the operators name the model's layers. A job runs
 /// and measures it, and schedulers plan its graph (`coarse.graph`).
 struct Network {
-  /// Coarsens the model, its siblings merged where `fusion` says so
-  /// (hios/graph/fusion/merge_siblings.h). `element_bytes`: size of a tensor's element on the
-  /// devices.
+  /// Coarsens the model, its siblings merged (hios/graph/fusion/merge_siblings.h) and its operators
+  /// cut (hios/graph/cuts/shard.h) where `fusion` says so. `element_bytes`: size of a tensor's
+  /// element on the devices.
   explicit Network(Model the_model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
                    const FusionRules& fusion = {});
   /// Takes given operators. REQUIRES: they consist of the model's layers.

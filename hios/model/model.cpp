@@ -33,6 +33,11 @@ void settle_input_shapes(const Model& model, Layer& layer, const std::string& wh
 Model Model::with_weights(ModelWeights weights) const {
   Model copy = *this;
   copy.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
+  if (whole_) {
+    Model whole = *whole_;
+    whole.weights_ = copy.weights_;
+    copy.whole_ = std::make_shared<const Model>(std::move(whole));
+  }
   return copy;
 }
 

@@ -37,6 +37,9 @@ struct Layer {
   /// The convolutions that a wide one consists of, in the order of its output's channels, each with
   /// its own weights. Empty for any other layer.
   std::vector<MergedConvolution> merged = {};
+  /// The layer of Model::whole() whose parameters it has: the same layer, or that of which it is a
+  /// shard (hios/graph/cuts/shard.h). Empty for a model that was not cut.
+  std::optional<LayerId> origin = {};
 };
 
 /// A value: the model's input, or the output of a layer (of the same name).
@@ -91,7 +94,11 @@ class Model {
   const NamedInput& named_input() const { return named_input_; }
   /// Returns the weights of the model's file; null: they are drawn from a seed.
   const ModelWeights* weights() const { return weights_.get(); }
-  /// Returns a copy with these weights, of all layers; or of those that were merged into others.
+  /// Returns the model before operators were cut; null: none was. Layers have its parameters
+  /// (Layer::origin).
+  const Model* whole() const { return whole_.get(); }
+  /// Returns a copy with these weights, of all layers; or of those that were merged into others, or
+  /// cut.
   Model with_weights(ModelWeights weights) const;
   /// Returns true if operators have the names of their layers; otherwise they are named by kind and
   /// number ("conv_3").
@@ -112,6 +119,7 @@ class Model {
   std::vector<NamedOutput> named_outputs_;
   NamedInput named_input_;
   std::shared_ptr<const ModelWeights> weights_;
+  std::shared_ptr<const Model> whole_;
   bool keeps_layer_names_ = false;
   std::vector<std::vector<LayerId>> consumers_;
 };
@@ -152,6 +160,13 @@ class ModelBuilder {
   /// Adds `conv` with all members' channels together and their weights (Layer::merged).
   TensorId merged_conv(std::string name, const Conv& conv, TensorId x, const Shape& input_shape,
                        std::vector<MergedConvolution> members);
+
+  /// Sets the origin of the layer that was added last, and the model that it is a layer of.
+  void set_origin(LayerId origin) { model_.layers_.back().origin = origin; }
+  void set_whole(std::shared_ptr<const Model> whole) {
+    share_weights(*whole);
+    model_.whole_ = std::move(whole);
+  }
 
   const Shape& shape(TensorId id) const { return model_.tensors_[id.index()].shape; }
   void keep_layer_names() { model_.keeps_layer_names_ = true; }

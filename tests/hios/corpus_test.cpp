@@ -27,6 +27,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/flight/explain.h"
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "hios/graph/graph_json.h"
 #include "hios/model/model.h"
@@ -90,6 +91,7 @@ const std::map<std::string, Reader>& readers() {
       {"platform", [](const JsonView& root) { platform_from_json(root); }},
       {"model", [](const JsonView& root) { model_from_json(root); }},
       {"fusion", [](const JsonView& root) { fusion_from_json(root); }},
+      {"cuts", [](const JsonView& root) { cuts_from_json(root); }},
       {"profile", [](const JsonView& root) { profile_from_json(root); }},
       {"schedule", read_schedule},
       {"flight", explain},
@@ -208,7 +210,7 @@ TEST(Corpus, EveryFileIsListedOrGood) {
 
 TEST(Corpus, GoodFilesAreRead) {
   for (const std::string format :
-       {"graph", "platform", "model", "fusion", "profile", "schedule", "flight"}) {
+       {"graph", "platform", "model", "fusion", "cuts", "profile", "schedule", "flight"}) {
     SCOPED_TRACE(format);
     const fs::path file = kCorpus / (format + "_ok.json");
     EXPECT_NO_THROW(read_file(file, readers().at(format)));
@@ -276,7 +278,7 @@ void read_damaged(const std::string& format, const std::string& text) {
 
 TEST(Corpus, DamagedFilesDoNoHarm) {
   for (const std::string format :
-       {"graph", "platform", "model", "fusion", "profile", "schedule", "flight"}) {
+       {"graph", "platform", "model", "fusion", "cuts", "profile", "schedule", "flight"}) {
     const std::string good = test::content_of(kCorpus / (format + "_ok.json"));
     std::size_t read = 0, refused = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {

@@ -77,9 +77,10 @@ class FormatsPage : public testing::Test {
 };
 
 TEST_F(FormatsPage, ShowsEveryFormatAsItsSchemaHasIt) {
-  for (const char* format : {"hios-model", "hios-fusion", "hios-graph", "hios-platform",
-                             "hios-profile", "hios-schedule", "hios-comparison", "hios-check",
-                             "hios-keeping", "hios-flight", "hios-report", "hios-summary"}) {
+  for (const char* format :
+       {"hios-model", "hios-fusion", "hios-cuts", "hios-graph", "hios-platform", "hios-profile",
+        "hios-schedule", "hios-comparison", "hios-check", "hios-keeping", "hios-flight",
+        "hios-report", "hios-summary"}) {
     EXPECT_TRUE(examples_.contains(format)) << format;
   }
   for (const auto& [format, examples] : examples_) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/fusion/fusion_rules.h"
 #include "hios/graph/graph_json.h"
 #include "hios/graph/random/random_dag.h"
@@ -67,10 +68,10 @@ TEST(Schemas, ThereIsOneForEveryFormat) {
     EXPECT_EQ(read_json(entry.path())["properties"]["format"]["const"], format);
     formats.insert(format);
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"hios-check", "hios-comparison", "hios-flight",
-                                            "hios-fusion", "hios-graph", "hios-keeping",
-                                            "hios-model", "hios-platform", "hios-profile",
-                                            "hios-report", "hios-schedule", "hios-summary"}));
+  EXPECT_EQ(formats, (std::set<std::string>{
+                         "hios-check", "hios-comparison", "hios-cuts", "hios-flight", "hios-fusion",
+                         "hios-graph", "hios-keeping", "hios-model", "hios-platform",
+                         "hios-profile", "hios-report", "hios-schedule", "hios-summary"}));
 }
 
 TEST(Schemas, GraphsMeetTheirs) {
@@ -91,6 +92,12 @@ TEST(Schemas, FusionRulesMeetTheirs) {
   const FusionRules fusion{FusionRules::Kind::kListed, {{"Conv", "Relu"}, {"Sum", "Concat"}}};
   test::expect_meets_schema(to_json(fusion));
   EXPECT_EQ(fusion_from_json(JsonView(to_json(fusion), "fusion.json")), fusion);
+}
+
+TEST(Schemas, CutsMeetTheirs) {
+  const Cuts cuts{{"conv_1", {74}, 2}, {"pool_1", {10, 20}}};
+  test::expect_meets_schema(to_json(cuts));
+  EXPECT_EQ(cuts_from_json(JsonView(to_json(cuts), "cuts.json")), cuts);
 }
 
 TEST(Schemas, PlatformsMeetTheirs) {

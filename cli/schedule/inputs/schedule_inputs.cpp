@@ -133,8 +133,14 @@ void require_one_source(const Flags& flags) {
   if (flags.given("merge") && !flags.given("model")) {
     throw InputError("--merge joins convolutions of a --model; a graph has operators already");
   }
+  if (flags.given("cut") && !flags.given("model")) {
+    throw InputError("--cut cuts operators of a --model; a graph has none of its layers");
+  }
   if (flags.given("label-parameters") && (!flags.given("model") || flags.given("inputs"))) {
     throw InputError("--label-parameters labels those of a --model without --inputs");
+  }
+  if (flags.given("export-model") && flags.optional_text("cut").value_or("none") != "none") {
+    throw InputError("--export-model writes the model before it is cut: leave --cut out");
   }
   if (flags.given("export-model") && flags.optional_text("merge").value_or("none") != "none") {
     throw InputError("--export-model writes the model without merging: leave --merge out");

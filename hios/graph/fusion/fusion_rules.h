@@ -6,6 +6,7 @@
 
 #include "hios/base/files/file_io.h"
 #include "hios/base/json/json_view.h"
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/fusion/merge_siblings.h"
 #include "hios/model/model.h"
 
@@ -25,6 +26,8 @@ struct FusionRules {
   std::vector<std::vector<std::string>> rules = {};
   /// A transformation of the model before fusion (Network); not in `hios-fusion` files.
   Merge merge = Merge::kNone;
+  /// Operators of the merged model that are cut (Network); not in `hios-fusion` files.
+  Cuts cuts = {};
 
   bool operator==(const FusionRules&) const = default;
 };

@@ -63,6 +63,9 @@ ProcessResult read_by_program(const std::string& kind, const std::string& file,
   if (kind == "fusion") {
     return hios_schedule({"--model", "squeezenet", "--fusion", file, "--list-operators"});
   }
+  if (kind == "cuts") {
+    return hios_schedule({"--model", "squeezenet", "--cut", file, "--list-operators"});
+  }
   if (kind == "profile") {
     return hios_schedule({"--model", "squeezenet", "--profile", file, "--algorithm", "inter-lp"});
   }
@@ -102,7 +105,7 @@ TEST_P(BadFiles, AreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadFiles,
-                         testing::Values("graph", "platform", "schedule", "model", "fusion",
+                         testing::Values("graph", "platform", "schedule", "model", "fusion", "cuts",
                                          "profile", "run", "flight"),
                          [](const auto& kind) { return std::string(kind.param); });
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hios/base/files/file_io.h"
+#include "hios/base/json/json_view.h"
+
+/// Operators that are cut over devices: each becomes several shards, which compute some rows of its
+/// output each. Format `hios-cuts` (docs/formats.md).
+namespace hios {
+
+/// The cut of one operator by height.
+struct Cut {
+  std::string op;                ///< the operator's name
+  std::vector<std::int64_t> at;  ///< ascending rows; a shard begins at each of them, and at 0
+  /// Rows that each shard computes beyond its own on both sides, as far as there are any, so that
+  /// the operators that read it need fewer rows of other shards.
+  std::int64_t overlap = 0;
+  bool operator==(const Cut&) const = default;
+};
+
+using Cuts = std::vector<Cut>;
+
+/// Reads a `hios-cuts` document. Throws InputError that names the place: rows that do not ascend or
+/// are less than 1, no rows, a negative overlap, an operator that is there twice, or an axis other
+/// than the height.
+Cuts cuts_from_json(const JsonView& document);
+Json to_json(const Cuts& cuts);
+
+/// Reads the file; for the word "none" there are no cuts.
+Cuts load_cuts(const std::string& word_or_file, const ReadLimits& limits);
+
+}  // namespace hios
