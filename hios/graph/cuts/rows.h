@@ -24,7 +24,7 @@ std::string to_string(const Rows& rows);
 /// A layer that computes some rows.
 struct LayerOnRows {
   LayerKind kind;  ///< the layer for these rows: convolutions and pools with uneven padding
-  Rows reads;      ///< the rows that it reads of inputs as high as the window's input
+  Rows reads;      ///< the rows that it reads of its inputs
 };
 
 /// Returns the layer for these rows of its output; its values are those of the whole layer, by the
