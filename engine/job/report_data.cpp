@@ -33,7 +33,7 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
   facts.rank.backend = mine.backend->describe();
   facts.rank.arena_bytes = plan.arena_bytes;
   facts.rank.all_tensors_bytes = plan.all_tensors_bytes;
-  for (const PlannedMessage& message : plan.sends) facts.rank.sent_bytes += message.size_bytes;
+  for (const PlannedMessage& message : plan.sends) facts.rank.sent_bytes += message.size_bytes();
   std::vector<ReportRank> ranks;
   for (RankFacts& each : mpi::gather(transport, facts)) ranks.push_back(std::move(each.rank));
   return ranks;

@@ -77,7 +77,7 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
                        const std::string& progress, const std::function<bool()>& stop)
     : backend_(backend) {
   const Graph& graph = coarse.graph;
-  allocate(coarse, model);
+  allocate(coarse);
   const Shape& input_shape = model.tensor(model.input()).shape;
   const auto input =
       backend.allocate(input_shape.size_bytes(backend.element_bytes()), "the model's input");
@@ -92,8 +92,9 @@ OneRankRun::OneRankRun(const CoarseGraph& coarse, const Model& model, Backend& b
     if (!progress.empty()) shown.update(done++, graph.size(), -1);
     // Bound for this one run, so that memory never holds the weights of all operators together.
     const std::vector<CoreShare> share = core_shares(1, threads_of[op.index()]);
-    const auto bound = bind_operator(coarse, model, op, backend, inputs_of(coarse, op, *input),
-                                     outputs_[op.index()].first, share.front(), source);
+    const auto bound =
+        bind_operator(coarse, model, op, backend, inputs_of(coarse, model, op, *input),
+                      outputs_[op.index()].first, share.front(), source);
     const BoundGroup group{bound.get()};
     backend.run_stage(std::span(&group, 1), share, nullptr, nullptr);
     backend.synchronize();  // before the operator is destroyed
@@ -105,38 +106,48 @@ std::vector<float> OneRankRun::output(OpId op) const {
   return read_floats(backend_, output.first, output.elements);
 }
 
-void OneRankRun::allocate(const CoarseGraph& coarse, const Model& model) {
+// A judge may have larger elements than the graph.
+void OneRankRun::allocate(const CoarseGraph& coarse) {
   const Graph& graph = coarse.graph;
-  std::map<OpId, Buffer*> known;  // by operator of the whole graph
+  const auto elements = [&](Bytes bytes) { return bytes / coarse.element_bytes; };
+  const auto in_region = [&](OpId op) {
+    const Bytes begin = coarse.place_of(op).begin;
+    return ByteRange{begin, begin + graph.op(op).memory_bytes};
+  };
+  std::map<std::size_t, ByteRange> regions;
   for (std::size_t v = 0; v < graph.size(); ++v) {
-    const auto [whole, inputs] = graph.batch(OpId(v));
-    const Shape& shape = model.tensor(coarse.layers(OpId(v)).output).shape;
-    Buffer*& buffer = known[whole];
-    if (!buffer) {
-      buffers_.push_back(
-          backend_.allocate(shape.size_bytes(backend_.element_bytes()), graph.op(OpId(v)).name));
-      buffer = buffers_.back().get();
+    const ByteRange bytes = in_region(OpId(v));
+    const auto [known, is_new] = regions.emplace(coarse.place_of(OpId(v)).region, bytes);
+    if (!is_new) known->second = hull(known->second, bytes);
+  }
+  std::map<std::size_t, std::byte*> memory;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    const std::size_t region = coarse.place_of(OpId(v)).region;
+    const ByteRange& all = regions.at(region);
+    std::byte*& first = memory[region];
+    if (first == nullptr) {
+      buffers_.push_back(backend_.allocate(elements(all.size()) * backend_.element_bytes(),
+                                           graph.op(OpId(v)).name));
+      first = buffers_.back()->data();
     }
-    const auto each = static_cast<std::size_t>(shape.elements() / graph.counted_inputs());
-    outputs_.push_back(
-        {buffer->data() + static_cast<std::size_t>(inputs.begin) * each * backend_.element_bytes(),
-         static_cast<std::size_t>(inputs.size()) * each});
+    const ByteRange bytes = in_region(OpId(v));
+    outputs_.push_back({first + elements(bytes.begin - all.begin) * backend_.element_bytes(),
+                        elements(bytes.size())});
   }
 }
 
-std::vector<const std::byte*> OneRankRun::inputs_of(const CoarseGraph& coarse, OpId op,
-                                                    Buffer& input) const {
-  const auto [whole, read] = coarse.graph.batch(op);
+std::vector<const std::byte*> OneRankRun::inputs_of(const CoarseGraph& coarse, const Model& model,
+                                                    OpId op, Buffer& input) const {
+  const auto after = [&](const std::byte* first, std::int64_t bytes) {
+    const auto element = static_cast<std::int64_t>(coarse.element_bytes);
+    return first + bytes / element * static_cast<std::int64_t>(backend_.element_bytes());
+  };
   std::vector<const std::byte*> inputs;
   for (const TensorId id : coarse.layers(op).inputs) {
     const auto producer = coarse.producer_for(id, op);
-    const auto computed = producer ? coarse.graph.batch(*producer).inputs
-                                   : InputRange{0, coarse.graph.counted_inputs()};
-    const Output whole_input{input.data(), input.size_bytes() / backend_.element_bytes()};
-    const Output& from = producer ? outputs_[producer->index()] : whole_input;
-    const Bytes size = from.elements * backend_.element_bytes();
-    inputs.push_back(from.first + size / static_cast<Bytes>(computed.size()) *
-                                      static_cast<Bytes>(read.begin - computed.begin));
+    inputs.push_back(
+        producer ? after(outputs_[producer->index()].first, coarse.distance(*producer, id, op))
+                 : after(input.data(), coarse.distance_from_input(model, id, op)));
   }
   return inputs;
 }

@@ -53,8 +53,9 @@ class OneRankRun {
   std::vector<float> output(OpId op) const;
 
  private:
-  void allocate(const CoarseGraph& coarse, const Model& model);
-  std::vector<const std::byte*> inputs_of(const CoarseGraph& coarse, OpId op, Buffer& input) const;
+  void allocate(const CoarseGraph& coarse);
+  std::vector<const std::byte*> inputs_of(const CoarseGraph& coarse, const Model& model, OpId op,
+                                          Buffer& input) const;
   /// An operator's output: a range of a buffer, in which the operator's batches are contiguous.
   struct Output {
     std::byte* first = nullptr;

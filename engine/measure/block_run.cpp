@@ -73,7 +73,7 @@ BlockRun::BlockRun(const RankContext& rank, const NetworkBlock& block)
 
 void BlockRun::receive() {
   for (const Slot& slot : plan_.slots) {
-    if (slot.received) std::memset(bound_.tensor(slot.op), 0, slot.size_bytes);
+    if (slot.received) std::memset(bound_.tensor(slot.op), 0, slot.size_bytes());
   }
 }
 

@@ -153,20 +153,20 @@ void BoundPlan::bind_never_run() {
   }
 }
 
-// Where the graph divides inputs, the inputs of one operator are contiguous.
+// The tensor may begin before the slot of the first that produces some of it: a rank receives what
+// it reads, and lies between neighbours in its region.
 const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_t buffer) const {
-  const Graph& graph = rank_.graph();
-  const std::int64_t first = graph.batch(op).inputs.begin;
-  if (const auto producer = rank_.coarse.producer_for(tensor, op)) {
-    return arena_->data() + plan_.slot(*producer).offset_of(first, buffer);
+  const CoarseGraph& coarse = rank_.coarse;
+  if (const auto producer = coarse.producer_for(tensor, op)) {
+    return arena_->data() +
+           plan_.slot(*producer).offset_of(coarse.distance(*producer, tensor, op), buffer);
   }
-  const Bytes each = input_->size_bytes() / static_cast<Bytes>(graph.counted_inputs());
-  return input_->data() + each * static_cast<Bytes>(first);
+  return input_->data() + coarse.distance_from_input(rank_.model, tensor, op);
 }
 
 std::vector<float> BoundPlan::values(OpId op, std::size_t buffer) const {
   return read_floats(rank_.backend, tensor(op, buffer),
-                     plan_.slot(op).size_bytes / rank_.coarse.element_bytes);
+                     plan_.slot(op).size_bytes() / rank_.coarse.element_bytes);
 }
 
 std::vector<std::span<std::byte>> BoundPlan::parameter_memory(OpId op) const {
@@ -186,10 +186,10 @@ std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> pl
                                               std::size_t buffer) const {
   std::vector<mpi::Message> list;
   for (const PlannedMessage& message : planned) {
-    std::byte* const first =
-        arena_->data() + plan_.slot(message.op).offset_of(message.inputs.begin, buffer);
-    list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags, first,
-                    message.size_bytes});
+    const auto first = static_cast<std::int64_t>(message.bytes.begin);
+    list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags,
+                    arena_->data() + plan_.slot(message.op).offset_of(first, buffer),
+                    message.size_bytes()});
   }
   return list;
 }

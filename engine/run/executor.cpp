@@ -267,13 +267,13 @@ RankTimeline Executor::timeline() const {
     const PlannedMessage& send = plan.sends[i];
     const auto& [start_ms, end_ms] = clocks.sends[i];
     timeline.sends.push_back(
-        {send.op, here, DeviceId(send.peer.index()), start_ms, end_ms, send.size_bytes});
+        {send.op, here, DeviceId(send.peer.index()), start_ms, end_ms, send.size_bytes()});
   }
   for (std::size_t i = 0; i < plan.receives.size(); ++i) {
     const PlannedMessage& receive = plan.receives[i];
     const auto& [start_ms, end_ms] = clocks.receives[i];
     timeline.receives.push_back(
-        {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes});
+        {receive.op, DeviceId(receive.peer.index()), here, start_ms, end_ms, receive.size_bytes()});
   }
   if (const LoadLanes* const loads = state_->loader()) {
     state_->add_loads(*loads, timeline.loads);

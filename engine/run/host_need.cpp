@@ -75,10 +75,13 @@ Bytes verification(const CoarseGraph& coarse, const Model& model, const RankPlan
 NeededTensor tensor_of(const CoarseGraph& coarse, const Model& model, const RankPlan& plan,
                        const Slot& slot) {
   Shape shape = model.tensor(coarse.layers(slot.op).output).shape;
-  shape.n = shape.n / coarse.graph.counted_inputs() * slot.inputs.size();
+  if (coarse.graph.batching()) {
+    shape.n = shape.n * static_cast<std::int64_t>(slot.size_bytes()) /
+              static_cast<std::int64_t>(coarse.size_bytes(shape));
+  }
   const Bytes buffers = slot.stride > 0 ? static_cast<Bytes>(plan.buffers) : 1;
   return {coarse.graph.op(slot.op).name + "'s output", shape.to_string(),
-          slot.size_bytes * buffers};
+          slot.size_bytes() * buffers};
 }
 
 }  // namespace
@@ -107,7 +110,7 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
                           in_host_memory ? coarse.size_bytes(input) * inputs : values});
   Bytes outputs = 0;
   for (const OpId op : plan.outputs)
-    outputs += plan.slot(op).size_bytes / coarse.element_bytes * sizeof(float);
+    outputs += plan.slot(op).size_bytes() / coarse.element_bytes * sizeof(float);
   for (const Slot& slot : plan.slots) {
     if (!in_host_memory && std::ranges::count(plan.outputs, slot.op) == 0) continue;
     need.largest.push_back(tensor_of(coarse, model, plan, slot));

@@ -24,7 +24,7 @@ InferenceData::InferenceData(const RankContext& rank, const BoundPlan& bound)
     write_floats(backend_, inputs_.back()->data(), values);
   }
   for (const OpId op : bound.plan().outputs) {
-    const Bytes all = bound.plan().slot(op).size_bytes * static_cast<Bytes>(count_);
+    const Bytes all = bound.plan().slot(op).size_bytes() * static_cast<Bytes>(count_);
     outputs_.push_back(backend_.allocate(all, "the outputs of all inputs" + where));
     fill(backend_, outputs_.back()->data(), all, {});
   }
@@ -48,7 +48,7 @@ void InferenceData::keep_outputs(std::size_t inference, std::size_t buffer) {
   bool alike = true;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const OpId op = bound_.plan().outputs[i];
-    const Bytes size = bound_.plan().slot(op).size_bytes;
+    const Bytes size = bound_.plan().slot(op).size_bytes();
     std::byte* const kept = outputs_[i]->data() + static_cast<Bytes>(input) * size;
     const std::byte* const computed = bound_.tensor(op, buffer);
     if (!device_ && kept_[input] > 0 && alike) alike = std::memcmp(kept, computed, size) == 0;
@@ -66,7 +66,7 @@ void InferenceData::begin() {
 std::vector<float> InferenceData::output(OpId op, std::size_t input) const {
   const auto& outputs = bound_.plan().outputs;
   const auto at = static_cast<std::size_t>(std::ranges::find(outputs, op) - outputs.begin());
-  const Bytes size = bound_.plan().slot(op).size_bytes;
+  const Bytes size = bound_.plan().slot(op).size_bytes();
   return read_floats(backend_, outputs_[at]->data() + static_cast<Bytes>(input) * size,
                      size / backend_.element_bytes());
 }

@@ -28,7 +28,7 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
   estimate.tensors = plan.arena_bytes;
   const Bytes inputs = static_cast<Bytes>(plan.inputs);
   estimate.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
-  for (const OpId op : plan.outputs) estimate.tensors += plan.slot(op).size_bytes * inputs;
+  for (const OpId op : plan.outputs) estimate.tensors += plan.slot(op).size_bytes() * inputs;
   std::set<std::pair<OpId, std::int64_t>> known;  // all batches of one size share weights
   for (const Slot& slot : plan.slots) {
     if (slot.received) continue;
@@ -42,7 +42,7 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
 std::string largest_tensor_text(const Graph& graph, const RankPlan& plan) {
   const auto largest = std::ranges::max_element(plan.slots, {}, &Slot::size_bytes);
   return " (of " + std::to_string(plan.slots.size()) + ", the largest is " +
-         graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes) + " bytes)";
+         graph.op(largest->op).name + "'s: " + std::to_string(largest->size_bytes()) + " bytes)";
 }
 
 MemoryEstimate held_memory(const MemoryEstimate& estimate, const Backend& backend) {

@@ -17,8 +17,8 @@
 //     Where stages may run in any order, there are no instants: edges alone prove that a tensor is
 //     not needed any more (engine/run/ready/edge_chains.h), here and where it was sent. So
 //     AwaitSend ends at once here, too.
-//  4. Slots (engine/backend/arena.h) and steps. Where the graph divides inputs, the batches of an
-//     operator share one region, which lives as long as any of them.
+//  4. Slots (engine/backend/arena.h) and steps. Tensors of one region (batches of an operator, rows
+//     of a tensor) lie together, and live as long as any of them.
 //
 // Cost: linear in stages, edges and devices, apart from the arena's layout. No deadlock: every rank
 // posts all receives before its first step, so every send ends; waits for receives follow the order
@@ -124,29 +124,20 @@ class Planner {
     return needs;
   }
 
-  // The inputs of an operator's output that its consumers on a device read.
-  InputRange read_on(std::size_t device, OpId op) const {
-    InputRange read = {std::numeric_limits<std::int64_t>::max(), 0};
+  // The bytes of an operator's output from the first to the last that a device's consumers read.
+  ByteRange read_on(std::size_t device, OpId op) const {
+    std::optional<ByteRange> read;
     for (const EdgeId edge : graph_.out_edges(op)) {
-      const OpId to = graph_.edge(edge).to;
-      if (order_.of(to).device.index() != device) continue;
-      const InputRange both = common(made_by(op), made_by(to));
-      read = {std::min(read.begin, both.begin), std::max(read.end, both.end)};
+      if (order_.of(graph_.edge(edge).to).device.index() != device) continue;
+      const ByteRange bytes = coarse_.read_by(edge);
+      read = read ? hull(*read, bytes) : bytes;
     }
-    return read;
-  }
-
-  InputRange made_by(OpId op) const { return graph_.batch(op).inputs; }
-
-  Bytes size_of(OpId op, const InputRange& inputs) const {
-    return graph_.op(op).memory_bytes / static_cast<Bytes>(made_by(op).size()) *
-           static_cast<Bytes>(inputs.size());
+    return read.value_or(ByteRange{});
   }
 
   // The message from or to a peer; `consumer` is the device that receives it.
   PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t consumer) const {
-    const InputRange read = read_on(consumer, op);
-    return {op, Rank(peer), static_cast<int>(op.index()), size_of(op, read), stage, read};
+    return {op, Rank(peer), static_cast<int>(op.index()), stage, read_on(consumer, op)};
   }
 
   void plan_messages() {
@@ -201,17 +192,18 @@ class Planner {
   }
 
   void add_slot(OpId op, bool received) {
-    const InputRange inputs = received ? read_on(device_, op) : made_by(op);
+    const ByteRange bytes =
+        received ? read_on(device_, op) : ByteRange{0, graph_.op(op).memory_bytes};
     plan_.slot_of[op.index()] = plan_.slots.size();
-    plan_.slots.push_back({op, 0, size_of(op, inputs), received, inputs});
+    plan_.slots.push_back({op, 0, received, bytes});
     const Slot& slot = plan_.slots.back();
     plan_.all_tensors_bytes +=
-        aligned_size(slot.size_bytes) * (is_buffered(slot) ? options_.in_flight : 1);
+        aligned_size(slot.size_bytes()) * (is_buffered(slot) ? options_.in_flight : 1);
   }
 
   Lifetime lifetime(const Slot& slot) const {
     const std::size_t end = begin_instant_.back() - 1;
-    Lifetime life{slot.size_bytes, 0, 0};
+    Lifetime life{slot.size_bytes(), 0, 0};
     if (!slot.received) life.first = life.last = instant_of_[slot.op.index()];
     for (const EdgeId edge : graph_.out_edges(slot.op)) {
       const OpId to = graph_.edge(edge).to;
@@ -221,7 +213,7 @@ class Planner {
       life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
     }
     if (options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
-    if (is_buffered(slot)) life = {slot.size_bytes, 0, end};
+    if (is_buffered(slot)) life = {slot.size_bytes(), 0, end};
     return life;
   }
 
@@ -230,49 +222,56 @@ class Planner {
     return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
   }
 
-  // The contiguous slots of the batches of one operator.
+  // The slots of tensors that lie in one region, at the distances that they have there.
   struct Region {
-    InputRange inputs;
-    Bytes bytes_per_input;
+    ByteRange bytes;
     Lifetime life;
     bool buffered;
     std::vector<const Slot*> slots = {};
   };
 
+  // The bytes of its region that a slot has.
+  ByteRange in_region(const Slot& slot) const {
+    const Bytes begin = coarse_.place_of(slot.op).begin;
+    return {begin + slot.bytes.begin, begin + slot.bytes.end};
+  }
+
   // Extends a region to a further slot, and to any gap between them.
-  static void join(Region& region, const Slot& slot, const Lifetime& life) {
-    region.inputs.begin = std::min(region.inputs.begin, slot.inputs.begin);
-    region.inputs.end = std::max(region.inputs.end, slot.inputs.end);
+  void join(Region& region, const Slot& slot, const Lifetime& life) const {
+    region.bytes = hull(region.bytes, in_region(slot));
     region.life.first = std::min(region.life.first, life.first);
     region.life.last = std::max(region.life.last, life.last);
-    region.life.size_bytes = region.bytes_per_input * static_cast<Bytes>(region.inputs.size());
+  }
+
+  // Rows are read from whole cache lines of their region, though a message may end between them.
+  void align(Region& region) const {
+    if (!graph_.batching()) region.bytes.begin -= region.bytes.begin % aligned_size(1);
+    region.life.size_bytes = region.bytes.size();
   }
 
   static Bytes stride(const Region& region) { return aligned_size(region.life.size_bytes); }
 
   void lay_out_slots() {
     std::vector<Region> regions;
-    std::vector<std::size_t> region_of;              // by slot
-    std::map<OpId, std::size_t> region_of_operator;  // by operator of the whole graph
+    std::vector<std::size_t> region_of;        // by slot
+    std::map<std::size_t, std::size_t> known;  // by Place::region
     for (const Slot& slot : plan_.slots) {
       const Lifetime life = lifetime(slot);
-      const auto [known, is_new] =
-          region_of_operator.emplace(graph_.batch(slot.op).op, regions.size());
-      region_of.push_back(known->second);
-      if (is_new) regions.push_back({slot.inputs, slot.bytes_per_input(), life, false});
-      Region& region = regions[known->second];
+      const auto [found, is_new] = known.emplace(coarse_.place_of(slot.op).region, regions.size());
+      region_of.push_back(found->second);
+      if (is_new) regions.push_back({in_region(slot), life, false});
+      Region& region = regions[found->second];
       join(region, slot, life);
       region.buffered |= is_buffered(slot);
       region.slots.push_back(&slot);
     }
+    for (Region& region : regions) align(region);
     const ArenaLayout layout =
         options_.any_order ? place_by_edges(regions) : place_by_instants(regions);
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
       Slot& slot = plan_.slots[i];
       const Region& region = regions[region_of[i]];
-      slot.offset =
-          layout.offsets[region_of[i]] +
-          static_cast<Bytes>(slot.inputs.begin - region.inputs.begin) * region.bytes_per_input;
+      slot.offset = layout.offsets[region_of[i]] + in_region(slot).begin - region.bytes.begin;
       if (region.buffered) slot.stride = stride(region);
     }
     plan_.arena_bytes = layout.peak_bytes;

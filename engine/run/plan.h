@@ -21,35 +21,35 @@ namespace hios {
 struct Slot {
   OpId op;  ///< the operator whose output it is
   Bytes offset = 0;
-  Bytes size_bytes = 0;
   bool received = false;  ///< comes from another rank
-  /// The inputs whose output is here, where the graph divides inputs; a rank may receive fewer of
-  /// them than were computed. Consecutive batches of one operator are contiguous, so that a batch
-  /// of more inputs reads them as one.
-  InputRange inputs = {0, 1};
+  /// The bytes of the output that are here; a rank may receive fewer than were computed. Where a
+  /// region has several writers (CoarseGraph::place_of), their slots lie as in the region, so that
+  /// a reader of several reads them as one.
+  ByteRange bytes = {};
   /// The distance from one of its buffers to the next, where many inferences are in flight and the
   /// tensor travels (PlanOptions::in_flight); else 0: one buffer serves all inferences.
   Bytes stride = 0;
 
+  Bytes size_bytes() const { return bytes.size(); }
   Bytes offset_at(std::size_t buffer) const { return offset + static_cast<Bytes>(buffer) * stride; }
-  /// Returns the offset of an input's values. REQUIRES: inputs.contains(input).
-  Bytes offset_of(std::int64_t input, std::size_t buffer = 0) const {
-    return offset_at(buffer) + static_cast<Bytes>(input - inputs.begin) * bytes_per_input();
+  /// Returns the offset of a byte of the output, or of one that lies before it in the region.
+  Bytes offset_of(std::int64_t byte, std::size_t buffer = 0) const {
+    return offset_at(buffer) + static_cast<Bytes>(byte - static_cast<std::int64_t>(bytes.begin));
   }
   bool shares_bytes_with(const Slot& other) const {
-    return offset < other.offset + other.size_bytes && other.offset < offset + size_bytes;
+    return offset < other.offset + other.size_bytes() && other.offset < offset + size_bytes();
   }
-  Bytes bytes_per_input() const { return size_bytes / static_cast<Bytes>(inputs.size()); }
 };
 
 struct PlannedMessage {
   OpId op;  ///< the operator whose output travels
   Rank peer;
   int tag = 0;
-  Bytes size_bytes = 0;
   std::size_t stage =
-      0;  ///< send: the producing stage here; receive: the first stage that needs it
-  InputRange inputs = {0, 1};  ///< the inputs whose output the receiver reads, as Slot::inputs
+      0;                 ///< send: the producing stage here; receive: the first stage that needs it
+  ByteRange bytes = {};  ///< the bytes of the output from the first to the last that is read there
+
+  Bytes size_bytes() const { return bytes.size(); }
 };
 
 /// The steps of a rank, a closed variant.
@@ -90,8 +90,8 @@ struct PlanOptions {
   /// The number F of buffers of each tensor that is sent or received; inferences take them in turn.
   /// If F > 1, no other tensor uses these buffers, also between two inferences.
   std::size_t in_flight = 1;
-  /// Stages may run in any order that the graph's edges allow (engine/run/ready/ready_order.h): each
-  /// stage has all of its own waits, and slots share bytes only where edges prove that the old
+  /// Stages may run in any order that the graph's edges allow (engine/run/ready/ready_order.h):
+  /// each stage has all of its own waits, and slots share bytes only where edges prove that the old
   /// tensor is not needed any more. REQUIRES: in_flight == 1.
   bool any_order = false;
   /// The number of different inputs in memory, with the outputs that each gives, besides the plan's

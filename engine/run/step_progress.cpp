@@ -25,7 +25,7 @@ flight::Subject subject_of(const Step& step, const RankPlan& plan, const Graph& 
     subject.peer = message->peer.index();
     const auto* const receive = std::get_if<AwaitReceive>(&step);
     subject.stage = receive ? receive->stage : message->stage;
-    subject.bytes = message->size_bytes;
+    subject.bytes = message->size_bytes();
   } else if (const auto* const wait = std::get_if<AwaitLoad>(&step)) {
     const PlannedLoad& load = plan.lanes[wait->lane][wait->load];
     subject.op = graph.op(load.readers.front()).name;

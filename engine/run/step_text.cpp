@@ -64,7 +64,7 @@ std::string describe(const PlannedLoad& load, const Graph& graph) {
 std::string describe(const Step& step, const RankPlan& plan, const Graph& graph) {
   const auto with = [&](const PlannedMessage& message, const char* preposition) {
     return graph.op(message.op).name + preposition + "rank " +
-           std::to_string(message.peer.index()) + " (" + std::to_string(message.size_bytes) +
+           std::to_string(message.peer.index()) + " (" + std::to_string(message.size_bytes()) +
            " bytes)";
   };
   return std::visit(

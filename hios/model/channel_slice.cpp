@@ -38,4 +38,11 @@ std::optional<std::int64_t> first_sliced_channel(const Move& move, const Shape& 
   return move.offset;
 }
 
+std::optional<std::int64_t> first_neighbour(const Move& move) {
+  const std::vector<Move::Dimension> dimensions = joined(move.dimensions);
+  const bool one_run =
+      dimensions.empty() || (dimensions.size() == 1 && dimensions.front().stride == 1);
+  return one_run ? std::optional(move.offset) : std::nullopt;
+}
+
 }  // namespace hios

@@ -108,7 +108,7 @@ TEST(Fp16, HalvesEveryByteOfAPlan) {
                  of_halves = plan_rank(narrow, schedule, Rank(0), {.keep_all = true});
   ASSERT_FALSE(of_floats.sends.empty());
   for (std::size_t i = 0; i < of_floats.sends.size(); ++i) {
-    EXPECT_EQ(of_floats.sends[i].size_bytes, 2 * of_halves.sends[i].size_bytes);
+    EXPECT_EQ(of_floats.sends[i].size_bytes(), 2 * of_halves.sends[i].size_bytes());
   }
   EXPECT_EQ(estimate_memory(narrow, model, of_halves).input, 64u * 64 * 3 * 2);
   EXPECT_LT(of_halves.arena_bytes, of_floats.arena_bytes * 6 / 10);

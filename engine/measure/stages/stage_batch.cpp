@@ -165,7 +165,9 @@ BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const CoreSha
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
     const auto producer = coarse.producer(tensor);
-    inputs.push_back(fixed_inputs || !producer ? fixed->data() : output_of[producer->index()]);
+    // Several producers write rows of one tensor; here each has a buffer of its own.
+    const bool of_one = producer && coarse.layers(*producer).output == tensor;
+    inputs.push_back(fixed_inputs || !of_one ? fixed->data() : output_of[producer->index()]);
   }
   operators.push_back(
       {op, share, bind_operator(coarse, model, op, backend, inputs, output, share, source)});

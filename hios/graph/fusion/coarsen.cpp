@@ -1,6 +1,7 @@
 #include "hios/graph/fusion/coarsen.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -270,32 +271,90 @@ std::vector<std::vector<LayerId>> grouped_layers(const Model& model, const Fusio
   return operators_by_rules(model, fusion);  // without a rule: one layer an operator
 }
 
+/// Returns the layers that no other is fused with, by LayerId.
+std::vector<bool> alone(const std::vector<std::vector<LayerId>>& groups, std::size_t layers) {
+  std::vector<bool> alone(layers, false);
+  for (const auto& group : groups) {
+    if (group.size() == 1) alone[group.front().index()] = true;
+  }
+  return alone;
+}
+
+/// Makes operators of layers, and edges of the bytes that they read.
+class GraphBuilder {
+ public:
+  GraphBuilder(const Model& model, Bytes element_bytes, Places places) : model_(model) {
+    coarse_.element_bytes = element_bytes;
+    coarse_.places = std::move(places);
+    coarse_.producer_of.resize(model.tensors().size());
+  }
+
+  void add(std::vector<LayerId> layers) {
+    const OpId id(operators_.size());
+    OperatorLayers op = fuse(model_, std::move(layers));
+    for (const LayerId layer : op.layers) {
+      coarse_.producer_of[model_.layer(layer).output.index()] = id;
+    }
+    coarse_.wanted.push_back(model_.is_output(op.output));
+    operators_.push_back(vertex(op, model_, id.index() + 1, coarse_.element_bytes));
+    for (const TensorId input : op.inputs) add_edges(input, id);
+    writers_[coarse_.places.of(op.output).region].push_back({bytes_of(op.output), id});
+    coarse_.operators.push_back(std::move(op));
+  }
+
+  CoarseGraph finished() && {
+    coarse_.graph = Graph(model_.name(), std::move(operators_), std::move(edges_));
+    return std::move(coarse_);
+  }
+
+ private:
+  struct Writer {
+    ByteRange bytes;  ///< of the region
+    OpId op;
+  };
+
+  ByteRange bytes_of(TensorId id) const {
+    const Bytes begin = coarse_.places.of(id).begin;
+    return {begin, begin + coarse_.size_bytes(model_.tensor(id).shape)};
+  }
+
+  void add_edges(TensorId input, OpId to) {
+    if (coarse_.places.empty()) {
+      const auto from = coarse_.producer(input);
+      if (from) edges_.push_back({*from, to, coarse_.size_bytes(model_.tensor(input).shape), {}});
+      return;
+    }
+    const ByteRange read = bytes_of(input);
+    std::optional<Bytes> first;
+    for (const Writer& writer : writers_[coarse_.places.of(input).region]) {
+      const ByteRange both = common(read, writer.bytes);
+      if (both.empty()) continue;
+      edges_.push_back({writer.op, to, both.size(), {}});
+      coarse_.reads.push_back({both.begin - writer.bytes.begin, both.end - writer.bytes.begin});
+      if (!first || both.begin < *first) coarse_.producer_of[input.index()] = writer.op;
+      first = std::min(first.value_or(both.begin), both.begin);
+    }
+  }
+
+  const Model& model_;
+  CoarseGraph coarse_;
+  std::vector<Operator> operators_;
+  std::vector<Edge> edges_;
+  std::map<std::size_t, std::vector<Writer>> writers_;  ///< by region
+};
+
 }  // namespace
 
-std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_of[id.index()]; }
-
 CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
-  CoarseGraph coarse;
-  coarse.element_bytes = element_bytes;
-  coarse.producer_of.resize(model.tensors().size());
-  std::vector<Operator> operators;
-  std::vector<Edge> edges;
-  for (std::vector<LayerId>& layers : grouped_layers(model, fusion)) {
-    const OpId id(operators.size());
-    OperatorLayers op = fuse(model, std::move(layers));
-    for (const LayerId layer : op.layers) {
-      coarse.producer_of[model.layer(layer).output.index()] = id;
-    }
-    coarse.wanted.push_back(model.is_output(op.output));
-    operators.push_back(vertex(op, model, id.index() + 1, element_bytes));
-    for (const TensorId input : op.inputs) {
-      const auto from = coarse.producer(input);
-      if (from) edges.push_back({*from, id, coarse.size_bytes(model.tensor(input).shape), {}});
-    }
-    coarse.operators.push_back(std::move(op));
+  std::vector<std::vector<LayerId>> groups = grouped_layers(model, fusion);
+  Places places;
+  if (model.whole()) {
+    places = Places(model, element_bytes, alone(groups, model.layers().size()));
+    std::erase_if(groups, [&](const auto& group) { return places.is_view(group.front()); });
   }
-  coarse.graph = Graph(model.name(), std::move(operators), std::move(edges));
-  return coarse;
+  GraphBuilder builder(model, element_bytes, std::move(places));
+  for (std::vector<LayerId>& layers : groups) builder.add(std::move(layers));
+  return std::move(builder).finished();
 }
 
 }  // namespace hios

@@ -11,6 +11,7 @@
 #include "hios/base/numbers/precision.h"
 #include "hios/graph/fusion/fusion.h"
 #include "hios/graph/fusion/fusion_rules.h"
+#include "hios/graph/fusion/places.h"
 #include "hios/graph/graph.h"
 #include "hios/model/model.h"
 
@@ -21,8 +22,8 @@ struct CoarseGraph {
   Graph graph;
   std::vector<OperatorLayers> operators;  ///< by OpId
 
-  /// Returns the operator that produces a tensor; empty for the model's input. Where the graph
-  /// divides inputs, it is the whole graph's operator.
+  /// Returns the operator that produces a tensor, or its first byte where several do; empty for
+  /// the model's input. Where the graph divides inputs, it is the whole graph's operator.
   std::optional<OpId> producer(TensorId id) const;
   const OperatorLayers& layers(OpId id) const { return operators[id.index()]; }
   /// Returns true if the operator produces an output of the model or a tensor without consumers.
@@ -44,6 +45,17 @@ struct CoarseGraph {
   }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
+  /// Returns where the output of an operator lies. Batches of an operator share a region.
+  Place place_of(OpId id) const;
+  /// Returns the bytes of the producer's output that the consumer reads.
+  ByteRange read_by(EdgeId id) const;
+  /// Returns the bytes from the beginning of a producer's output to that of the tensor as `reader`
+  /// reads it; negative where this begins earlier. REQUIRES: the reader reads some of the output.
+  std::int64_t distance(OpId producer, TensorId tensor, OpId reader) const;
+  /// Returns the bytes from the beginning of the model's input to that of a tensor of its values,
+  /// as `reader` reads it.
+  std::int64_t distance_from_input(const Model& model, TensorId tensor, OpId reader) const;
+
   std::vector<std::optional<OpId>> producer_of;  ///< by TensorId
   Bytes element_bytes =
       hios::element_bytes(Precision::kFp32);  ///< size of an element of tensors and weights
@@ -51,6 +63,8 @@ struct CoarseGraph {
   /// The models of a graph that divides inputs (SizedNetworks::divide), by number of inputs. They
   /// differ from the whole model in their tensors' first extent only; ids are the same.
   std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
+  Places places = {};  ///< where tensors lie; those of a graph that divides inputs: alone
+  std::vector<ByteRange> reads = {};  ///< read_by(), by EdgeId; empty: a consumer reads all
 };
 
 /// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper
@@ -63,9 +77,11 @@ struct CoarseGraph {
 ///    tensors (hios/graph/fusion/merge_siblings.h).
 /// It does not merge siblings; the Network does so before.
 /// The model's input is no operator, and its edges are no dependencies. There is an edge per input
-/// value, with multiplicity. Operators are named by kind and number in topological order ("conv_1",
-/// "sepconv_8", "pool_4"), and have a signature and the bytes of output and parameters, with
-/// `element_bytes` an element (Platform::element_bytes()).
+/// value, with multiplicity. Where a model was cut, moves and joins of rows are no operators but
+/// places (hios/graph/fusion/places.h), and an edge leads from each operator that produces some of
+/// the bytes that another reads. Operators are named by kind and number in topological order
+/// ("conv_1", "sepconv_8", "pool_4"), and have a signature and the bytes of output and parameters,
+/// with `element_bytes` an element (Platform::element_bytes()).
 CoarseGraph coarsen(const Model& model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
                     const FusionRules& fusion = {});
 

@@ -38,7 +38,7 @@ TEST(MemoryEstimate, CountsTheInputsOfManyInferencesAndTheirOutputs) {
   const RankPlan plan = plan_rank(coarse, schedule, Rank(0), {.inputs = 3});
   ASSERT_FALSE(plan.outputs.empty());
   Bytes outputs = 0;
-  for (const OpId op : plan.outputs) outputs += plan.slot(op).size_bytes;
+  for (const OpId op : plan.outputs) outputs += plan.slot(op).size_bytes();
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
   EXPECT_EQ(need.input, (1u + 3) * 64 * 64 * 3 * sizeof(float)) << "the plan's own and three";
   EXPECT_EQ(need.tensors, plan.arena_bytes + 3 * outputs);

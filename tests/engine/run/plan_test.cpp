@@ -138,7 +138,7 @@ TEST(Plan, ATensorTravelsOnceToEachRankThatNeedsIt) {
   ASSERT_EQ(receiver.receives.size(), 1u);
   EXPECT_EQ(receiver.receives[0].peer, Rank(0));
   EXPECT_EQ(receiver.receives[0].tag, sender.sends[0].tag);
-  EXPECT_EQ(receiver.receives[0].size_bytes, 64u);
+  EXPECT_EQ(receiver.receives[0].size_bytes(), 64u);
 }
 
 TEST(Plan, WhoNeedsItFirstGetsItFirst) {

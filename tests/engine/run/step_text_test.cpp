@@ -11,8 +11,8 @@ TEST(StepText, ListsAPlanWithTheSizesOfItsMessages) {
   const test::RandomNetwork network = test::random_network(9, 1);
   RankPlan plan;
   plan.stages = {{{{OpId(0)}, {OpId(1), OpId(2)}}}, {{{OpId(3)}}}};
-  plan.receives = {{.op = OpId(5), .peer = Rank(1), .size_bytes = 64, .stage = 1}};
-  plan.sends = {{.op = OpId(0), .peer = Rank(2), .size_bytes = 4096}};
+  plan.receives = {{.op = OpId(5), .peer = Rank(1), .stage = 1, .bytes = {0, 64}}};
+  plan.sends = {{.op = OpId(0), .peer = Rank(2), .bytes = {0, 4096}}};
   plan.steps = {Compute{0}, StartSend{0}, AwaitReceive{0, 1}, AwaitSend{0}, Compute{1}};
   EXPECT_EQ(steps_text(plan, network.coarse.graph),
             "  stage 0: op_0 | op_1, op_2\n"

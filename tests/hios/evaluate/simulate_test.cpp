@@ -17,7 +17,7 @@ using test::d1;
 using test::stage;
 using test::v1;
 
-Timeline simulated(const Graph& graph, const Platform& platform, const Schedule& schedule) {
+Timeline on_links(const Graph& graph, const Platform& platform, const Schedule& schedule) {
   return simulate(graph, schedule, CostModel::from_graph(graph, platform));
 }
 
@@ -26,7 +26,7 @@ Timeline simulated(const Graph& graph, const Platform& platform, const Schedule&
 TEST(Simulate, StagesWaitForDeviceAndInputs) {
   const Graph graph = test::small_graph({2, 3, 1, 4}, {{1, 2, 9}, {1, 3, 5}, {3, 4, 1}});
   const Schedule schedule{{{stage({{1}}), stage({{2}, {4}})}, {stage({{3}})}}};
-  const Timeline timeline = simulated(graph, test::devices(2, 2), schedule);
+  const Timeline timeline = on_links(graph, test::devices(2, 2), schedule);
   EXPECT_EQ(timeline.stages[0][0].start_ms, 0);
   EXPECT_EQ(timeline.stages[0][0].end_ms, 2);
   EXPECT_EQ(timeline.stages[1][0].ready_ms, 2 + 5);
@@ -41,7 +41,7 @@ TEST(Simulate, StagesWaitForDeviceAndInputs) {
 TEST(Simulate, ADeviceIsBusyUntilItsStageEnds) {
   const Graph graph = test::small_graph({5, 1}, {});
   const Schedule schedule{{{stage({{1}}), stage({{2}})}}};
-  const Timeline timeline = simulated(graph, test::devices(1, 1), schedule);
+  const Timeline timeline = on_links(graph, test::devices(1, 1), schedule);
   EXPECT_EQ(timeline.stages[0][1].ready_ms, 0);
   EXPECT_EQ(timeline.stages[0][1].start_ms, 5);
 }
@@ -50,7 +50,7 @@ TEST(Simulate, ATensorTravelsOnceToEachDevice) {
   const Graph graph =
       test::small_graph({2, 1, 1, 1}, {{1, 2, 3}, {1, 2, 3}, {1, 3, 3}, {1, 4, 3}, {2, 3, 8}});
   const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}})}, {stage({{4}})}}};
-  const Timeline timeline = simulated(graph, test::devices(3, 1), schedule);
+  const Timeline timeline = on_links(graph, test::devices(3, 1), schedule);
   ASSERT_EQ(timeline.transfers.size(), 2u);
   EXPECT_EQ(timeline.transfers[0].producer, v1);
   EXPECT_EQ(timeline.transfers[0].from, d0);
@@ -75,7 +75,7 @@ TEST(Simulate, ATransferLastsAsLongAsItsSlowestEdge) {
 TEST(Simulate, EdgesInsideAGroupCostNothing) {
   const Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 9}, {2, 3, 9}});
   const Schedule schedule{{{stage({{1, 2, 3}})}, {}}};
-  const Timeline timeline = simulated(graph, test::devices(2, 1), schedule);
+  const Timeline timeline = on_links(graph, test::devices(2, 1), schedule);
   EXPECT_EQ(timeline.latency_ms, 6);
   EXPECT_TRUE(timeline.transfers.empty());
 }
@@ -134,11 +134,11 @@ TEST(Simulate, RefusesSchedulesThatValidateRefuses) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
   const Platform platform = test::devices(1, 1);
   const Schedule waits_for_itself{{{stage({{2}}), stage({{1}})}}};
-  EXPECT_THROW(simulated(graph, platform, waits_for_itself), std::logic_error);
+  EXPECT_THROW(on_links(graph, platform, waits_for_itself), std::logic_error);
   const Schedule incomplete{{{stage({{1}})}}};
-  EXPECT_THROW(simulated(graph, platform, incomplete), std::logic_error);
+  EXPECT_THROW(on_links(graph, platform, incomplete), std::logic_error);
   const Schedule twice{{{stage({{1}}), stage({{2}}), stage({{2}})}}};
-  EXPECT_THROW(simulated(graph, platform, twice), std::logic_error);
+  EXPECT_THROW(on_links(graph, platform, twice), std::logic_error);
 }
 
 TEST(Simulate, AgreesWithAFixpointOnRandomSchedules) {
@@ -152,7 +152,7 @@ TEST(Simulate, AgreesWithAFixpointOnRandomSchedules) {
     const Platform platform =
         test::devices(1 + random.below(4), 1 + static_cast<int>(random.below(4)));
     const Schedule schedule = test::random_schedule(graph, platform, random);
-    const Timeline timeline = simulated(graph, platform, schedule);
+    const Timeline timeline = on_links(graph, platform, schedule);
     const auto slow = test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform));
     ASSERT_TRUE(slow.has_value());
     EXPECT_DOUBLE_EQ(timeline.latency_ms, *slow);

@@ -12,7 +12,7 @@ namespace {
 class Follower {
  public:
   Follower(const CoarseGraph& coarse, const RankPlan& plan)
-      : graph_(coarse.graph), plan_(plan), holds_(plan.slots.size(), Holds::kNothing) {}
+      : coarse_(coarse), graph_(coarse.graph), plan_(plan), holds_(plan.slots.size(), Holds::kNothing) {}
 
   std::vector<std::string> follow(bool keep_all) {
     check_slots();
@@ -45,15 +45,22 @@ class Follower {
   const std::string& name(OpId op) const { return graph_.op(op).name; }
 
   bool share_bytes(const Slot& a, const Slot& b) const {
-    return a.offset < b.offset + b.size_bytes && b.offset < a.offset + a.size_bytes;
+    return a.offset < b.offset + b.size_bytes() && b.offset < a.offset + a.size_bytes();
   }
 
   void check_slots() {
+    std::map<std::size_t, Bytes> first;  // of each region
     for (const Slot& slot : plan_.slots) {
-      report_if(slot.offset % 64 != 0, "misaligned: " + name(slot.op));
-      report_if(slot.offset + slot.size_bytes > plan_.arena_bytes,
+      const Place place = coarse_.place_of(slot.op);
+      const Bytes begin = slot.offset - slot.bytes.begin - place.begin;  // wraps, and back again
+      report_if(begin % 64 != 0, "misaligned: " + name(slot.op));
+      report_if(first.emplace(place.region, begin).first->second != begin,
+                "away from its region: " + name(slot.op));
+      report_if(slot.offset + slot.size_bytes() > plan_.arena_bytes,
                 "outside the arena: " + name(slot.op));
-      report_if(slot.size_bytes != graph_.op(slot.op).memory_bytes, "wrong size: " + name(slot.op));
+      report_if(slot.received ? slot.bytes.end > graph_.op(slot.op).memory_bytes
+                              : slot.bytes != ByteRange{0, graph_.op(slot.op).memory_bytes},
+                "wrong size: " + name(slot.op));
     }
   }
 
@@ -63,9 +70,10 @@ class Follower {
     return result;
   }
 
-  void read(OpId op, const std::string& by) {
+  void read(OpId op, const ByteRange& bytes, const std::string& by) {
     const std::size_t slot = plan_.slot_of[op.index()];
-    report_if(slot == SIZE_MAX || holds_[slot] != Holds::kTensor,
+    report_if(slot == SIZE_MAX || holds_[slot] != Holds::kTensor ||
+                  common(bytes, plan_.slots[slot].bytes) != bytes,
               by + " reads " + name(op) + ", which is not in memory");
   }
 
@@ -115,7 +123,7 @@ class Follower {
   }
   void take(const StartSend& step) {
     report_if(sends_[step.send] != Send::kIdle, "sent twice");
-    read(plan_.sends[step.send].op, "a send");
+    read(plan_.sends[step.send].op, plan_.sends[step.send].bytes, "a send");
     sends_[step.send] = Send::kUnderWay;
   }
   void take(const Compute& step) {
@@ -129,8 +137,9 @@ class Follower {
       for (const OpId op : group) {
         report_if(is_loaded(op) && !loaded_.contains(op), name(op) + " runs before its parameters");
         report_if(evicted_.contains(op), name(op) + " runs after its parameters were evicted");
-        for (const OpId input : inputs(op)) {
-          read(input, name(op));
+        for (const EdgeId edge : graph_.in_edges(op)) {
+          const OpId input = graph_.edge(edge).from;
+          read(input, coarse_.read_by(edge), name(op));
           report_if(share_bytes(plan_.slot(op), plan_.slot(input)),
                     name(op) + " writes into its input " + name(input));
         }
@@ -153,6 +162,7 @@ class Follower {
     }
   }
 
+  const CoarseGraph& coarse_;
   const Graph& graph_;
   const RankPlan& plan_;
   std::vector<std::string> messages_;
@@ -213,13 +223,13 @@ class AllFollower {
       const PlannedMessage& send = plan.sends[start->send];
       Ends& ends = messages_[{plan.rank.index(), send.peer.index(), send.tag}];
       ends.started = step;
-      ends.sent_bytes = send.size_bytes;
+      ends.sent_bytes = send.size_bytes();
       ends.name = coarse_.graph.op(send.op).name;
     } else if (const auto* await = std::get_if<AwaitReceive>(&plan.steps[step])) {
       const PlannedMessage& receive = plan.receives[await->receive];
       Ends& ends = messages_[{receive.peer.index(), plan.rank.index(), receive.tag}];
       ends.awaited = step;
-      ends.received_bytes = receive.size_bytes;
+      ends.received_bytes = receive.size_bytes();
       ends.name = coarse_.graph.op(receive.op).name;
     }
   }
@@ -287,7 +297,7 @@ Bytes least_arena_bytes(const CoarseGraph& coarse, const RankPlan& plan) {
       const bool output = graph.out_edges(slot.op).empty();
       if ((slot.received || made[slot.op.index()] <= s) &&
           (output || last_read[slot.op.index()] >= s)) {
-        sum += (slot.size_bytes + 63) / 64 * 64;
+        sum += (slot.size_bytes() + 63) / 64 * 64;
       }
     }
     most = std::max(most, sum);
