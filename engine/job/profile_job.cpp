@@ -103,6 +103,10 @@ void ProfileJob::State::require_host_memory() {
   const bool cold = options.cold_start && std::ranges::any_of(into, lacks_loads);
   if (!cold && std::ranges::none_of(into, lacks_any)) return;
   RankPlan plan = plan_of_all(coarse, transport().rank());
+  plan.arena_bytes = 0;  // all plans are there at the same time
+  for (const RankPlan& each : plans_of_shards(coarse, network.model, transport().rank())) {
+    plan.arena_bytes += each.arena_bytes;
+  }
   if (cold) {  // what a store keeps, and what loads bring, which is as much as is read in place
     plan = plan_in_place(coarse, transport().rank());
     plan.lanes.push_back(loads_of_all(coarse.graph, StoreId(0)));

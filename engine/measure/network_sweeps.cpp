@@ -4,6 +4,7 @@
 #include "engine/measure/network_sweeps.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "engine/measure/launch.h"
@@ -12,28 +13,42 @@
 
 namespace hios {
 
-NetworkSweeps sweep_network(const ProfilerContext& context, const RankPlan& plan,
+namespace {
+
+void add_operator_times(const RankPlan& plan, const Executor& executor, SweepTimes& times) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const StageTimes& clock = executor.clocks().stages[s];
+    times.add(plan.stages[s].groups.front().front().index(), clock.end_ms - clock.start_ms);
+  }
+}
+
+}  // namespace
+
+NetworkSweeps sweep_network(const ProfilerContext& context, std::span<const RankPlan> plans,
                             const std::string& what, const std::function<void(Executor&)>& before) {
-  const auto order = context.coarse.graph.topological();
-  Executor executor(context, plan);
-  executor.record_stages(true);
+  const std::size_t operators = context.coarse.graph.size();
+  std::vector<std::unique_ptr<Executor>> executors;
+  for (const RankPlan& plan : plans) {
+    executors.push_back(std::make_unique<Executor>(context, plan));
+    executors.back()->record_stages(true);
+  }
 
   Protocol protocol = context.protocol;
-  if (before) protocol.before = [&] { before(executor); };
+  if (before) protocol.before = [&] { before(*executors.front()); };
   const bool asynchronous = context.backend.accelerator() != nullptr;
-  NetworkSweeps sweeps{SweepTimes(order.size() + kDeviceTimes), {}, {}};
+  NetworkSweeps sweeps{SweepTimes(operators + kDeviceTimes), {}, {}};
   std::optional<log::Progress> progress;
   if (context.leader()) progress.emplace(what);
   const Stopwatch stopwatch;
   const auto sweep = [&] {
-    const DeviceSweep on_device = asynchronous ? sweep_device(executor) : DeviceSweep{};
-    const double ms = asynchronous ? on_device.ms() : executor.run_once();
+    const DeviceSweep on_device = asynchronous ? sweep_device(*executors.front()) : DeviceSweep{};
+    double ms = asynchronous ? on_device.ms() : 0;
+    for (const auto& executor : executors) ms += asynchronous ? 0 : executor->run_once();
     sweeps.of_rank.push_back(ms);
     sweeps.times.begin_sweep();
-    add_device_times(on_device, order.size(), sweeps.times);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const StageTimes& clock = executor.clocks().stages[i];
-      sweeps.times.add(order[i].index(), clock.end_ms - clock.start_ms);
+    add_device_times(on_device, operators, sweeps.times);
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+      add_operator_times(plans[p], *executors[p], sweeps.times);
     }
     return ms;
   };
@@ -41,7 +56,7 @@ NetworkSweeps sweep_network(const ProfilerContext& context, const RankPlan& plan
       measure(context.transport, protocol, context.disturbance, sweep, [&](const RunsDone& done) {
         if (progress) progress->show(progress_text(what, protocol, done, stopwatch.seconds()));
       });
-  executor.close();
+  for (const auto& executor : executors) executor->close();
   const std::size_t first = sweeps.of_rank.size() - sweeps.samples.ms.size();
   sweeps.times.drop_first(first);
   sweeps.of_rank.erase(sweeps.of_rank.begin(),

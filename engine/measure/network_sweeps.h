@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct NetworkSweeps {
   std::vector<double> of_rank;  ///< times of whole sweeps on this rank
 };
 
-/// Runs a plan of the whole network with one operator a stage repeatedly, by the protocol. `before`
-/// (may be empty) is called before each sweep, off its clock. `what`: for the line of progress.
-/// Collective.
-NetworkSweeps sweep_network(const ProfilerContext& context, const RankPlan& plan,
+/// Runs plans with one operator a stage one after the other, repeatedly, by the protocol; together
+/// they run each operator of the network once. `before` (may be empty) is called before each sweep,
+/// off its clock, with the first plan's executor. `what`: for the line of progress. REQUIRES: one
+/// plan where the device is asynchronous. Collective.
+NetworkSweeps sweep_network(const ProfilerContext& context, std::span<const RankPlan> plans,
                             const std::string& what,
                             const std::function<void(Executor&)>& before = {});
 

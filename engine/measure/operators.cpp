@@ -1,6 +1,8 @@
 #include "engine/measure/operators.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "engine/measure/launch.h"
@@ -37,6 +39,28 @@ bool lacks_operators(const Graph& graph, const Configuration& into) {
   });
 }
 
+std::vector<RankPlan> plans_of_shards(const CoarseGraph& coarse, const Model& model, Rank rank) {
+  Schedule by_shard;
+  std::map<LayerId, std::size_t> shards;  // of operators of the whole network, so far
+  for (const OpId op : coarse.graph.topological()) {
+    const std::optional<LayerId> origin = model.layer(coarse.layers(op).layers.back()).origin;
+    const std::size_t shard = origin ? shards[*origin]++ : 0;
+    if (by_shard.devices.size() <= shard) by_shard.devices.resize(shard + 1);
+    by_shard.devices[shard].push_back({{{op}}});
+  }
+  if (by_shard.devices.size() == 1) return {plan_of_all(coarse, rank)};
+  std::vector<RankPlan> plans;
+  for (std::size_t device = 0; device < by_shard.devices.size(); ++device) {
+    RankPlan& plan = plans.emplace_back(plan_rank(coarse, by_shard, Rank(device)));
+    std::erase_if(plan.steps,
+                  [](const Step& step) { return !std::holds_alternative<Compute>(step); });
+    plan.sends.clear();
+    plan.receives.clear();
+    plan.rank = rank;
+  }
+  return plans;
+}
+
 RankPlan plan_of_all(const CoarseGraph& coarse, Rank rank) {
   const auto order = coarse.graph.topological();
   Schedule sequential;
@@ -57,8 +81,11 @@ Measured measure_operators(const ProfilerContext& context, std::span<Configurati
     measured.missing += missing.back().size();
   }
   if (measured.missing == 0) return {};
-  const NetworkSweeps sweeps = sweep_network(
-      context, plan_of_all(context.coarse, context.transport.rank()), "measuring operators, sweep");
+  const Rank rank = context.transport.rank();
+  const std::vector<RankPlan> plans = context.backend.accelerator()
+                                          ? std::vector{plan_of_all(context.coarse, rank)}
+                                          : plans_of_shards(context.coarse, context.model, rank);
+  const NetworkSweeps sweeps = sweep_network(context, plans, "measuring operators, sweep");
   measured.stopped = sweeps.samples.stopped;
   if (sweeps.samples.ms.empty()) return measured;
   const Samples of_team = of_my_team(context, sweeps);

@@ -64,9 +64,9 @@ Measured measure_in_place(const ProfilerContext& context, std::span<Configuratio
   }
   if (measured.missing == 0) return measured;
   std::vector<std::byte> overwritten(all_parameter_bytes(graph));
+  const std::vector<RankPlan> plan{plan_in_place(context.coarse, context.transport.rank())};
   const NetworkSweeps sweeps =
-      sweep_network(context, plan_in_place(context.coarse, context.transport.rank()),
-                    "measuring operators in place, sweep",
+      sweep_network(context, plan, "measuring operators in place, sweep",
                     [&](Executor&) { std::memset(overwritten.data(), 0xff, overwritten.size()); });
   measured.stopped = sweeps.samples.stopped;
   if (measured.stopped) return measured;
