@@ -85,9 +85,13 @@ struct HeldMemory {
   Bytes scratch = 0;  ///< working memory that operators share
 };
 
-/// The way in which Backend::algorithms chooses: the fastest by timing; or by a rule with the same
-/// result each time, where the backend has one (cpu; the others time nevertheless).
-enum class Choosing { kByTiming, kByRule };
+/// The way in which Backend::algorithms chooses.
+enum class Choosing {
+  kByTiming,         ///< the fastest
+  kByTimingInParts,  ///< the fastest of those that may give parts of an image the whole's bits
+  kLikeParts,        ///< that whose bits depend on the image least: the last resort of the above
+  kByRule            ///< with the same result each time, where the backend has a rule (cpu)
+};
 
 /// One device of this rank. Made on the main thread, which makes all calls except
 /// BoundOperator::run.
@@ -109,7 +113,7 @@ class Backend {
 
   /// Returns the algorithms that the operation's bits depend on, by keys of the backend's own:
   /// those given to it, and the rest chosen here, which may take time. Empty where there is no
-  /// choice.
+  /// choice. Backends that have no rule, or do not know parts, time in each case.
   virtual Json algorithms(const Operation& operation, Choosing how);
   /// Sets the algorithms, as BackendOptions::algorithms does: the result of one rank's
   /// algorithms(), on all ranks that shall compute its bits. Replaces keys that it knows already.

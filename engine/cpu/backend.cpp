@@ -176,8 +176,11 @@ std::unique_ptr<BoundOperator> CpuBackend::bind(const Operation& operation,
 
 Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
   const OperatorLayers& layers = *operation.layers;
-  if (how == Choosing::kByTiming && choices_.known(operation).empty() &&
-      std::holds_alternative<ConvolutionChain>(layers.form)) {
+  const bool in_parts = how == Choosing::kByTimingInParts;
+  if (how == Choosing::kLikeParts) {
+    choices_.take_direct(operation);
+  } else if ((how == Choosing::kByTiming || in_parts) && choices_.known(operation).empty() &&
+             std::holds_alternative<ConvolutionChain>(layers.form)) {
     const std::vector<CoreShare> shares = core_shares(1, threads_);
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<const std::byte*> inputs;
@@ -190,7 +193,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
     SeededSource weights(0);  // any seed: all weights take the same time
     const Binding all = binding(operation, inputs, output, shares.front(), weights);
     streams_.prepare(shares.front());
-    choices_.time(all, [&](BoundOperator& op) {
+    choices_.time(all, in_parts, [&](BoundOperator& op) {
       const BoundGroup group{&op};
       run_stage(std::span(&group, 1), shares, nullptr, nullptr);
     });

@@ -14,11 +14,11 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kMostRows = 1 << 20;  ///< far above any image
+constexpr std::int64_t kMostRows = 256;
 constexpr std::string_view kDirect = "direct", kWinograd = "winograd";
 
-/// The whole image is fastest if it stays in cache, 8 or 12 rows if it does not.
-constexpr Method kTimed[] = {{true, 0}, {true, 8}, {true, 12}};
+/// The whole image is fastest if it stays in cache, 4 to 12 rows if it does not.
+constexpr Method kTimed[] = {{true, 0}, {true, 4}, {true, 8}, {true, 12}};
 
 struct Candidate {
   Method method;
@@ -99,12 +99,14 @@ Json Choices::known(const Operation& operation) const {
   return result;
 }
 
-void Choices::time(const Binding& binding, const std::function<void(BoundOperator&)>& run) {
+void Choices::time(const Binding& binding, bool in_blocks,
+                   const std::function<void(BoundOperator&)>& run) {
   const auto* chain = std::get_if<ConvolutionChain>(&binding.operation.layers->form);
   if (!chain || chain->has_front()) return;
   std::vector<Candidate> candidates;
   candidates.push_back({Method{}, nullptr});
   for (const Method& method : kTimed) {
+    if (in_blocks && method.rows == 0) continue;
     if (auto op = bind_winograd(binding, *chain, method.rows)) {
       candidates.push_back({method, std::move(op)});
     }

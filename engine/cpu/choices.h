@@ -39,9 +39,12 @@ class Choices {
   Json known(const Operation& operation) const;
 
   /// Times the methods in turns and keeps the fastest: one of Winograd's only if it takes less than
-  /// 0.95 of the direct method's time. `run` runs an operator on the binding's core share. Keeps
+  /// 0.95 of the direct method's time. `in_blocks`: only in blocks of rows, which a shard has, too.
+  /// `run` runs an operator on the binding's core share. Keeps
   /// nothing if there is one method only. The binding's inputs and output are read and written.
-  void time(const Binding& binding, const std::function<void(BoundOperator&)>& run);
+  void time(const Binding& binding, bool in_blocks, const std::function<void(BoundOperator&)>& run);
+  /// Takes the direct method.
+  void take_direct(const Operation& operation) { methods_[operation.signature] = Method{}; }
 
  private:
   std::map<std::string, Method> methods_;

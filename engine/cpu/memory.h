@@ -21,8 +21,8 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 /// an inference reads all weights once, and their page walks would show. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
-/// Blocks that lie together in huge pages, though each is smaller than one: a disk then fills them at
-/// half the system's cost. A slab is freed with the last of its blocks. One thread only.
+/// Blocks that lie together in huge pages, though each is smaller than one: a disk then fills them
+/// at half the system's cost. A slab is freed with the last of its blocks. One thread only.
 class Slabs {
  public:
   /// Returns what aligned_bytes() does.

@@ -11,13 +11,13 @@
 // Networks", section 4), which oneDNN 2 has for AVX-512. It wants channels in blocks of 16, so both
 // tensors are reordered in scratch. That is the whole image at once, or a block of rows after
 // another, whose reordered input and output stay in cache. Two neighbouring blocks read the same
-// two rows; around the image the reordered input has rows of zeros.
+// two rows; around the image the reordered input has rows of zeros, and of the last block only the
+// rows of the image are kept.
 //
 // One core with AVX-512, reorders included, against the direct kernel, which reaches the core's
-// peak. Whole images: 0.66 to 0.73 of its time on images of 27 to 56 pixels with 32 to 128
-// channels, 0.85 on 14×14, 1.0 to 1.2 on 8×8 and 7×7, but 1.5 to 1.8 on 147×147 and 256×256. In
-// rows: 0.67 on 73×73 with 80 to 192 channels (whole: 1.2 to 1.8), 0.80 on 147×147 with 32 to 64,
-// 0.70 on 64×64 with 128, 0.93 on 256×256 with 32. So it is timed (engine/cpu/choices.h).
+// peak. Whole images: 0.39 to 0.60 of its time on images of 27 to 55 pixels with 32 to 128
+// channels, 0.55 on 8×8 with 448, 0.83 on 13×13 with 64, 0.9 to 1 on 147×147 with 32. In blocks of
+// four rows: 0.41 to 0.58, 0.55, 0.83 and 0.62 to 0.65. So it is timed (engine/cpu/choices.h).
 namespace hios::cpu {
 namespace {
 
@@ -37,19 +37,18 @@ struct Tile {
   bool whole;
 };
 
-/// Divides the image evenly, in pairs of rows (the method makes two at a time); nothing if the
-/// convolution cannot run in blocks.
+/// Returns the whole image, or so many rows for each thread; nothing if the convolution cannot run
+/// in blocks. With one thread, a block has its rows whatever the image has: a pixel's bits depend
+/// on its distance from the first row, modulo four, and not on the image.
 std::optional<Tile> tile_of(const Binding& binding, const ConvolutionChain& chain,
                             std::int64_t rows) {
   const ConvolutionShape shape = shape_of(binding, chain);
   if (rows == 0) return Tile{shape.input, shape.output, true};
-  const std::int64_t wanted = rows * binding.share.threads;
-  const std::int64_t blocks = (shape.output.h + wanted - 1) / wanted;
-  const std::int64_t even = ((shape.output.h + blocks - 1) / blocks + 1) / 2 * 2;
-  if (blocks < 2 || even >= shape.output.h) return {};
+  const std::int64_t blocks = (shape.output.h + rows - 1) / rows;
+  const std::int64_t height = rows * std::min<std::int64_t>(blocks, binding.share.threads);
   if (shape.input.c % kLanes != 0 || shape.output.c % kLanes != 0) return {};
-  return Tile{{1, shape.input.c, even + 2, shape.input.w},
-              {1, shape.output.c, even, shape.output.w},
+  return Tile{{1, shape.input.c, height + 2, shape.input.w},
+              {1, shape.output.c, height, shape.output.w},
               false};
 }
 
@@ -83,13 +82,12 @@ class WinogradOperator final : public BoundOperator {
     const float* const input = binding.inputs[chain.terms.front()].floats();
     if (tile.whole) {
       add(binding, shared, nhwc(shape.input), input, description.src_desc(), nhwc(shape.output),
-          binding.output);
+          binding.output, shared.to);
       return;
     }
     const std::int64_t pad = std::get<Conv>(binding.layer(chain.convolution).kind).padding.begin.h;
     for (std::int64_t image = 0; image < shape.output.n; ++image) {
-      for (std::int64_t begin = 0; begin < shape.output.h; begin += tile.output.h) {
-        const std::int64_t first = std::min(begin, shape.output.h - tile.output.h);
+      for (std::int64_t first = 0; first < shape.output.h; first += tile.output.h) {
         add_rows(binding, shared, shape, image, first, first - pad, input);
       }
     }
@@ -136,10 +134,11 @@ class WinogradOperator final : public BoundOperator {
     std::size_t to_at = 0;
   };
 
-  /// Adds a block. `from`: the region of the reordered input that `input` fills.
+  /// Adds a block. `from`: the region of the reordered input that `input` fills; `to`: that of the
+  /// reordered output that fills `output`.
   Block& add(const Binding& binding, const Shared& shared, const dnnl::memory::desc& input_layout,
              const float* input, const dnnl::memory::desc& from,
-             const dnnl::memory::desc& output_layout, float* output) {
+             const dnnl::memory::desc& output_layout, float* output, const dnnl::memory::desc& to) {
     const dnnl::engine& engine = binding.engine;
     Block& block = blocks_.emplace_back();
     const auto reorder = [&](const Argument& source, const Argument& target) {
@@ -149,7 +148,7 @@ class WinogradOperator final : public BoundOperator {
     reorder({DNNL_ARG_FROM, memory_at(input_layout, engine, input)},
             in_scratch(DNNL_ARG_TO, from, engine, 0));
     block.steps.emplace_back(binding, shared.primitive, shared.arguments);
-    reorder(in_scratch(DNNL_ARG_FROM, shared.to, engine, shared.to_at),
+    reorder(in_scratch(DNNL_ARG_FROM, to, engine, shared.to_at),
             {DNNL_ARG_TO, memory_at(output_layout, engine, output)});
     return block;
   }
@@ -167,9 +166,13 @@ class WinogradOperator final : public BoundOperator {
     const dnnl::memory::desc from =
         laid_out(tile_.input, dnnl::memory::format_tag::nChw16c)
             .submemory_desc({1, inside.c, rows, inside.w}, {0, 0, above, 0});
+    Shape made = tile_.output;
+    made.h = std::min(made.h, shape.output.h - first);
+    const dnnl::memory::desc to =
+        shared.to.submemory_desc({1, made.c, made.h, made.w}, {0, 0, 0, 0});
     Block& block = add(
-        binding, shared, nhwc(inside), input + row * inside.w * inside.c, from, nhwc(tile_.output),
-        binding.output + (image * shape.output.h + first) * shape.output.w * shape.output.c);
+        binding, shared, nhwc(inside), input + row * inside.w * inside.c, from, nhwc(made),
+        binding.output + (image * shape.output.h + first) * shape.output.w * shape.output.c, to);
     block.above = above;
     block.below = below;
   }

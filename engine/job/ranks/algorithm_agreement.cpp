@@ -63,6 +63,53 @@ std::size_t& origin_of(const Json& algorithms, const Json& known, ReportAlgorith
   return origin.from_profile;
 }
 
+/// An operator of the whole network, of which operators of a cut one are shards.
+struct WholeOperator {
+  OperatorLayers layers;
+  Operation operation;  ///< its layers are to be set where it lies
+};
+
+/// Returns the operator that a shard is a part of; empty for an operator that is no shard.
+std::optional<WholeOperator> whole_of(const Model& model, const Operation& operation) {
+  if (model.whole() == nullptr) return {};
+  std::vector<LayerId> origins;
+  for (const LayerId id : operation.layers->layers) {
+    const std::optional<LayerId> origin = model.layer(id).origin;
+    if (!origin) return {};
+    origins.push_back(*origin);
+  }
+  WholeOperator whole{fuse(*model.whole(), std::move(origins)), {}};
+  const std::string signature = signature_of(whole.layers, *model.whole());
+  if (signature == operation.signature) return {};
+  whole.operation = {model.whole(), nullptr, operation.name, signature};
+  return whole;
+}
+
+/// Returns the algorithms of an operation. A shard computes by those of its whole operator, so that
+/// it gives its bits. On a device whose algorithms have keys of their own, it has its own.
+Json algorithms_of(Backend& backend, const Model& model, const Operation& operation, Choosing how) {
+  std::optional<WholeOperator> whole = whole_of(model, operation);
+  if (!whole) return backend.algorithms(operation, how);
+  whole->operation.layers = &whole->layers;
+  const bool times = how == Choosing::kByTiming;
+  Json algorithms = backend.algorithms(whole->operation, times ? Choosing::kByTimingInParts : how);
+  const auto found = algorithms.find(whole->operation.signature);
+  if (found == algorithms.end()) return backend.algorithms(operation, Choosing::kByRule);
+  algorithms[operation.signature] = *found;
+  return algorithms;
+}
+
+/// Adds algorithms of an operator. Throws InputError where equal shards of two operators would
+/// compute by different ones.
+void add_algorithms(Json& all, const Json& of_one, const std::string& name) {
+  for (const auto& [key, algorithm] : of_one.items()) {
+    if (!all.contains(key)) all[key] = algorithm;
+    if (all[key] == algorithm) continue;
+    throw InputError("operator " + quote(name) + " has the shards of another, which is computed " +
+                     "by another algorithm; cut one of the two elsewhere");
+  }
+}
+
 Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
                   const KnownAlgorithms& known, Choosing how, Rank rank) {
   adopt(backend, known);
@@ -73,9 +120,9 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
     progress.update(++done, coarse.graph.size(), -1);
     const Operation operation = operation_of(coarse, model, op);
     if (backend.unsupported(operation)) continue;
-    const Json of_one = backend.algorithms(operation, how);
+    const Json of_one = algorithms_of(backend, model, operation, how);
     ++origin_of(of_one, known.algorithms, all.origin);
-    all.algorithms.update(of_one);
+    add_algorithms(all.algorithms, of_one, operation.name);
   }
   all.origin.source = source_text(all.origin, backend, known.file, rank);
   all.origin.digest = Digest().add(all.algorithms.dump()).hex();

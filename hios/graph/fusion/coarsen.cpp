@@ -208,23 +208,6 @@ std::string inputs_text(const OperatorLayers& op) {
   return text;
 }
 
-/// Returns inputs, layers and output: everything that the work depends on. A sum has its number of
-/// operands, a concat its sums (s) and inputs (i).
-std::string signature_of(const OperatorLayers& op, const Model& model) {
-  std::string text = inputs_text(op) + " >";
-  for (const LayerId id : op.layers) {
-    const Layer& layer = model.layer(id);
-    text += ' ' + attributes_text(layer.kind);
-    if (as<Sum>(layer)) text += ' ' + std::to_string(layer.inputs.size());
-    if (as<Concat>(layer)) {
-      text += ' ';
-      for (const TensorId input : layer.inputs) text += is_inside(op, model, input) ? 's' : 'i';
-    }
-    text += " >";
-  }
-  return text + ' ' + model.tensor(op.output).shape.to_string();
-}
-
 std::string kind_of(const OperatorLayers& op, const Model& model) {
   const auto convolutions = std::count_if(op.layers.begin(), op.layers.end(), [&](LayerId id) {
     return as<Conv>(model.layer(id)) != nullptr;
@@ -344,6 +327,22 @@ class GraphBuilder {
 };
 
 }  // namespace
+
+// A sum has its number of operands, a concat its sums (s) and inputs (i).
+std::string signature_of(const OperatorLayers& op, const Model& model) {
+  std::string text = inputs_text(op) + " >";
+  for (const LayerId id : op.layers) {
+    const Layer& layer = model.layer(id);
+    text += ' ' + attributes_text(layer.kind);
+    if (as<Sum>(layer)) text += ' ' + std::to_string(layer.inputs.size());
+    if (as<Concat>(layer)) {
+      text += ' ';
+      for (const TensorId input : layer.inputs) text += is_inside(op, model, input) ? 's' : 'i';
+    }
+    text += " >";
+  }
+  return text + ' ' + model.tensor(op.output).shape.to_string();
+}
 
 CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
   std::vector<std::vector<LayerId>> groups = grouped_layers(model, fusion);

@@ -67,6 +67,9 @@ struct CoarseGraph {
   std::vector<ByteRange> reads = {};  ///< read_by(), by EdgeId; empty: a consumer reads all
 };
 
+/// Returns an operator's signature: inputs, layers and output, everything that its work depends on.
+std::string signature_of(const OperatorLayers& op, const Model& model);
+
 /// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper
 /// counts them (Kundu and Shu, "HIOS", section III-A):
 ///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each after the sum
