@@ -17,8 +17,10 @@ namespace {
 constexpr std::int64_t kMostRows = 256;
 constexpr std::string_view kDirect = "direct", kWinograd = "winograd";
 
-/// The whole image is fastest if it stays in cache, 4 to 12 rows if it does not.
+/// The whole image is fastest if it stays in cache, 4 to 12 rows if it does not. A shard's last
+/// block computes rows in vain, fewer where blocks are small.
 constexpr Method kTimed[] = {{true, 0}, {true, 4}, {true, 8}, {true, 12}};
+constexpr std::int64_t kMostRowsOfParts = 8;
 
 struct Candidate {
   Method method;
@@ -106,7 +108,7 @@ void Choices::time(const Binding& binding, bool in_blocks,
   std::vector<Candidate> candidates;
   candidates.push_back({Method{}, nullptr});
   for (const Method& method : kTimed) {
-    if (in_blocks && method.rows == 0) continue;
+    if (in_blocks && (method.rows == 0 || method.rows > kMostRowsOfParts)) continue;
     if (auto op = bind_winograd(binding, *chain, method.rows)) {
       candidates.push_back({method, std::move(op)});
     }
