@@ -5,7 +5,9 @@
 
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/batches.h"
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/graph.h"
+#include "hios/graph/network.h"
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
 
@@ -19,6 +21,20 @@ struct DivisibleProblem {
   /// Returns the costs of a graph that divide() made and that outlives them. Throws InputError if
   /// some are missing.
   std::function<CostModel(const Graph&)> make_costs;
+};
+
+/// A network whose operators may be cut into shards (hios/graph/cuts/shard.h): the schedule also
+/// decides which of them are (scheduler/cuts/). A cut network is a graph like any other, so that
+/// every scheduler can plan it. The values outlive it.
+struct CuttableProblem {
+  const Network* whole = nullptr;    ///< without cuts
+  const CostModel* costs = nullptr;  ///< of the whole's graph
+  Cuts candidates = {};  ///< the cuts to choose from, one an operator, in the whole's order
+  /// Returns the network with these of its operators cut.
+  std::function<Network(const Cuts&)> cut = {};
+  /// Returns the costs of a cut network's graph, which outlives them. Throws InputError if some are
+  /// missing.
+  std::function<CostModel(const Graph&)> make_costs = {};
 };
 
 /// A problem: a graph, its costs on a platform, the inputs of an inference and the objective. A
@@ -40,7 +56,14 @@ class Problem {
         divisible_(&divisible),
         inputs_(divisible.graphs->inputs()) {}
 
-  /// Returns the graph whose operators run all inputs at a time.
+  /// A problem in which operators may be cut; the objective is the latency.
+  explicit Problem(const CuttableProblem& cuttable)
+      : graph_(&cuttable.costs->graph()),
+        platform_(&cuttable.costs->platform()),
+        costs_(cuttable.costs),
+        cuttable_(&cuttable) {}
+
+  /// Returns the graph whose operators run all inputs at a time, and are not cut.
   const Graph& graph() const { return *graph_; }
   const Platform& platform() const { return *platform_; }
   /// Returns the costs of graph(). REQUIRES: divisible() is null; else each division has its own.
@@ -48,6 +71,9 @@ class Problem {
   /// Returns null where operators may not divide the inputs, as in all problems that a
   /// ScheduleFunction is given.
   const DivisibleProblem* divisible() const { return divisible_; }
+  /// Returns null where no operators may be cut, as in all problems that a ScheduleFunction is
+  /// given.
+  const CuttableProblem* cuttable() const { return cuttable_; }
   std::int64_t inputs() const { return inputs_; }
   Objective objective() const { return objective_; }
 
@@ -56,6 +82,7 @@ class Problem {
   const Platform* platform_;
   const CostModel* costs_ = nullptr;
   const DivisibleProblem* divisible_ = nullptr;
+  const CuttableProblem* cuttable_ = nullptr;
   Objective objective_ = Objective::kLatency;
   std::int64_t inputs_ = 1;
 };

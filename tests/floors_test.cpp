@@ -64,6 +64,7 @@ const std::map<std::string, Floor> kFloors = {
        {"milp"},
        {"split"},
        {"batches"},
+       {"cuts"},
        {"pipeline"},
        {"option_specs.h"},
        {"cold"},

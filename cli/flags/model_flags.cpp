@@ -62,17 +62,25 @@ po::options_description model_flags() {
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
   group.add_options()(
-      "cut", input_file("none|FILE", has_dot_or_slash),
-      "operators that are cut into shards of some rows each, by a hios-cuts file, so that several "
-      "devices share them. The same for profile, schedule and run");
+      "cut", input_file("none|auto|FILE", has_dot_or_slash),
+      "operators that are cut into shards of some rows each, so that several devices share them: "
+      "by "
+      "a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that can "
+      "be cut, and schedule chooses; run takes the schedule's");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
   fusion.merge = load_merge(flags.optional_text("merge").value_or("none"), limits);
-  fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
+  if (!chooses_cuts(flags)) {
+    fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
+  }
   return fusion;
+}
+
+bool chooses_cuts(const Flags& flags) {
+  return flags.optional_text("cut").value_or("none") == "auto";
 }
 
 InputSize read_input_size(const Flags& flags) {

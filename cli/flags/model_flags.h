@@ -22,9 +22,12 @@ std::vector<std::string> model_names();
 /// Reads --batch, --height, --width and --dim, as far as they are given.
 InputSize read_input_size(const Flags& flags);
 
-/// Reads --fusion, --merge and --cut. They must be the same in all three programs, or schedules are for
-/// another graph.
+/// Reads --fusion, --merge and --cut. They must be the same in all three programs, or schedules are
+/// for another graph.
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
+
+/// Returns true if --cut leaves the choice of the cuts to a search; read_fusion() then has none.
+bool chooses_cuts(const Flags& flags);
 
 /// Loads the network that --model names. `element_bytes`: the size of an element of its tensors on
 /// the devices.

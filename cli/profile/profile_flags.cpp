@@ -10,9 +10,11 @@
 #include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
+#include "hios/base/log.h"
 #include "hios/base/nearest_name.h"
 #include "hios/base/need.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/cuts/even_cuts.h"
 #include "hios/graph/sized_networks.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/profile_json.h"
@@ -104,9 +106,31 @@ void read_stages(const Flags& flags, ProfileCommand& command,
     command.algorithms.emplace_back(scheduler::built_in().find(name).name);
 }
 
-/// Loads a network for every number of inputs that may run at a time.
+/// Returns the network with all operators cut that can be, into as many shards as there are ranks,
+/// or two, and the whole network, whose operators then compute by the algorithms of the shards.
+std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
+                                   Bytes element_bytes, std::size_t ranks) {
+  if (flags.given("inputs")) {
+    throw InputError("--cut auto and --inputs each measure shares of operators: leave one out");
+  }
+  Network whole = network_maker(flags, limits, element_bytes)({});
+  FusionRules rules = read_fusion(flags, limits);
+  rules.cuts = even_cuts(whole.model, whole.coarse, std::max<std::size_t>(ranks, 2));
+  if (rules.cuts.empty())
+    throw InputError("--cut auto: no operator of " + whole.description() + " can be cut");
+  log::info("cutting " + std::to_string(rules.cuts.size()) + " of " +
+            std::to_string(whole.coarse.graph.size()) + " operators");
+  Model model = load_model(flags.text("model"), read_input_size(flags), limits);
+  std::vector<Network> networks;
+  networks.emplace_back(std::move(model), element_bytes, rules);
+  networks.push_back(std::move(whole));
+  return networks;
+}
+
+/// Loads a network for every number of inputs that may run at a time, or with cuts and without.
 std::vector<Network> load_networks(const Flags& flags, const ReadLimits& limits,
-                                   Bytes element_bytes) {
+                                   Bytes element_bytes, std::size_t ranks) {
+  if (chooses_cuts(flags)) return cut_and_whole(flags, limits, element_bytes, ranks);
   const auto made = network_maker(flags, limits, element_bytes);
   std::vector<Network> networks;
   if (const auto divided = read_divided_inputs(flags)) {
@@ -216,12 +240,16 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
   Common common = read_common(flags, !first);
   common.limits.memory = memory;
   const Precision precision = read_math(flags).value_or(Precision::kFp32);
-  ProfileCommand command(common, load_networks(flags, common.limits, element_bytes(precision)));
+  ProfileCommand command(
+      common, load_networks(flags, common.limits, element_bytes(precision), transport.size()));
   command.output = flags.text("output");
   command.options = read_options(flags, transport.size(), precision, common.seed);
   if (const auto file = flags.optional_text("weights")) {
-    Model& model = command.networks.front().model;
-    model = with_weights_of(*file, flags, read_input_size(flags), model, common.limits);
+    const std::size_t with_weights = chooses_cuts(flags) ? command.networks.size() : 1;
+    for (Network& network : std::span(command.networks).first(with_weights)) {
+      network.model =
+          with_weights_of(*file, flags, read_input_size(flags), network.model, common.limits);
+    }
   }
   const auto devices = job::devices_of_ranks(command.options, transport.size());
   refuse_threads_without_cores(flags, devices);

@@ -51,8 +51,8 @@ void refuse_flags_of_runs(const Flags& flags, const char* wanted) {
                                    "dim",     "seed",          "force",        "max-input", "quiet",
                                    "verbose", "flight-record", "oversubscribe"};
   if (writes_packed(flags)) {
-    known.insert(
-        {"packed", "schedule", "profile", "fusion", "merge", "cut", "backend", "threads", "timeout"});
+    known.insert({"packed", "schedule", "profile", "fusion", "merge", "cut", "backend", "threads",
+                  "timeout"});
   }
   const std::vector<std::string> others = flags.written_except(known);
   if (others.empty()) return;

@@ -120,6 +120,19 @@ std::vector<Column> throughput_columns() {
               [](Many m) { return m.bottleneck.empty() ? "-" : m.bottleneck; })};
 }
 
+/// Returns the columns of schedules that choose which operators are cut.
+std::vector<Column> cut_columns() {
+  using Row = const scheduler::Row&;
+  return {{"cut", "cut_operators", [](Row r) { return std::to_string(r.cuts.size()); },
+           [](Row r) { return Json(r.cuts.size()); }, true},
+          {"without cuts", "latency_without_cuts_ms",
+           [](Row r) { return r.whole ? fixed(r.whole->latency_ms, 3) : "-"; },
+           [](Row r) { return r.whole ? Json(r.whole->latency_ms) : Json(); }, true},
+          {"its bound", "lower_bound_without_cuts_ms",
+           [](Row r) { return r.whole ? fixed(r.whole->lower_bound_ms, 3) : "-"; },
+           [](Row r) { return r.whole ? Json(r.whole->lower_bound_ms) : Json(); }, true}};
+}
+
 using AllCompared = std::vector<Compared>;
 
 /// Returns true if a row of any number of devices passes the test.
@@ -166,6 +179,10 @@ std::vector<Column> columns(const AllCompared& compared, const std::vector<sched
   };
   if (any_row(compared, [](Row r) { return inputs_per_s(r).has_value(); })) {
     all.insert(all.begin() + 1, rate_column());
+  }
+  if (any_row(compared, [](Row r) { return r.whole.has_value(); })) {
+    const std::vector<Column> of_cuts = cut_columns();
+    all.insert(all.begin() + 1, of_cuts.begin(), of_cuts.end());
   }
   if (any_row(compared, [&](Row r) { return predicted(r).throughput.has_value(); })) {
     const std::vector<Column> first = throughput_columns();

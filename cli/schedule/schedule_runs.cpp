@@ -28,6 +28,10 @@ std::vector<scheduler::Row> compare(const scheduler::Problem& problem,
 ScheduleFile file_of(const scheduler::Row& row, const ScheduleInputs& inputs,
                      const Settings& settings) {
   ScheduleFile file = inputs.blank_file();
+  if (inputs.chooses_cuts()) {
+    file.cuts = row.cuts;
+    file.graph_digest = row.graph->digest();
+  }
   file.algorithm = row.algorithm;
   file.options = row.options.non_defaults();
   file.outcome = row.outcome;
@@ -39,6 +43,11 @@ ScheduleFile file_of(const scheduler::Row& row, const ScheduleInputs& inputs,
   if (!row.requested) return file;
   file.extra["seed"] = settings.seed;
   file.extra["time_limit_s"] = settings.time_limit_s;
+  if (row.whole) {  // what the cuts gain, by the same algorithm
+    file.extra["without_cuts"] = {{"latency_ms", row.whole->latency_ms},
+                                  {"lower_bound_ms", row.whole->lower_bound_ms},
+                                  {"bound", row.whole->bound}};
+  }
   return file;
 }
 

@@ -48,11 +48,19 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const Json json = read_json(schedule_file, limits);
   const JsonView root(json, schedule_file);
   const ScheduleHead head = schedule_head(root);
+  FusionRules rules = fusion;
+  if (rules.cuts.empty()) rules.cuts = head.cuts;
+  if (rules.cuts != head.cuts) {
+    throw InputError(
+        schedule_file + ": $.graph: the schedule was made for " +
+        (head.cuts.empty() ? "operators that are not cut" : "operators that are cut otherwise") +
+        ": leave the cuts to the schedule, or plan with these");
+  }
   const InputSize wanted = size_for_schedule(size, head.batch, head.height, head.width);
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;
-    return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), fusion);
+    return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), rules);
   };
   RunInputs inputs{.network = build({}), .schedule = {}};
   check_merge(root, inputs.network.coarse.graph, fusion.merge);
@@ -81,6 +89,7 @@ ScheduleFile schedule_in_order(const Network& network, const Device& device, Mer
   schedule.height = network.model.height();
   schedule.width = network.model.width();
   schedule.merge = merge;
+  schedule.cuts = network.cuts;
   schedule.algorithm = "sequential";
   schedule.devices = {device};
   std::vector<OpId> order;

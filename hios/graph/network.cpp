@@ -38,7 +38,8 @@ std::string built_in_names() {
 Network::Network(Model the_model, Bytes element_bytes, const FusionRules& fusion)
     : model(transformed(std::move(the_model), element_bytes, fusion)),
       coarse(coarsen(model, element_bytes, fusion)),
-      merge(fusion.merge) {}
+      merge(fusion.merge),
+      cuts(fusion.cuts) {}
 
 std::string Network::digest() const {
   Digest digest;

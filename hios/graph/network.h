@@ -27,6 +27,7 @@ struct Network {
   Model model;
   CoarseGraph coarse;
   Merge merge = Merge::kNone;  ///< the merge of the model's siblings
+  Cuts cuts = {};              ///< the cuts of the merged model's operators
   /// Returns a digest of layers, shapes and operators, by which ranks compare their networks.
   std::string digest() const;
   /// Returns the name and input shape: "inception_v3 1x3x299x299".

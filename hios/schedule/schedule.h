@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hios/base/json/owned_json.h"
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/fusion/merge.h"
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
@@ -98,6 +99,7 @@ struct ScheduleFile {
   std::string graph_digest;
   std::int64_t batch = 0, height = 0, width = 0;  ///< 0: a research DAG
   Merge merge = Merge::kNone;                     ///< the merge of the model's siblings
+  Cuts cuts = {};                                 ///< the cuts of the merged model's operators
   std::string algorithm;
   OwnedJson options = {};  ///< options that differ from the defaults
   Outcome outcome = Outcome::kFeasible;

@@ -42,6 +42,7 @@ struct GraphHead {
   std::string name, digest;
   std::int64_t batch = 0, height = 0, width = 0;
   Merge merge = Merge::kNone;
+  Cuts cuts = {};
 };
 
 /// Returns '"inception_v3" (batch 1, 299x299)'; for a research DAG, the name alone.
@@ -67,6 +68,7 @@ GraphHead read_graph(const JsonView& view) {
   head.height = extent("height");
   head.width = extent("width");
   if (const auto merge = reader.optional("merge")) head.merge = merge_from_json(*merge);
+  if (const auto cuts = reader.optional("cuts")) head.cuts = cut_list_from_json(*cuts);
   reader.finish();
   return head;
 }
@@ -176,7 +178,7 @@ void check_digest(const JsonView& view, const GraphHead& head, const Graph& grap
       view.where() + ": the schedule is for graph " + describe(head) + " with digest " +
           quote(head.digest) + ", but this one is " + quote(graph.name()) + " with digest " +
           quote(graph.digest()) +
-          "; give the graph or model, batch, size, fusion and merge that it was made for",
+          "; give the graph or model, batch, size, fusion, merge and cuts that it was made for",
       need::ScheduleOfGraph{});
 }
 
@@ -231,6 +233,7 @@ Json graph_json(const ScheduleFile& file) {
     json["width"] = file.width;
   }
   if (!file.merge.none()) json["merge"] = to_json(file.merge);
+  if (!file.cuts.empty()) json["cuts"] = cut_list_to_json(file.cuts);
   return json;
 }
 
@@ -275,6 +278,7 @@ ScheduleFile schedule_from_json(const JsonView& root, const Graph& graph) {
   file.height = head.height;
   file.width = head.width;
   file.merge = head.merge;
+  file.cuts = std::move(head.cuts);
   read_making(reader, file);
   read_devices(reader.required("devices"), [&](Device device, const JsonView& stages) {
     file.devices.push_back(std::move(device));
@@ -358,6 +362,7 @@ ScheduleHead schedule_head(const JsonView& root) {
   head.batch = graph.batch;
   head.height = graph.height;
   head.width = graph.width;
+  head.cuts = std::move(graph.cuts);
   const JsonView devices = reader.required("devices");
   read_devices(devices,
                [&](Device device, const JsonView&) { head.devices.push_back(std::move(device)); });

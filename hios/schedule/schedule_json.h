@@ -33,6 +33,7 @@ Json to_json(const ScheduleFile& file, const Graph& graph);
 struct ScheduleHead {
   std::string graph_name;
   std::int64_t batch = 0, height = 0, width = 0;
+  Cuts cuts = {};
   std::vector<Device> devices;
 };
 ScheduleHead schedule_head(const JsonView& root);

@@ -13,7 +13,9 @@
 #include "scheduler/cold/cold_start.h"
 #include "scheduler/cold/cold_start_bound.h"
 #include "scheduler/compare/throughput.h"
+#include "scheduler/cuts/cut_search.h"
 #include "scheduler/pipeline/period_bounds.h"
+#include "scheduler/registry.h"
 
 // Tests: tests/scheduler/compare/compare_test.cpp; tests/cli/programs/plans/compare_test.cpp for
 // the program's tables.
@@ -48,8 +50,33 @@ void check_objective(const Algorithm& algorithm, Objective objective) {
                    std::string(to_string(objective)));
 }
 
-DividedResult run(const Request& request, const Problem& problem, const Context& context,
-                  const LowerBound& resident_bound) {
+Prediction prediction_of(const ScheduleResult& result) {
+  return {result.latency_ms, result.estimated_stages, result.lower_bound_ms, result.bound};
+}
+
+/// What an algorithm made of a problem.
+struct Planned {
+  Division division;
+  ScheduleResult result;
+  Cuts cuts = {};
+  std::optional<Prediction> whole = {};  ///< without cuts
+};
+
+Planned plan_cut(const Request& request, const Problem& problem, const Context& context) {
+  CutResult made = schedule_cut(*problem.cuttable(), *request.algorithm, request.options,
+                                built_in().find("hios-lp"), context);
+  Planned planned{{borrowed(problem.graph()), borrowed(problem.costs())},
+                  std::move(made.result),
+                  std::move(made.cuts),
+                  prediction_of(made.whole)};
+  if (made.network == nullptr) return planned;
+  planned.division.graph = {made.network, &made.network->coarse.graph};
+  planned.division.costs = std::move(made.costs);
+  return planned;
+}
+
+Planned run(const Request& request, const Problem& problem, const Context& context,
+            const LowerBound& resident_bound) {
   const Algorithm& algorithm = *request.algorithm;
   check_objective(algorithm, problem.objective());
   if (problem.objective() == Objective::kColdStart) {
@@ -57,8 +84,10 @@ DividedResult run(const Request& request, const Problem& problem, const Context&
             schedule_cold_start(algorithm, problem, request.options, context, resident_bound)};
   }
   if (const DivisibleProblem* const divisible = problem.divisible()) {
-    return schedule_divided(*divisible, algorithm, request.options, context);
+    DividedResult made = schedule_divided(*divisible, algorithm, request.options, context);
+    return {std::move(made.division), std::move(made.result)};
   }
+  if (problem.cuttable() != nullptr) return plan_cut(request, problem, context);
   return {{borrowed(problem.graph()), borrowed(problem.costs())},
           function_of(algorithm, problem.objective())(problem, request.options, context)};
 }
@@ -66,7 +95,7 @@ DividedResult run(const Request& request, const Problem& problem, const Context&
 Row row_of(const Request& request, const Problem& problem, const Context& context,
            const LowerBound& resident_bound) {
   const double start_s = context.deadline.now_s();
-  auto [division, result] = run(request, problem, context, resident_bound);
+  auto [division, result, cuts, whole] = run(request, problem, context, resident_bound);
   Row row{.algorithm = request.algorithm->name,
           .graph = std::move(division.graph),
           .costs = std::move(division.costs),
@@ -75,8 +104,9 @@ Row row_of(const Request& request, const Problem& problem, const Context& contex
           .objective = objective_of(*request.algorithm, problem.objective()),
           .outcome = result.outcome,
           .seconds = context.deadline.now_s() - start_s,
-          .predicted = {result.latency_ms, result.estimated_stages, result.lower_bound_ms,
-                        result.bound}};
+          .predicted = prediction_of(result),
+          .cuts = std::move(cuts),
+          .whole = std::move(whole)};
   describe(row);
   if (problem.objective() != Objective::kThroughput) return row;
   row.many = row.predicted;
@@ -148,8 +178,11 @@ class Comparison {
       }
     }
     if (copies && !deadline_.stop_requested()) rows.push_back(*copies);
-    // Bounds of periods are of blocks that form no cycle, and all those rows have the same.
-    if (problem_.objective() != Objective::kThroughput) share_bounds(rows);
+    // Bounds of periods are of blocks that form no cycle, and all those rows have the same; rows
+    // with other cuts have other graphs.
+    if (problem_.objective() != Objective::kThroughput && problem_.cuttable() == nullptr) {
+      share_bounds(rows);
+    }
     return rows;
   }
 

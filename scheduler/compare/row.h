@@ -8,6 +8,7 @@
 #include "hios/base/error.h"
 #include "hios/base/json/options.h"
 #include "hios/evaluate/cost_model.h"
+#include "hios/graph/cuts/cuts.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
 
@@ -20,7 +21,8 @@ struct Row {
   /// The reason why the algorithm refused the problem; everything else but the name is empty then.
   std::optional<InputError> refusal = {};
   bool requested = true;  ///< false: data parallelism, which compare() adds
-  /// The graph that it schedules, which may divide the inputs; null: the row has no schedule.
+  /// The graph that it schedules, which may divide the inputs, and whose operators may be cut;
+  /// null: the row has no schedule.
   std::shared_ptr<const Graph> graph = {};
   std::shared_ptr<const CostModel> costs = {};  ///< costs of that graph
   Schedule schedule = {};
@@ -32,6 +34,9 @@ struct Row {
   /// Where periods are compared: the period, its bound and gap, also of a schedule for latency,
   /// whose `predicted` has the latency's.
   std::optional<Prediction> many = {};
+  Cuts cuts = {};  ///< the operators that are cut, where the problem let the search choose
+  /// Where it did: what the algorithm makes of the network without cuts.
+  std::optional<Prediction> whole = {};
   std::size_t devices_used = 0;
   /// Bytes sent between devices, once a tensor and destination. Empty where the graph does not give
   /// the size of one of them (0 bytes), as in random networks.

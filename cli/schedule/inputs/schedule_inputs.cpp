@@ -195,6 +195,7 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
   if (flags.given("model")) {
     make_network_ = network_maker(flags, common.limits, platform_.element_bytes());
     network_ = with_parameter_labels(make_network_({}), flags, common);
+    if (cli::chooses_cuts(flags)) read_cuts(flags, common);
     own_profile_ = profile_name(flags);
     model_words_ = [flags, this](const Graph& graph) {
       return model_words(flags, network_->model, graph, read_divided_inputs(flags));
@@ -274,6 +275,7 @@ const CostModel& ScheduleInputs::costs() {
 }
 
 scheduler::Problem ScheduleInputs::problem(Objective objective) {
+  if (make_cut_) return cuttable_problem(objective);
   if (!sized_) return scheduler::Problem(costs(), objective, inputs());
   divisible_ = {&*sized_, &platform_, [this](const Graph& graph) { return costs_of(graph); }};
   return scheduler::Problem(divisible_);
@@ -315,6 +317,7 @@ ScheduleFile ScheduleInputs::blank_file() const {
     file.height = network_->model.height();
     file.width = network_->model.width();
     file.merge = network_->merge;
+    file.cuts = network_->cuts;
   }
   file.devices.assign(platform_.devices().begin(), platform_.devices().end());
   if (const Topology* const topology = platform_.topology()) {

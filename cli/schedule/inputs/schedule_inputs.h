@@ -66,6 +66,8 @@ class ScheduleInputs {
   std::optional<std::size_t> extrapolated_from() const { return extrapolated_from_; }
   /// Returns a schedule file without a schedule: graph, input sizes and devices.
   ScheduleFile blank_file() const;
+  /// Returns true if a search chooses the cuts.
+  bool chooses_cuts() const { return make_cut_ != nullptr; }
 
  private:
   void make_random(const RandomDag& parameters, const Work& work);
@@ -78,13 +80,18 @@ class ScheduleInputs {
   /// Throws InputError with the command that measures the times into the file.
   [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
   void read_inputs(const Flags& flags);
+  /// Keeps what makes networks with cuts, where --cut auto chooses them.
+  void read_cuts(const Flags& flags, const Common& common);
+  scheduler::Problem cuttable_problem(Objective objective);
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 
   std::optional<Network> network_;
   std::function<Network(std::optional<std::int64_t>)> make_network_;  ///< where there is a --model
   std::optional<Graph> own_graph_;  ///< the graph of its file, with costs of all sizes
   std::optional<SizedGraphs> sized_;
-  scheduler::DivisibleProblem divisible_;  ///< a view of sized_
+  scheduler::DivisibleProblem divisible_;         ///< a view of sized_
+  std::function<Network(const Cuts&)> make_cut_;  ///< empty: cuts are not chosen
+  scheduler::CuttableProblem cuttable_;           ///< a view of network_ and costs_
   /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;
   std::string own_profile_;  ///< the name of a profile for commands where none is given

@@ -40,34 +40,49 @@ Cut read_cut(const JsonView& view, std::set<std::string>& names) {
 
 }  // namespace
 
-Cuts cuts_from_json(const JsonView& document) {
-  ObjectReader reader = open_format(document, "hios-cuts");
+Cuts cut_list_from_json(const JsonView& list) {
   Cuts cuts;
   std::set<std::string> names;
-  for (const JsonView& element : reader.required("cuts").array())
-    cuts.push_back(read_cut(element, names));
-  reader.finish();
+  for (const JsonView& element : list.array()) cuts.push_back(read_cut(element, names));
   return cuts;
 }
 
-Json to_json(const Cuts& cuts) {
+Json cut_list_to_json(const Cuts& cuts) {
   Json list = Json::array();
   for (const Cut& cut : cuts) {
     list.push_back(
         {{"operator", cut.op}, {"axis", "height"}, {"at", cut.at}, {"overlap", cut.overlap}});
   }
-  return {{"format", "hios-cuts"}, {"version", 1}, {"cuts", std::move(list)}};
+  return list;
+}
+
+Cuts cuts_from_json(const JsonView& document) {
+  ObjectReader reader = open_format(document, "hios-cuts");
+  Cuts cuts = cut_list_from_json(reader.required("cuts"));
+  reader.finish();
+  return cuts;
+}
+
+Json to_json(const Cuts& cuts) {
+  return {{"format", "hios-cuts"}, {"version", 1}, {"cuts", cut_list_to_json(cuts)}};
 }
 
 Cuts load_cuts(const std::string& word_or_file, const ReadLimits& limits) {
   if (word_or_file == "none") return {};
   if (word_or_file.find_first_of("./") == std::string::npos) {
     throw InputError("cut " + printable(word_or_file, 200) +
-                     ": not none, and no file (a file's name has a '.' or a '/')" +
-                     did_you_mean(word_or_file, {"none"}));
+                     ": neither none nor auto, and no file (a file's name has a '.' or a '/')" +
+                     did_you_mean(word_or_file, {"none", "auto"}));
   }
   const Json json = read_json(word_or_file, limits);
-  return cuts_from_json(JsonView(json, word_or_file));
+  const JsonView document(json, word_or_file);
+  const auto format = document.find("format");
+  if (!format || !format->second.is_string() || format->second.string() != "hios-schedule") {
+    return cuts_from_json(document);
+  }
+  ObjectReader graph(open_format(document, "hios-schedule").required("graph"));
+  const auto cuts = graph.optional("cuts");
+  return cuts ? cut_list_from_json(*cuts) : Cuts{};
 }
 
 }  // namespace hios

@@ -29,7 +29,11 @@ using Cuts = std::vector<Cut>;
 Cuts cuts_from_json(const JsonView& document);
 Json to_json(const Cuts& cuts);
 
-/// Reads the file; for the word "none" there are no cuts.
+/// The list alone, as a schedule has it.
+Cuts cut_list_from_json(const JsonView& list);
+Json cut_list_to_json(const Cuts& cuts);
+
+/// Reads the file, or the cuts of a hios-schedule file; for the word "none" there are no cuts.
 Cuts load_cuts(const std::string& word_or_file, const ReadLimits& limits);
 
 }  // namespace hios

@@ -39,7 +39,7 @@ def programs_of(args):
 def network_of(args):
     """The network of parsed arguments."""
     flags = ["--model", args.model]
-    for name in ("batch", "height", "width", "fusion", "merge"):
+    for name in ("batch", "height", "width", "fusion", "merge", "cut"):
         if getattr(args, name, None) is not None:
             flags += [f"--{name}", str(getattr(args, name))]
     for dim in getattr(args, "dim", None) or []:

@@ -1,0 +1,59 @@
+#include "hios/graph/cuts/even_cuts.h"
+
+#include <map>
+#include <string>
+
+#include "hios/base/error.h"
+#include "hios/graph/cuts/shard.h"
+
+namespace hios {
+namespace {
+
+/// Returns the number of rows of which shards begin at multiples.
+std::int64_t rows_of_blocks(const Model& model, const OperatorLayers& op) {
+  for (const LayerId id : op.layers) {
+    const Conv* const conv = std::get_if<Conv>(&model.layer(id).kind);
+    if (conv == nullptr || conv->groups != 1 || conv->kernel != Extent{3, 3}) continue;
+    if (conv->stride == Extent{1, 1} && conv->dilation == Extent{1, 1}) return 4;
+  }
+  return 1;
+}
+
+/// Returns the rows at which shards begin; none where one would have fewer than two.
+std::vector<std::int64_t> even_rows(std::int64_t height, std::int64_t parts, std::int64_t block) {
+  std::vector<std::int64_t> at;
+  std::int64_t before = 0;
+  for (std::int64_t part = 1; part < parts; ++part) {
+    const std::int64_t row = (height * part + parts * block / 2) / (parts * block) * block;
+    if (row < before + 2 || row + 2 > height) return {};
+    at.push_back(row);
+    before = row;
+  }
+  return at;
+}
+
+}  // namespace
+
+Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t parts) {
+  Cuts cuts;
+  std::map<std::string, bool> can_be_cut;  // by signature
+  for (std::size_t i = 0; i < operators.operators.size(); ++i) {
+    const OperatorLayers& op = operators.operators[i];
+    const std::int64_t height = model.tensor(op.output).shape.h;
+    Cut cut{.op = operators.graph.op(OpId(i)).name,
+            .at = even_rows(height, static_cast<std::int64_t>(parts), rows_of_blocks(model, op))};
+    if (cut.at.empty()) continue;
+    const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
+    if (is_new) {
+      try {
+        (void)shard(model, operators, {cut});
+      } catch (const InputError&) {
+        known->second = false;
+      }
+    }
+    if (known->second) cuts.push_back(std::move(cut));
+  }
+  return cuts;
+}
+
+}  // namespace hios

@@ -1,0 +1,219 @@
+// Tests: tests/scheduler/cuts/cut_search_test.cpp (against brute force over cuts and schedules).
+#include "scheduler/cuts/cut_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hios/base/error.h"
+
+namespace hios::scheduler {
+namespace {
+
+/// Which of the candidates are taken.
+using Taken = std::vector<bool>;
+
+/// A network with some operators cut, and its costs.
+struct CutNetwork {
+  std::shared_ptr<const Network> network;
+  std::shared_ptr<const CostModel> costs;
+  const Graph& graph() const { return network->coarse.graph; }
+};
+
+CutNetwork made(const CuttableProblem& problem, const Cuts& cuts) {
+  auto network = std::make_shared<const Network>(problem.cut(cuts));
+  auto costs = std::make_shared<const CostModel>(problem.make_costs(network->coarse.graph));
+  return {std::move(network), std::move(costs)};
+}
+
+/// What a candidate does to the work.
+struct Work {
+  double whole_ms = 0;   ///< the operator's
+  double shards_ms = 0;  ///< the sum of its shards'
+  double loss() const { return whole_ms > 0 ? shards_ms / whole_ms - 1 : 0; }
+};
+
+class CutSearch {
+ public:
+  CutSearch(const CuttableProblem& problem, const Algorithm& algorithm, const Options& options,
+            const Context& context)
+      : problem_(problem), algorithm_(algorithm), options_(options), context_(context) {
+    context_.bound = LowerBound{0, "none"};  // it would take longer than the schedule
+    context_.progress = {};
+  }
+
+  /// Returns the best cuts, none if the whole network's schedule of this latency is no longer.
+  Cuts best(double whole_ms) {
+    best_ms_ = whole_ms;
+    best_.assign(problem_.candidates.size(), false);
+    const std::optional<CutNetwork> all = all_cut();
+    if (!all) return {};
+    budget_ = std::clamp<std::size_t>(kOperatorSchedules / (all->graph().size() + 1), 16, 300);
+    consider(Taken(best_.size(), true));
+    undo_first(by(work_of(*all), &Work::loss));
+    undo_first(by_whole(work_of(*all)));
+    change_runs();
+    return cuts_of(best_);
+  }
+
+  bool ended_early() const { return ended_early_; }
+
+ private:
+  /// Operators in all schedules of a search: about three seconds' worth.
+  static constexpr std::size_t kOperatorSchedules = 40'000;
+
+  Cuts cuts_of(const Taken& taken) const {
+    Cuts cuts;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i]) cuts.push_back(problem_.candidates[i]);
+    }
+    return cuts;
+  }
+
+  /// Returns the network with all cut; nothing where costs are missing.
+  std::optional<CutNetwork> all_cut() const {
+    if (problem_.candidates.empty()) return {};
+    try {
+      return made(problem_, problem_.candidates);
+    } catch (const InputError&) {
+      return {};
+    }
+  }
+
+  /// Schedules the network with these cuts, and keeps them if that is shorter than all before.
+  bool consider(const Taken& taken) {
+    if (budget_ == 0 || context_.deadline.expired()) {
+      ended_early_ = ended_early_ || budget_ > 0;
+      return false;
+    }
+    if (!known_.insert(taken).second || std::ranges::count(taken, true) == 0) return false;
+    --budget_;
+    try {
+      const CutNetwork cut = made(problem_, cuts_of(taken));
+      const double ms = algorithm_.run(Problem(*cut.costs), options_, context_).latency_ms;
+      if (ms >= best_ms_) return false;
+      best_ms_ = ms;
+      best_ = taken;
+      return true;
+    } catch (const InputError&) {
+      return false;  // a cost is missing, or memory does not suffice
+    }
+  }
+
+  /// Returns the work of each candidate with and without its cut.
+  std::vector<Work> work_of(const CutNetwork& all) const {
+    std::map<LayerId, double> shards_ms;  // by the last layer of the operator
+    const CoarseGraph& cut = all.network->coarse;
+    for (std::size_t i = 0; i < cut.operators.size(); ++i) {
+      const auto origin = all.network->model.layer(cut.operators[i].layers.back()).origin;
+      if (origin) shards_ms[*origin] += all.costs->mean_operator_ms(OpId(i));
+    }
+    std::vector<Work> work;
+    const CoarseGraph& whole = problem_.whole->coarse;
+    for (const Cut& cut_of : problem_.candidates) {
+      const OpId op = *whole.graph.find(cut_of.op);
+      work.push_back(
+          {problem_.costs->mean_operator_ms(op), shards_ms[whole.layers(op).layers.back()]});
+    }
+    return work;
+  }
+
+  /// Returns the candidates by decreasing loss.
+  template <class Key>
+  static std::vector<std::size_t> by(const std::vector<Work>& work, Key key) {
+    std::vector<std::size_t> order(work.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return (work[a].*key)() > (work[b].*key)(); });
+    return order;
+  }
+
+  /// Returns the candidates by increasing time of the whole operator.
+  static std::vector<std::size_t> by_whole(const std::vector<Work>& work) {
+    std::vector<std::size_t> order(work.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return work[i].whole_ms; });
+    return order;
+  }
+
+  /// Tries the best cuts without the first of these, for several shares of them.
+  void undo_first(const std::vector<std::size_t>& order) {
+    constexpr std::size_t kSteps = 8;
+    const Taken from = best_;
+    for (std::size_t step = 1; step < kSteps; ++step) {
+      Taken taken = from;
+      for (std::size_t i = 0; i < order.size() * step / kSteps; ++i) taken[order[i]] = false;
+      consider(taken);
+    }
+  }
+
+  /// Cuts or joins all operators of a run, for shorter and shorter runs, while that helps.
+  void change_runs() {
+    for (std::size_t length = best_.size() / 2; length > 0; length /= 2) {
+      for (std::size_t begin = 0; begin < best_.size(); begin += length) {
+        const std::size_t end = std::min(begin + length, best_.size());
+        for (const bool cut : {true, false}) {
+          Taken taken = best_;
+          std::fill(taken.begin() + static_cast<std::ptrdiff_t>(begin),
+                    taken.begin() + static_cast<std::ptrdiff_t>(end), cut);
+          consider(taken);
+        }
+      }
+    }
+  }
+
+  const CuttableProblem& problem_;
+  const Algorithm& algorithm_;
+  const Options& options_;
+  Context context_;
+  std::set<Taken> known_;
+  Taken best_;
+  double best_ms_ = std::numeric_limits<double>::infinity();
+  std::size_t budget_ = 1;
+  bool ended_early_ = false;
+};
+
+}  // namespace
+
+CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
+                       const Options& options, const Algorithm& quick, const Context& context) {
+  const bool searches = algorithm.improves || algorithm.exact;
+  Context for_whole = context;
+  if (searches) for_whole.deadline = context.deadline.half();
+  CutResult made_of{.cuts = {},
+                    .network = nullptr,
+                    .costs = nullptr,
+                    .result = {},
+                    .whole = algorithm.run(Problem(*problem.costs), options, for_whole)};
+  made_of.result = made_of.whole;
+  const Algorithm& finds = searches ? quick : algorithm;
+  const Options quick_options = Options(quick.options);
+  const Options& found_with = searches ? quick_options : options;
+  Context for_cuts = context;
+  for_cuts.bound = LowerBound{0, "none"};
+  const double limit_ms = searches
+                              ? finds.run(Problem(*problem.costs), found_with, for_cuts).latency_ms
+                              : made_of.whole.latency_ms;
+  CutSearch search(problem, finds, found_with, context);
+  const Cuts cuts = search.best(limit_ms);
+  if (cuts.empty()) return made_of;
+  CutNetwork cut = made(problem, cuts);
+  Context of_cut = context;
+  of_cut.bound = lower_bound(cut.graph(), *cut.costs, context.deadline.half());
+  ScheduleResult result = algorithm.run(Problem(*cut.costs), options, of_cut);
+  if (result.latency_ms >= made_of.whole.latency_ms) return made_of;
+  if (search.ended_early()) result.outcome = Outcome::kTimeLimit;
+  made_of.cuts = cuts;
+  made_of.network = std::move(cut.network);
+  made_of.costs = std::move(cut.costs);
+  made_of.result = std::move(result);
+  return made_of;
+}
+
+}  // namespace hios::scheduler

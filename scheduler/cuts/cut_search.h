@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "hios/base/json/options.h"
+#include "hios/graph/network.h"
+#include "scheduler/problem.h"
+#include "scheduler/scheduler.h"
+
+namespace hios::scheduler {
+
+/// A schedule of a network with some operators cut.
+struct CutResult {
+  Cuts cuts;                               ///< those of `network`
+  std::shared_ptr<const Network> network;  ///< null: nothing is cut
+  std::shared_ptr<const CostModel> costs;  ///< of its graph
+  ScheduleResult result;  ///< for the network's graph, and its bound; without cuts, the whole's
+  ScheduleResult whole;   ///< what the algorithm makes of the whole network
+};
+
+/// Returns the shortest schedule that an algorithm finds over cuts of the network; never a longer
+/// one than of the whole. The search starts with no operator cut and with all, undoes the cuts that
+/// cost the most work or concern the shortest operators, then changes runs of operators, from half
+/// of them to single ones, and keeps what shortens the schedule. It ends after a number of
+/// schedules that depends on the network's size alone, or with the deadline; the result is the same
+/// each time unless the deadline ends it. The cuts of an algorithm that searches itself (`improves`
+/// or `exact`) are found with another one, `quick`; it then schedules the whole and the cut
+/// network, with half of the time for each.
+///
+/// `context.bound` is the whole's. Throws the algorithm's InputError if it refuses the whole.
+CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
+                       const Options& options, const Algorithm& quick, const Context& context);
+
+}  // namespace hios::scheduler

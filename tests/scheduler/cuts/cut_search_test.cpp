@@ -1,0 +1,170 @@
+// Cuts that a search chooses, against brute force over all cuts, devices, orders and stages of
+// networks of four operators.
+#include "scheduler/cuts/cut_search.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "hios/base/error.h"
+#include "hios/base/numbers/random.h"
+#include "hios/evaluate/validate.h"
+#include "hios/graph/cuts/even_cuts.h"
+#include "scheduler/registry.h"
+#include "support/oracles/brute_force.h"
+
+namespace hios::scheduler {
+namespace {
+
+constexpr Shape kPicture{1, 16, 12, 10};
+
+/// Returns four convolutions, of which each reads the one before, or the first.
+Model four_convolutions(Random& random) {
+  ModelBuilder net("four", kPicture);
+  std::vector<TensorId> made;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const bool narrow = random.below(2) == 0;
+    const Conv conv{
+        16, narrow ? Extent{1, 1} : Extent{3, 3}, {1, 1}, narrow ? Padding{0, 0} : Padding{1, 1}};
+    const TensorId from =
+        made.empty() ? net.input() : (random.below(2) == 0 ? made.back() : made.front());
+    made.push_back(net.conv(name, from, conv));
+  }
+  net.keep_layer_names();
+  return std::move(net).build();
+}
+
+/// A network whose operators may be cut in halves, with made-up costs.
+struct Cuttable {
+  explicit Cuttable(std::uint64_t seed)
+      : random(seed, "cuttable"),
+        model(four_convolutions(random)),
+        whole(model),
+        platform(Platform::homogeneous(2, "cpu", 1, 1)),
+        fixed_ms(random.uniform(0, 0.3)),
+        transfer_ms(random.uniform(0.02, 0.6)) {
+    const Cuts candidates = even_cuts(whole.model, whole.coarse, 2);
+    problem = {&whole, nullptr, candidates,
+               [this](const Cuts& cuts) {
+                 FusionRules rules;
+                 rules.cuts = cuts;
+                 return Network(model, 4, rules);
+               },
+               [this](const Graph& graph) { return costs_of(graph); }};
+    whole_costs = std::make_unique<CostModel>(costs_of(whole.coarse.graph));
+    problem.costs = whole_costs.get();
+  }
+  Cuttable(const Cuttable&) = delete;
+
+  /// An operator takes some time in any case, and the rest by its output's size.
+  CostModel costs_of(const Graph& graph) {
+    Configuration& measured = profile.configurations.empty() ? profile.configurations.emplace_back()
+                                                             : profile.configurations.front();
+    measured.backend = measured.kind = "cpu";
+    measured.threads = 1;
+    measured.ranks = 2;
+    for (const Operator& op : graph.operators()) {
+      const double ms = fixed_ms + static_cast<double>(op.memory_bytes) / 7680;
+      measured.operators[op.signature] = {ms, ms, 1};
+    }
+    measured.transfers = {{0, 1, {{1, transfer_ms}, {1 << 20, 4 * transfer_ms}}},
+                          {1, 0, {{1, transfer_ms}, {1 << 20, 4 * transfer_ms}}}};
+    return CostModel::from_profile(graph, platform, profile);
+  }
+
+  Random random;
+  Model model;
+  Network whole;
+  Platform platform;
+  double fixed_ms, transfer_ms;
+  Profile profile;
+  std::unique_ptr<CostModel> whole_costs;
+  CuttableProblem problem;
+};
+
+double optimum(const CostModel& costs) {
+  return test::brute_force(costs.graph(), costs.platform(), test::plain_costs_of(costs)).latency_ms;
+}
+
+/// Returns the optimum over all choices of cuts.
+double optimum_of_any_cuts(Cuttable& cuttable) {
+  double least = std::numeric_limits<double>::infinity();
+  const Cuts& all = cuttable.problem.candidates;
+  for (std::size_t chosen = 0; chosen < std::size_t{1} << all.size(); ++chosen) {
+    Cuts cuts;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((chosen >> i & 1) != 0) cuts.push_back(all[i]);
+    }
+    const Network network = cuttable.problem.cut(cuts);
+    const CostModel costs = cuttable.costs_of(network.coarse.graph);
+    least = std::min(least, optimum(costs));
+  }
+  return least;
+}
+
+CutResult searched(const CuttableProblem& problem, const char* name) {
+  const Algorithm& algorithm = built_in().find(name);
+  Context context;
+  context.bound = lower_bound(problem.costs->graph(), *problem.costs);
+  return schedule_cut(problem, algorithm, Options(algorithm.options), built_in().find("hios-lp"),
+                      context);
+}
+
+TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
+  std::size_t cut = 0;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Cuttable cuttable(seed);
+    ASSERT_EQ(cuttable.problem.candidates.size(), 4u);
+    const double least = optimum_of_any_cuts(cuttable),
+                 least_whole = optimum(*cuttable.whole_costs);
+    for (const char* name : {"hios-lp", "heft"}) {
+      const CutResult made = searched(cuttable.problem, name);
+      EXPECT_GE(made.result.latency_ms, least * (1 - test::kOracleRounding)) << name;
+      EXPECT_LE(made.result.latency_ms, made.whole.latency_ms) << name;
+      EXPECT_LE(made.whole.lower_bound_ms, least_whole * (1 + test::kOracleRounding)) << name;
+      if (made.network == nullptr) continue;
+      ++cut;
+      EXPECT_LE(made.result.lower_bound_ms, optimum(*made.costs) * (1 + test::kOracleRounding));
+      EXPECT_TRUE(
+          validate(made.network->coarse.graph, cuttable.platform, made.result.schedule).empty());
+      EXPECT_EQ(made.network->cuts, made.cuts);
+    }
+  }
+  EXPECT_GT(cut, 0u);
+}
+
+TEST(CutSearch, GivesTheSameResultEachTime) {
+  Cuttable cuttable(1);
+  const CutResult once = searched(cuttable.problem, "hios-lp"),
+                  again = searched(cuttable.problem, "hios-lp");
+  EXPECT_EQ(once.cuts, again.cuts);
+  EXPECT_EQ(once.result.schedule, again.result.schedule);
+}
+
+TEST(CutSearch, CutsNothingWhereCostsOfShardsAreMissing) {
+  Cuttable cuttable(2);
+  cuttable.problem.make_costs = [](const Graph&) -> CostModel { throw InputError("not measured"); };
+  const CutResult made = searched(cuttable.problem, "hios-lp");
+  EXPECT_EQ(made.network, nullptr);
+  EXPECT_EQ(made.result.latency_ms, made.whole.latency_ms);
+}
+
+TEST(EvenCuts, AreOfOperatorsThatCanBeCut) {
+  ModelBuilder net("some", {1, 16, 35, 10});
+  const TensorId a = net.conv("a", net.input(), {16, {3, 3}, {1, 1}, {1, 1}});
+  const TensorId b = net.conv("b", a, {16, {1, 1}, {1, 1}, {0, 0}});
+  const TensorId low = net.conv("low", b, {16, {33, 1}, {1, 1}, {0, 0}});
+  net.global_average_pool("mean", net.sum("twice", {low, low}));
+  net.keep_layer_names();
+  const Network network(std::move(net).build());
+  const Cuts cuts = even_cuts(network.model, network.coarse, 2);
+  ASSERT_EQ(cuts.size(), 2u);
+  EXPECT_EQ(cuts[0], (Cut{.op = "a", .at = {16}}));  // a multiple of four
+  EXPECT_EQ(cuts[1], (Cut{.op = "b", .at = {18}}));
+  EXPECT_EQ(even_cuts(network.model, network.coarse, 4)[1].at,
+            (std::vector<std::int64_t>{9, 18, 26}));
+}
+
+}  // namespace
+}  // namespace hios::scheduler
