@@ -54,7 +54,7 @@ Prediction prediction_of(const ScheduleResult& result) {
   return {result.latency_ms, result.estimated_stages, result.lower_bound_ms, result.bound};
 }
 
-/// What an algorithm made of a problem.
+/// The schedule that an algorithm made of a problem, and its graph.
 struct Planned {
   Division division;
   ScheduleResult result;

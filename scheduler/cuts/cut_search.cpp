@@ -32,7 +32,7 @@ CutNetwork made(const CuttableProblem& problem, const Cuts& cuts) {
   return {std::move(network), std::move(costs)};
 }
 
-/// What a candidate does to the work.
+/// The work of an operator with and without its cut.
 struct Work {
   double whole_ms = 0;   ///< the operator's
   double shards_ms = 0;  ///< the sum of its shards'

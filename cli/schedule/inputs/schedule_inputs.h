@@ -80,6 +80,7 @@ class ScheduleInputs {
   /// Throws InputError with the command that measures the times into the file.
   [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
   void read_inputs(const Flags& flags);
+  // cut_inputs.cpp
   /// Keeps what makes networks with cuts, where --cut auto chooses them.
   void read_cuts(const Flags& flags, const Common& common);
   scheduler::Problem cuttable_problem(Objective objective);

@@ -33,7 +33,7 @@ Json to_json(const Cuts& cuts);
 Cuts cut_list_from_json(const JsonView& list);
 Json cut_list_to_json(const Cuts& cuts);
 
-/// Reads the file, or the cuts of a hios-schedule file; for the word "none" there are no cuts.
+/// Reads the file, or the cuts of a schedule's file; for the word "none" there are no cuts.
 Cuts load_cuts(const std::string& word_or_file, const ReadLimits& limits);
 
 }  // namespace hios

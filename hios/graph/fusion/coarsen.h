@@ -17,7 +17,8 @@
 
 namespace hios {
 
-/// A Graph and the layers of each of its operators.
+/// A Graph and the layers of each of its operators. Sources: coarsen.cpp, which makes it, and
+/// coarse_graph.cpp for the places of its tensors.
 struct CoarseGraph {
   Graph graph;
   std::vector<OperatorLayers> operators;  ///< by OpId
