@@ -161,9 +161,24 @@ class BenchTest(MachineTest):
         program, flags, ranks = self.programs.calls[0]
         self.assertEqual((program, flag(flags, "--threads"), "--schedule" in flags, ranks), ("hios-run", "1", False, 0))
         self.assertEqual([row["name"] for row in self.summary()["rows"]][3:],
-                         ["2 ranks x 1 core hios-lp", "2 ranks x 1 core hios-mr", "2 ranks x 1 core best"])
+                         ["2 ranks x 1 core hios-lp", "2 ranks x 1 core hios-mr", "2 ranks x 1 core best",
+                          "2 ranks x 1 core hios-lp, cut"])
+        self.assertEqual([row.get("cut_operators") for row in self.summary()["rows"]], 6 * [None] + [1])
         self.assertEqual(self.summary()["extra"]["limits"][2]["path"]["heaviest"], ["a", "c"])
         self.assertIn(self.summary()["extra"]["verdict"][0].split("   ")[0], said)
+
+    def test_without_cuts_or_operators_to_cut_there_is_no_such_row(self):
+        self.bench("--cut", "none", "--force")
+        self.assertEqual(len(self.summary()["rows"]), 6)
+        answer = self.programs.answer
+
+        def refusing(program, flags, ranks):
+            if program == "hios-profile" and "--cut" in flags:
+                raise ProgramFailed([program], 2, "error: --cut auto: no operator of net can be cut")
+            return answer(program, flags, ranks)
+        self.programs.answer = refusing
+        self.bench("--force")
+        self.assertEqual((self.status, len(self.summary()["rows"])), (0, 6))
 
     def test_measuring_keeps_to_the_budget(self):
         self.bench("--budget", "120")

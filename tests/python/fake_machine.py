@@ -74,7 +74,7 @@ class MachineTest(FolderTest):
         if "--export-graph" in flags:
             Path(flag(flags, "--export-graph")).write_text(json.dumps(self.graph))
         Path(flag(flags, "--output")).write_text(json.dumps(
-            {"devices": [{"stages": [[[self.plan]]]}],
+            {"graph": {"cuts": [{"operator": "a"}]} if "--cut" in flags else {}, "devices": [{"stages": [[[self.plan]]]}],
              "predicted": {"latency_ms": ms, "lower_bound_ms": ms / 2, "bound": "work"}}))
 
     def write_report(self, flags, ranks):

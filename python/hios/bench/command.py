@@ -23,6 +23,9 @@ from hios.launch.programs import ProgramFailed
 from hios.throughput import command as throughput
 
 
+NOTHING_TO_CUT = "--cut auto: no operator of"  # the error of hios-profile for a network without rows
+
+
 def say(line):
     print(folded(line, "  "), flush=True)
 
@@ -40,7 +43,7 @@ def measure(args, programs, network, machine, budget):
     """Measures, schedules and runs all rows, and returns the summary."""
     folder = args.output
     one_core_ms = answer_first(programs, network, folder, budget)
-    rows = make_rows(folder, machine.cores, machine.ranks, args.all_rows)
+    rows = make_rows(folder, machine.cores, machine.ranks, args.all_rows, args.cut == "auto")
     ways = len({row.way for row in rows})
     effort = effort_for(args.budget, one_core_ms, ways, len(rows), args.rounds, args.iterations)
     yardsticks = []
@@ -52,9 +55,9 @@ def measure(args, programs, network, machine, budget):
         for yardstick in yardsticks:
             yardstick.run(args.model, effort.iterations)
 
-    profile = TurnsProfile(programs, rows, network.flags, folder, effort, network.seed)
-    profile.measure(budget)
-    rounds = Rounds(programs, profile, rows, network.flags, effort, network.seed, network.inputs)
+    profile, cut_profile = profiles_of(programs, rows, network, folder, effort, budget)
+    rows = [row for row in rows if cut_profile or not row.cut]
+    rounds = Rounds(programs, profile, rows, network.flags, effort, network.seed, network.inputs, cut_profile)
     rounds.schedule(rows)
     rounds.run_all(budget, after_round)
     remarks = list(machine.remarks)
@@ -65,6 +68,24 @@ def measure(args, programs, network, machine, budget):
     if yardsticks:
         summary["extra"]["yardsticks"] = [yardstick.result() for yardstick in yardsticks]
     return summary
+
+
+def profiles_of(programs, rows, network, folder, effort, budget):
+    """Measures the profile of the rows without cuts, and that of the others (None: there are none): operators that are not
+    cut may compute by another method there."""
+    profile = TurnsProfile(programs, [row for row in rows if not row.cut], network.flags, folder, effort, network.seed)
+    profile.measure(budget)
+    with_cuts = [row for row in rows if row.cut]
+    if not with_cuts:
+        return profile, None
+    cut_profile = TurnsProfile(programs, with_cuts, [*network.flags, "--cut", "auto"], folder, effort, network.seed, "-cut")
+    try:
+        cut_profile.measure(budget)
+    except ProgramFailed as failed:
+        if NOTHING_TO_CUT not in failed.errors:
+            raise
+        return profile, None
+    return profile, cut_profile
 
 
 def write_page(folder, summary):

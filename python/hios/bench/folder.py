@@ -6,10 +6,11 @@ import re
 from hios.errors import InputError
 
 MARK = ".hios-bench"
-OURS = re.compile(r"(profile|summary|first|throughput|graph-\d+x\d+|(schedule|report|trace)-\d+x\d+-[a-z-]+)\.json|"
+OURS = re.compile(r"(profile(-cut)?|summary|first|throughput|graph-\d+x\d+|(schedule|report|trace)-\d+x\d+-[a-z-]+)\.json|"
                   r"input\.npy|report\.html|" + re.escape(MARK))
 FOLDERS = {"rounds": re.compile(r"(report-\d+x\d+-[a-z-]+-\d+|bare-\d+)\.json"),
-           "turns": re.compile(r"\d+x\d+-.+\.json")}
+           "turns": re.compile(r"\d+x\d+-.+\.json"),
+           "turns-cut": re.compile(r"\d+x\d+-.+\.json")}
 
 
 def is_ours(folder):

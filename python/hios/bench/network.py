@@ -8,6 +8,7 @@ from hios.errors import InputError
 from hios.launch.programs import Programs, programs_folder
 
 READ_BY_PROGRAMS = (".npy", ".bin")
+CUT_WORDS = ("none", "auto")  # of --cut: no row of its own, or one for each number of ranks; a file is for all rows
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ def network_of(args):
     """The network of parsed arguments."""
     flags = ["--model", args.model]
     for name in ("batch", "height", "width", "fusion", "merge", "cut"):
-        if getattr(args, name, None) is not None:
-            flags += [f"--{name}", str(getattr(args, name))]
+        value = getattr(args, name, None)
+        if value is not None and not (name == "cut" and value in CUT_WORDS):
+            flags += [f"--{name}", str(value)]
     for dim in getattr(args, "dim", None) or []:
         flags += ["--dim", dim]
     return Network(args.model, tuple(flags), (), args.seed)

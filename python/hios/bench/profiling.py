@@ -40,18 +40,19 @@ def did_not_settle(configuration):
 
 
 class TurnsProfile:
-    """`profile.json` in the folder, from the turns that were measured so far."""
+    """A profile in the folder, from the turns that were measured so far."""
 
-    def __init__(self, programs, rows, model, folder, effort, seed):
+    def __init__(self, programs, rows, model, folder, effort, seed, suffix=""):
         self.programs, self.rows, self.model = programs, rows, model
         self.folder, self.effort, self.seed = folder, effort, seed
         self.turn_s = 0.0                             # seconds of the last turn of all ways
-        self.file = folder / "profile.json"
+        self.file = folder / f"profile{suffix}.json"
+        self.parts = folder / f"turns{suffix}"
         self.ways = sorted({row.way for row in rows})
         self.turns = {way: [] for way in self.ways}   # configurations, in order
         self.stages = {way: {} for way in self.ways}  # measured times by the text of their groups
         self.settling = {}                            # how they settled, by way, if the profiler reports it
-        (folder / "turns").mkdir(exist_ok=True)
+        self.parts.mkdir(exist_ok=True)
 
     def measure(self, budget):
         """Measures a turn, and more of them while they fit into their share of the budget."""
@@ -71,7 +72,7 @@ class TurnsProfile:
 
     def turn(self, way):
         """Measures operators and transfers once more."""
-        file = self.folder / "turns" / f"{way.key}-{len(self.turns[way]) + 1}.json"
+        file = self.parts / f"{way.key}-{len(self.turns[way]) + 1}.json"
         self._profile(way, file, "--iterations", self.effort.sweeps, "--stages", "none", *self._streams(way))
         self.turns[way].append(self._configuration(file))
 
@@ -81,9 +82,9 @@ class TurnsProfile:
                   and row.algorithm not in NOT_MEASURED_FOR]
         if not wanted:
             return
-        file = self.folder / "turns" / f"{way.key}-stages.json"
+        file = self.parts / f"{way.key}-stages.json"
         if not file.exists():
-            file.write_text((self.folder / "turns" / f"{way.key}-1.json").read_text())
+            file.write_text((self.parts / f"{way.key}-1.json").read_text())
         self._profile(way, file, "--iterations", 10, "--stages", ",".join(wanted), *self._streams(way),
                       "--time-limit", self.effort.stages_s, "--update")
         self._keep_stages(way, self._configuration(file))
@@ -94,7 +95,7 @@ class TurnsProfile:
         number = len(self.turns[way]) + 1
         self.turn(way)
         for schedule in schedules:
-            file = self.folder / "turns" / f"{way.key}-{number}-{schedule.stem}.json"
+            file = self.parts / f"{way.key}-{number}-{schedule.stem}.json"
             self._profile(way, file, "--iterations", 10, "--stages", schedule, *self._streams(way),
                           "--time-limit", self.effort.stages_s)
             self._keep_stages(way, self._configuration(file), replace=True)

@@ -16,8 +16,9 @@ ROUNDS_OFF = 2  # for a way that was planned again, where they fit
 
 
 class Rounds:
-    def __init__(self, programs, profile, rows, model, effort, seed, inputs=()):
-        self.programs, self.profile, self.rows = programs, profile, rows
+    def __init__(self, programs, profile, rows, model, effort, seed, inputs=(), cut_profile=None):
+        """`cut_profile`: that of the rows whose operators are cut; None: there are none."""
+        self.programs, self.profile, self.rows, self.cut_profile = programs, profile, rows, cut_profile
         self.model, self.effort, self.seed, self.inputs = model, effort, seed, inputs
         self.last = 0       # number of the last round
         self.round_s = 0.0  # seconds of the last one of all rows
@@ -29,15 +30,22 @@ class Rounds:
         drawn = set()
         for row in rows:
             before = stages_of(row.schedule)
-            graph = [] if row.way in drawn else ["--export-graph", graph_file(row.schedule.parent, row.way)]
-            drawn.add(row.way)
-            self.programs.run("hios-schedule", *self.model, "--profile", self.profile.file,
+            graph = []
+            if row.cut:
+                graph = ["--cut", "auto"]
+            elif row.way not in drawn:
+                graph = ["--export-graph", graph_file(row.schedule.parent, row.way)]
+                drawn.add(row.way)
+            self.programs.run("hios-schedule", *self.model, "--profile", self.profile_of(row).file,
                               "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
                               "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
                               "--output", row.schedule, *graph, "--force", "-q")
             row.report = None
             if stages_of(row.schedule) != before:
                 row.rounds.clear()
+
+    def profile_of(self, row):
+        return self.cut_profile if row.cut else self.profile
 
     def run(self, rows, after_round=lambda: None, budget=None):
         """Runs one more round of these rows. The first run of a plan is verified."""
@@ -54,7 +62,7 @@ class Rounds:
         extra = [] if row.report else ["--verify", "--trace", row.trace]
         try:
             self.programs.run("hios-run", *self.model, *self.inputs, "--schedule", row.schedule,
-                              "--profile", self.profile.file, "--backend", "auto", "--seed", self.seed, "--warmup", 3,
+                              "--profile", self.profile_of(row).file, "--backend", "auto", "--seed", self.seed, "--warmup", 3,
                               "--iterations", self.effort.iterations, *extra, "--json", file, "--force", "-q",
                               ranks=row.way.ranks)
         except ProgramFailed:
@@ -81,14 +89,18 @@ class Rounds:
 
     def repeat_off(self, budget):
         """Measures ways again whose rows differ from their predictions, while there is time for it."""
-        for way in self.profile.ways:
-            rows = [row for row in self.rows if row.way == way]
+        for profile in filter(None, (self.profile, self.cut_profile)):
+            self.repeat_off_profile(profile, budget)
+
+    def repeat_off_profile(self, profile, budget):
+        for way in profile.ways:
+            rows = [row for row in profile.rows if row.way == way]
             worst = max(rows, key=lambda row: abs(error_of(row)))
             before = error_of(worst)
-            cost_s = self.profile.turn_s + self.effort.plan_s + 2 * self.round_s
+            cost_s = profile.turn_s + self.effort.plan_s + 2 * self.round_s
             if abs(before) <= OFF or not budget.fits(cost_s):
                 continue
-            self.profile.again(way, [row.schedule for row in rows if row.streams > 1])
+            profile.again(way, [row.schedule for row in rows if row.streams > 1])
             self.schedule(rows)
             missing = max(ROUNDS_OFF, max(row_count(self.rows) - len(row.rounds) for row in rows))
             self.run(rows, budget=budget)

@@ -37,15 +37,21 @@ def details(row, report):
             "report": row.report_file.name, "trace": row.trace.name}
 
 
+def cut_operators(schedule):
+    """The number of operators that a schedule cuts."""
+    return len(json.loads(schedule.read_text())["graph"].get("cuts", []))
+
+
 def result_of(row, report, one_core, best_cores):
     """A row of the summary."""
     ms, verified = report["latency_ms"]["best_quarter"], report["verified"]
+    cuts = {"cut_operators": cut_operators(row.schedule)} if row.cut else {}
     return {"name": row.name, "ranks": row.way.ranks, "threads": row.way.threads, "algorithm": row.algorithm,
             "latency_ms": report["latency_ms"], "predicted_ms": report["predicted_ms"],
             "prediction_error": report["prediction_error"], "verified": verified["passed"],
             "bitwise_equal_to_one_rank": verified["bitwise"], "speedup_over_one_core": one_core / ms,
             "ratio_to_best_two_core_row": best_cores / ms, "overhead_ms": report["overhead_ms"],
-            "extra": details(row, report)}
+            **cuts, "extra": details(row, report)}
 
 
 def summarize(rows, model_name, repeated=(), unsettled=(), remarks=()):
@@ -58,7 +64,8 @@ def summarize(rows, model_name, repeated=(), unsettled=(), remarks=()):
     cores = max(row.way.cores for row in rows)
     one_core, best_cores = best(lambda way: way.cores == 1), best(lambda way: way.cores == cores)
     results = [result_of(row, report, one_core, best_cores) for row, report in reports]
-    limits = [limit_of(way, rows) for way in sorted({row.way for row in rows})]
+    whole = [row for row in rows if not row.cut]  # cuts move the limits
+    limits = [limit_of(way, whole) for way in sorted({row.way for row in rows})]
     summary = {"format": "hios-summary", "version": 1, "model": model_name, "rows": results,
                "reference_moved": rounds_varied(rows[0]),
                "extra": {"cores": cores, "limits": limits, "rounds": max(len(row.rounds) for row in rows),

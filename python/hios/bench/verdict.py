@@ -37,7 +37,8 @@ def rate_text(per_second):
 
 def long_name(row):
     """A row's name in a sentence: "1 rank x 2 cores, ios"."""
-    return row["name"].removesuffix(row["algorithm"]).rstrip() + ", " + row["algorithm"]
+    ways, algorithm = row["name"].removesuffix(", cut"), row["algorithm"]
+    return ways.removesuffix(algorithm).rstrip() + ", " + algorithm + row["name"][len(ways):]
 
 
 def names_of(rows):

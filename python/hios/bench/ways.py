@@ -33,15 +33,15 @@ class Way:
 
 
 class Row:
-    """An algorithm on a way: its files and measurements.
+    """An algorithm on a way: its files and measurements. `cut`: it chooses operators to cut over the ranks, too.
 
     `rounds`: the reports of all rounds, by number, for one schedule. `report`: that of the last verified run, which is
     the first run of the newest plan."""
 
-    def __init__(self, way, streams, algorithm, folder):
-        self.way, self.streams, self.algorithm = way, streams, algorithm
-        self.name = f"{way} {algorithm}"
-        key = f"{way.key}-{algorithm}"
+    def __init__(self, way, streams, algorithm, folder, cut=False):
+        self.way, self.streams, self.algorithm, self.cut = way, streams, algorithm, cut
+        self.name = f"{way} {algorithm}" + (", cut" if cut else "")
+        key = f"{way.key}-{algorithm}" + ("-cut" if cut else "")
         self.schedule = folder / f"schedule-{key}.json"
         self.report_file = folder / f"report-{key}.json"
         self.trace = folder / f"trace-{key}.json"
@@ -79,8 +79,9 @@ def algorithms_of(streams, all_rows):
     return ["hios-lp", "hios-mr", "best"]
 
 
-def make_rows(folder, cores=2, most_ranks=2, all_rows=False):
-    """One rank on one core; one rank on all cores, with and without streams; then ranks that share the cores."""
+def make_rows(folder, cores=2, most_ranks=2, all_rows=False, cuts=False):
+    """One rank on one core; one rank on all cores, with and without streams; then ranks that share the cores, with `cuts`
+    also operators."""
     rows = [Row(Way(1, 1), 1, "sequential", folder)]
     if cores > 1:
         rows.append(Row(Way(1, cores), 1, "sequential", folder))
@@ -89,6 +90,8 @@ def make_rows(folder, cores=2, most_ranks=2, all_rows=False):
         threads = cores // ranks
         streams = min(threads, 4)
         rows += [Row(Way(ranks, threads), streams, algorithm, folder) for algorithm in algorithms_of(streams, all_rows)]
+        if cuts:
+            rows.append(Row(Way(ranks, threads), streams, "hios-lp", folder, cut=True))
     return rows
 
 
