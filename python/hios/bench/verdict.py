@@ -41,7 +41,7 @@ def long_name(row):
 
 
 def middle_half(row):
-    """What rows are compared by: "46.10 to 58.30 ms"."""
+    """The range by which rows are compared: "46.10 to 58.30 ms"."""
     return f"{ms_text(row['extra']['p25_ms'])} to {ms_text(row['extra']['p75_ms'])} ms"
 
 
