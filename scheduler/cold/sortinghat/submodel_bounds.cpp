@@ -5,6 +5,8 @@
 
 #include "scheduler/structures/numbers.h"
 
+// Test: tests/scheduler/cold/sortinghat/submodel_test.cpp, by brute force over all assignments.
+
 namespace hios::scheduler::sortinghat {
 namespace {
 
