@@ -236,10 +236,11 @@ Trace run_trace(const job::RunInputs& inputs, const job::RunResults& results,
   Trace trace;
   const Graph& graph = inputs.network.coarse.graph;
   const Schedule& schedule = inputs.schedule.schedule;
+  const std::vector<Store>& stores = inputs.schedule.stores;
   if (results.predicted)
-    draw_timeline("planned", graph, schedule, *results.predicted, costs, trace);
+    draw_timeline("planned", graph, schedule, *results.predicted, costs, stores, trace);
   if (results.measured)
-    draw_timeline("measured", graph, schedule, *results.measured, nullptr, trace);
+    draw_timeline("measured", graph, schedule, *results.measured, nullptr, stores, trace);
   if (results.inferences)
     draw_inferences(graph, schedule, inference_stages(*results.inferences), trace);
   return trace;

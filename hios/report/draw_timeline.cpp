@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "hios/evaluate/simulate.h"
 #include "hios/schedule/assignment.h"
@@ -84,26 +85,25 @@ class Drawing {
                  graph_.op(transfer.producer).name);
   }
 
-  /// Draws a load on its lane. `topology` has the names of the stores; null: they are not known.
-  void draw_load(const LoadTimes& times, const Topology* topology) {
+  /// Draws a load on its lane.
+  void draw_load(const LoadTimes& times, std::span<const Store> stores) {
     const Load& load = schedule_.weights->lanes[times.lane][times.index];
     const std::string lane = loads_lane_name(times.lane);
     if (times.start_ms - times.ready_ms > kShortestWaitMs) {
       trace_.slice(process_, lane, "waiting", times.ready_ms, times.start_ms);
     }
     trace_.slice(process_, lane, "load " + graph_.op(load.of).name, times.start_ms, times.end_ms,
-                 Json{{"from", source_name(load.from, topology)},
+                 Json{{"from", source_name(load.from, stores)},
                       {"to", "rank " + std::to_string(load.to.index())},
                       {"size_bytes", times.size_bytes}});
   }
 
  private:
-  static std::string source_name(const Holder& from, const Topology* topology) {
+  static std::string source_name(const Holder& from, std::span<const Store> stores) {
     if (const auto* rank = std::get_if<DeviceId>(&from)) {
       return "rank " + std::to_string(rank->index());
     }
-    const StoreId store = std::get<StoreId>(from);
-    return topology ? topology->store(store).name : "store " + std::to_string(store.index());
+    return stores[std::get<StoreId>(from).index()].name;
   }
 
   const std::string& process_;
@@ -123,7 +123,8 @@ std::string lane_name(std::size_t rank, std::size_t stream) {
 std::string loads_lane_name(std::size_t lane) { return "loads " + std::to_string(lane); }
 
 void draw_timeline(const std::string& process, const Graph& graph, const Schedule& schedule,
-                   const Timeline& timeline, const CostModel* costs, Trace& trace) {
+                   const Timeline& timeline, const CostModel* costs, std::span<const Store> stores,
+                   Trace& trace) {
   Drawing drawing(process, graph, schedule, timeline, trace);
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
     for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
@@ -139,13 +140,15 @@ void draw_timeline(const std::string& process, const Graph& graph, const Schedul
     if (shared) drawing.draw_carried(transfer);
     drawing.draw_transfer(transfer);
   }
-  const Topology* const topology = costs ? costs->platform().topology() : nullptr;
-  for (const LoadTimes& load : timeline.loads) drawing.draw_load(load, topology);
+  for (const LoadTimes& load : timeline.loads) drawing.draw_load(load, stores);
 }
 
 Trace planned_trace(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
   Trace trace;
-  draw_timeline("planned", graph, schedule, simulate(graph, schedule, costs), &costs, trace);
+  const Topology* const topology = costs.platform().topology();
+  const std::span<const Store> stores = topology ? topology->stores() : std::span<const Store>();
+  draw_timeline("planned", graph, schedule, simulate(graph, schedule, costs), &costs, stores,
+                trace);
   return trace;
 }
 

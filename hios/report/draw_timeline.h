@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "hios/evaluate/cost_model.h"
@@ -23,8 +24,10 @@ std::string loads_lane_name(std::size_t lane);
 /// platform has contention, a lane for each pair of ranks shows its transfers. Below the ranks is a
 /// lane for each lane of loads: "loads 0". A slice there is a load ("load conv_3"), with its ends
 /// and bytes as arguments, or a wait for its source or for room.
+/// `stores`: by StoreId. REQUIRES: all from which the schedule loads.
 void draw_timeline(const std::string& process, const Graph& graph, const Schedule& schedule,
-                   const Timeline& timeline, const CostModel* costs, Trace& trace);
+                   const Timeline& timeline, const CostModel* costs, std::span<const Store> stores,
+                   Trace& trace);
 
 /// Returns a trace of a schedule's simulation alone.
 Trace planned_trace(const Graph& graph, const Schedule& schedule, const CostModel& costs);

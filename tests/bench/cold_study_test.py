@@ -222,10 +222,23 @@ class SharedTest(FolderTest):
         self.assertLessEqual(float(rows["planned"]["bound_ms"]), planned)
         self.assertLessEqual(float(rows["planned"]["kept_gb"]), 4 * cold_shared.KEEP_GB)
 
+    def test_a_keeping_that_leaves_a_model_no_room_is_a_row_that_says_so(self):
+        kept = [kind for kind in cold_shared.KINDS if kind != "whole models by share"]
+        found = {"devices": ["gpu1"], "lower_bound_ms": 3.0, "seconds": 1.0,
+                 "compared": [{"kept": kind, "expected_ms": 4.0, "bytes": 5, "latencies_ms": [4.0]} for kind in kept]}
+        programs = unittest.mock.Mock(json=unittest.mock.Mock(return_value=found))
+        call = cold_shared.Shared("siblings", 1, 32, "v100")
+        cold_calls.store_of(self.folder, "shared").add(call.answers(programs))
+        store = cold_calls.store_of(self.folder, "shared")
+        self.assertTrue(all(store.has(**key) for key in call.keys()), "it is not planned again")
+        row = store.get(**call.key("whole models by share"))
+        self.assertEqual((row["outcome"], row["expected_ms"], row["kept_gb"]), ("no room", "", ""))
+        self.assertIn("| siblings | (1, 32) | 4.0 | no room | 4.0 | 4.0 | 3.0 | 33.3 |", cold_tables.page(self.folder))
+
     def test_the_planned_keeping_is_the_best_of_those_compared(self):
         rows = list(cold_calls.store_of(RESULTS / "study", "shared").rows.values())
         self.assertEqual(len(rows), 4 * len(PARTS["shared"](SIZES["full"], 8)))
-        for row in rows:
+        for row in (row for row in rows if row["outcome"] != cold_shared.NO_ROOM):
             planned = next(each for each in rows if each["algorithm"] == "planned"
                            and all(each[name] == row[name] for name in ("model", "batch", "sequence", "server")))
             self.assertLessEqual(float(planned["expected_ms"]), float(row["expected_ms"]))

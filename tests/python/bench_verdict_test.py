@@ -48,15 +48,21 @@ class VerdictTest(unittest.TestCase):
     def test_rows_within_noise_are_no_different(self):
         ios = row("1 rank x 2 cores ios", 1.86, p25=1.86, p75=1.95)
         lines = said([ONE, THREADS, ios, RANKS], [limit(2.64)])
-        self.assertEqual(lines[1], "no difference measured between it and 1 rank x 2 cores, ios (1.86 ms): the middle halves "
-                                   "of their runs overlap")
+        self.assertEqual(lines[1], "no difference measured between it (1.85 to 1.89 ms) and 1 rank x 2 cores, ios (1.86 to "
+                                   "1.95 ms): the middle halves of their runs overlap")
         apart = row("1 rank x 2 cores ios", 1.86, p25=1.90, p75=1.95)
         self.assertNotIn("no difference", " ".join(said([ONE, THREADS, apart, RANKS], [limit(2.64)])))
 
+    def test_rows_that_differ_much_show_the_runs_that_make_it_no_difference(self):
+        wide = row("2 ranks x 1 core best", 46.7, p25=47.2, p75=61)
+        narrow = row("1 rank x 2 cores sequential", 58.0, p25=58.4, p75=59.1)
+        text = " ".join(said([row("1 rank x 1 core sequential", 90), wide, narrow], [limit(40)]))
+        self.assertIn("between it (47.20 to 61.00 ms) and 1 rank x 2 cores, sequential (58.40 to 59.10 ms): ", text)
+
     def test_many_equal_rows_are_counted(self):
         equal = [row(f"2 ranks x 1 core {name}", 1.86) for name in ("best", "hios-lp", "hios-mr", "inter-lp")]
-        self.assertIn("2 ranks x 1 core, hios-mr (1.86 ms); 1 more: ", said([ONE, THREADS, *equal], [limit(1)])[1])
-        self.assertIn("between it and every other row: ", said([row("1 rank x 1 core sequential", 1.86), THREADS, *equal],
+        self.assertIn("2 ranks x 1 core, hios-mr (1.86 to 1.90 ms); 1 more: ", said([ONE, THREADS, *equal], [limit(1)])[1])
+        self.assertIn(") and every other row: ", said([row("1 rank x 1 core sequential", 1.86), THREADS, *equal],
                                                              [limit(1)])[1])
 
     def test_two_ranks_are_limited_by_the_longest_path(self):
@@ -97,8 +103,8 @@ class VerdictTest(unittest.TestCase):
 
     def test_threads_and_ranks_within_noise(self):
         rows = [ONE, row("1 rank x 2 cores sequential", 2.0, p75=2.4), row("2 ranks x 1 core best", 2.1)]
-        self.assertIn("threads or ranks: no difference measured (1 rank x 2 cores, sequential 2.00 ms, 2 ranks x 1 core, best "
-                      "2.10 ms)", said(rows, [limit(1.8)]))
+        self.assertIn("threads or ranks: no difference measured (1 rank x 2 cores, sequential (2.00 to 2.40 ms); 2 ranks x "
+                      "1 core, best (2.10 to 2.14 ms)): the middle halves of their runs overlap", said(rows, [limit(1.8)]))
 
     def test_neither_threads_nor_ranks(self):
         rows = [ONE, row("1 rank x 2 cores sequential", 4.0), row("2 ranks x 1 core best", 4.5)]

@@ -113,6 +113,29 @@ class FiguresTest(PageTest):
         self.assertEqual(run, [[("conv_1", 0, 5, 2, 5)], [("waiting", 0, 6, None, None), ("pool_2", 6, 7, 1, 1)]])
         self.assertEqual([part["messages"] for part in timeline["parts"]], [[[0, 0, 1, 2, 3, None]], [[0, 0, 1, 5, 6, None]]])
 
+    def test_loads_have_lanes_below_the_ranks(self):
+        times = {"predicted_start_ms": 0, "predicted_end_ms": 0.5, "measured_start_ms": 0.1, "measured_end_ms": 0.7}
+        loads = [{"lane": 1, "of": "conv_1", "from": "dram", "to": 0, "size_bytes": 4000, **times},
+                 {"lane": 0, "of": "conv_1", "from": 0, "to": 1, "size_bytes": 4000, **times, "measured_end_ms": None}]
+        page = self.page(self.file("report.json", report(loads=loads)))
+        timeline = page.payload["timelines"]["0"]
+        plan, run = ([(lane["label"], [(timeline["names"][one[0]], one[1], one[2], one[3], timeline["names"][one[6]])
+                                       for one in lane["slices"]]) for lane in part["lanes"][2:]] for part in timeline["parts"])
+        stored = ("loads 1", [("load conv_1", -2, 0, 0.5, "from dram to rank 0, 4.00 kB")])
+        self.assertEqual(plan, [("loads 0", [("load conv_1", -2, 0, 0.5, "from rank 0 to rank 1, 4.00 kB")]), stored])
+        self.assertEqual(run, [("loads 1", [("load conv_1", -2, 0.1, 0.7, "from dram to rank 0, 4.00 kB")])])
+        self.assertEqual(timeline["parts"][1]["lanes"][2]["slices"][0][4:6], [0.5, 0.6])
+        self.assertIn("load of parameters", page.text)
+        self.assertNotIn("load of parameters", self.page(self.file("report.json", report())).text)
+
+    def test_loads_of_a_trace_are_no_operators(self):
+        slices = [("rank 0 stream 0", "conv_1", 2, 3), ("loads 0", "load conv_1", 0, 2), ("loads 0", "waiting", 2, 4)]
+        page = self.page(self.file("trace.json", {"traceEvents": list(events("planned", 1, slices))}))
+        lanes = page.payload["timelines"]["0"]["parts"][0]["lanes"]
+        self.assertEqual([(lane["label"], [one[1] for one in lane["slices"]]) for lane in lanes],
+                         [("rank 0", [1]), ("loads 0", [-2, -1])])
+        self.assertEqual([row[0][0] for row in page.table("operator").rows], ["conv_1"])
+
     def test_inferences_in_flight_begin_with_the_first_that_is_shown(self):
         slices = [("rank 0", "7: conv_1", 100, 101), ("rank 0", "8: conv_1", 102, 103)]
         data = {"traceEvents": list(events("in flight", 1, slices))}

@@ -191,7 +191,7 @@ class VerdictTest(unittest.TestCase):
         equal = result("2 ranks x 1 core, best", 40, ranks=2)
         self.assertEqual(list(verdict([self.COPIES, equal]))[-1],
                          "pipeline or copies: no difference measured (2 ranks x 1 core, best, batch 1; 2 copies, 1 core each, "
-                         "batch 4)")
+                         "batch 4): the ranges of their rounds overlap")
 
 
 class CommandTest(ProgramsTest):

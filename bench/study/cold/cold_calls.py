@@ -17,7 +17,7 @@ VALUES = ("devices", "limit_s", "latency_ms", "bound_ms", "seconds", "devices_us
 EMULATED = "emulated"  # the part that runs plans
 EMULATED_VALUES = ("devices", "time_scale", "predicted_ms", "emulated_ms", "error_percent")
 SHARED = "shared"  # the part of several models
-SHARED_VALUES = ("devices", "expected_ms", "bound_ms", "kept_gb", "latencies_ms", "seconds")
+SHARED_VALUES = ("devices", "outcome", "expected_ms", "bound_ms", "kept_gb", "latencies_ms", "seconds")
 WITHOUT_SPEEDUPS = ("remaining", EMULATED, SHARED)
 FAR_S = 600  # a limit that no call without one reaches
 INTERLEAVED = "split=interleaved"

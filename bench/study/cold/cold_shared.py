@@ -14,6 +14,7 @@ OPTIONS = ("exchanges=150", "iterations=150", "islands=1", "threads=1")  # the s
 TUNED_FROM = 0.75  # a sibling differs in this last part of its layers
 TUNED = " tuned"
 SIBLINGS = (("GPT2-xl", 0.4), (f"GPT2-xl{TUNED} 1", 0.3), (f"GPT2-xl{TUNED} 2", 0.3))
+PLANNED, NO_ROOM = "planned", "no room"  # outcomes; no room: for a model's cold start next to what is kept
 APART = "siblings apart"  # whose labels are all different, as if nobody knew that values are equal
 # Models and their shares of the requests.
 SETS = {"three decoders": (("GPT2-large", 0.5), ("GPT2-xl", 0.3), ("OpenLLaMA-3B", 0.2)), "siblings": SIBLINGS, APART: SIBLINGS}
@@ -73,11 +74,15 @@ class Shared:
             found = programs.json("hios-schedule", "--models", ",".join(map(str, files)),
                                   "--shares", ",".join(str(share) for _, share in served), "--keep", KEEP_GB,
                                   "--platform", platform, "--objective", "cold-start", "--time-limit", LIMIT_S, *words)
-        return [self.row(found, each) for each in found["compared"]]
+        compared = {each["kept"]: each for each in found["compared"]}
+        return [self.row(found, kept, compared.get(kept)) for kept in KINDS]
 
-    def row(self, found, compared):
+    def row(self, found, kept, compared):
+        """The row of a keeping; `compared`: None where a model has no room next to it."""
         bound = found["lower_bound_ms"]
-        return {**self.key(compared["kept"]), "devices": len(found["devices"]), "expected_ms": f"{compared['expected_ms']:.6g}",
-                "bound_ms": f"{bound:.6g}" if bound else "", "kept_gb": f"{compared['bytes'] / 1e9:.4g}",
-                "latencies_ms": " ".join(f"{latency:.6g}" for latency in compared["latencies_ms"]),
-                "seconds": f"{found['seconds']:.3g}"}
+        row = {**self.key(kept), "devices": len(found["devices"]), "outcome": PLANNED if compared else NO_ROOM,
+               "bound_ms": f"{bound:.6g}" if bound else "", "seconds": f"{found['seconds']:.3g}"}
+        if compared:
+            row |= {"expected_ms": f"{compared['expected_ms']:.6g}", "kept_gb": f"{compared['bytes'] / 1e9:.4g}",
+                    "latencies_ms": " ".join(f"{latency:.6g}" for latency in compared["latencies_ms"])}
+        return row

@@ -7,7 +7,7 @@ from cold_parts import (ABLATIONS, EMULATED, EMULATED_GPUS, RERUN, SEARCH, SEARC
                         UNAWARE)
 from cold_remaining import SHARES
 from cold_servers import SERVERS
-from cold_shared import KINDS, SETS
+from cold_shared import KINDS, NO_ROOM, SETS
 from decoders import MODELS, SHAPES
 
 FILE = "cold-tables.md"
@@ -193,6 +193,13 @@ def emulated(answers):
     return markdown(["GPUs", "plan", *heads], lines)
 
 
+def expected_ms(row):
+    """The cell of a keeping: empty where it was not planned yet."""
+    if not row:
+        return ""
+    return NO_ROOM if row["outcome"] == NO_ROOM else f"{float(row['expected_ms']):.1f}"
+
+
 def shared(folder):
     """Expected times of several models by what the GPUs keep, the bound of every keeping, and the gap of the planned one."""
     lines = []
@@ -201,7 +208,7 @@ def shared(folder):
         for batch, sequence in SHARED_SHAPES:
             found = {row["algorithm"]: row for row in rows
                      if (row["model"], row["batch"], row["sequence"]) == (models, str(batch), str(sequence))}
-            times = [f"{float(found[kept]['expected_ms']):.1f}" if kept in found else "" for kept in KINDS]
+            times = [expected_ms(found.get(kept)) for kept in KINDS]
             planned = found.get("planned")
             bound = [float(planned["bound_ms"])] if planned and planned["bound_ms"] else []
             gap = [100 * (float(planned["expected_ms"]) / bound[0] - 1)] if bound else []

@@ -1,5 +1,8 @@
 #include "hios/model/weights/weights_file.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -61,6 +64,20 @@ bool is_image(const Layer& layer) {
          std::holds_alternative<Normalization>(layer.kind);
 }
 
+/// Returns the index of the first NaN or infinity, or the number of values. The first loop has no
+/// branch, so that it costs a small share of reading the values.
+std::size_t first_not_finite(const std::vector<float>& values) {
+  constexpr std::uint32_t kWithoutSign = 0x7fffffff, kInfinite = 0x7f800000;
+  std::uint32_t largest = 0;
+  for (const float value : values) {
+    largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & kWithoutSign);
+  }
+  if (largest < kInfinite) return values.size();
+  const auto found =
+      std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  return static_cast<std::size_t>(found - values.begin());
+}
+
 /// The content of a file, checked but for what the model needs.
 class StoredTensors {
  public:
@@ -97,6 +114,11 @@ class StoredTensors {
            " bytes, which its shape does not give");
     }
     std::memcpy(values.data(), bytes_.data() + values_begin_ + stored.begin, stored.size_bytes());
+    if (const std::size_t index = first_not_finite(values); index < values.size()) {
+      fail(described + " has " + (std::isnan(values[index]) ? "a NaN" : "an infinity") +
+           " as value " + std::to_string(index) + " of " + std::to_string(values.size()) +
+           "; write the file again with numbers alone");
+    }
     return values;
   }
 

@@ -29,7 +29,7 @@ LayerTensors tensors_of(const Layer& layer);
 
 /// Reads the weights of all layers. Throws InputError with the tensor's name: a file that is none,
 /// a tensor that is missing, belongs to no layer, has another shape or another type than F32,
-/// overlaps another, or ends after the file.
+/// overlaps another, ends after the file, or has a NaN or an infinity.
 ModelWeights read_weights(const std::filesystem::path& file, const Model& model,
                           const ReadLimits& limits = {});
 

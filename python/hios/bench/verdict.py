@@ -41,9 +41,14 @@ def long_name(row):
     return ways.removesuffix(algorithm).rstrip() + ", " + algorithm + row["name"][len(ways):]
 
 
+def middle_half(row):
+    """The range by which rows are compared: "46.10 to 58.30 ms"."""
+    return f"{ms_text(row['extra']['p25_ms'])} to {ms_text(row['extra']['p75_ms'])} ms"
+
+
 def names_of(rows):
-    """The rows' names, those after the third as a number."""
-    named = [f"{long_name(row)} ({ms_text(best_ms(row))} ms)" for row in rows[:NAMED]]
+    """The rows' names and middle halves, those after the third as a number."""
+    named = [f"{long_name(row)} ({middle_half(row)})" for row in rows[:NAMED]]
     if len(rows) > NAMED:
         named.append(f"{len(rows) - NAMED} more")
     return "; ".join(named)
@@ -68,7 +73,7 @@ def equal_lines(rows):
     if not equal:
         return
     others = "every other row" if 1 < len(equal) == len(rows) - 1 else names_of(equal)
-    yield f"no difference measured between it and {others}: the middle halves of their runs overlap"
+    yield (f"no difference measured between it ({middle_half(first)}) and {others}: the middle halves of their runs overlap")
 
 
 def limit_lines(summary):
@@ -112,8 +117,8 @@ def threads_or_ranks(summary):
         yield (f"neither threads nor ranks beat one core: {long_name(thread)} is {times_text(one_core, thread)} as fast, "
                f"{long_name(rank)} {times_text(one_core, rank)}")
     elif overlap(thread, rank):
-        yield (f"threads or ranks: no difference measured ({long_name(thread)} {ms_text(best_ms(thread))} ms, "
-               f"{long_name(rank)} {ms_text(best_ms(rank))} ms)")
+        yield (f"threads or ranks: no difference measured ({names_of([thread, rank])}): the middle halves of their runs "
+               "overlap")
     elif best_ms(thread) < best_ms(rank):
         yield threads_line(one_core, thread, rank, limit)
     else:

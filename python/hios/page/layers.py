@@ -55,7 +55,7 @@ def trace_layers(run):
             continue
         for lane in part.lanes:
             for one in lane.slices:
-                if not one.waits:
+                if one.computes:
                     layers[one.name] = Layer(one.name, lane.label.removeprefix("rank "), one.predicted_ms, one.measured_ms)
     return list(layers.values())
 

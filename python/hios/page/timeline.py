@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from hios.page import numbers
 from hios.page.devices import longest_ms, waits_of
 
 SHORTEST_WAIT_MS = 0.005  # as in traces: shorter ones would clutter the picture
@@ -10,19 +11,25 @@ SHORTEST_WAIT_MS = 0.005  # as in traces: shorter ones would clutter the picture
 
 @dataclass
 class Slice:
-    """An operator, operators of a group, or a wait (then `why` names the tensor and its rank)."""
+    """An operator, operators of a group, a wait (then `why` names the tensor and its rank), or a load of parameters (then
+    `why` names its ends)."""
     name: str
     start_ms: float
     end_ms: float
     predicted_ms: float | None = None
     measured_ms: float | None = None
     waits: bool = False
+    loads: bool = False
     why: str = ""
+
+    @property
+    def computes(self):
+        return not (self.waits or self.loads)
 
 
 @dataclass
 class Lane:
-    """A stream of a device, or a pair of devices between which tensors travel."""
+    """A stream of a device, a pair of devices between which tensors travel, or loads of a cold start, one at a time."""
     label: str
     title: str = ""
     slices: list = field(default_factory=list)
@@ -83,6 +90,24 @@ def add_stage(lanes, first, stage, which, wait):
             Slice(" + ".join(names), start, end, stage_ms(stage, "predicted"), stage_ms(stage, "measured")))
 
 
+def load_text(source, target, size):
+    return f"from {source} to {target}, {numbers.size(size)}"
+
+
+def load_lanes(report, which):
+    """A lane for each lane of a cold start's loads."""
+    lanes = {}
+    for load in report.get("loads", []):
+        start, end = load[f"{which}_start_ms"], load[f"{which}_end_ms"]
+        if start is None or end is None:
+            continue
+        source = f"rank {load['from']}" if isinstance(load["from"], int) else load["from"]
+        lane = lanes.setdefault(load["lane"], Lane(f"loads {load['lane']}"))
+        lane.slices.append(Slice(f"load {load['of']}", start, end, stage_ms(load, "predicted"), stage_ms(load, "measured"),
+                                 loads=True, why=load_text(source, f"rank {load['to']}", load["size_bytes"])))
+    return [lanes[number] for number in sorted(lanes)]
+
+
 def part_of_report(run, which, title):
     """The planned ("predicted") or the measured timeline in a report; None where it has none."""
     stages = [stage for stage in run.report["stages"] if stage_ms(stage, which) is not None]
@@ -103,7 +128,7 @@ def part_of_report(run, which, title):
         if source is not None and transfer["to"] in first:
             messages.append((transfer["producer"], source, first[transfer["to"]], transfer[f"{which}_start_ms"],
                              transfer[f"{which}_end_ms"], transfer["size_bytes"]))
-    return Part(title, lanes, messages, longest_ms(stages, which))
+    return Part(title, lanes + load_lanes(run.report, which), messages, longest_ms(stages, which))
 
 
 def lane_label(process_lanes, label):
@@ -133,7 +158,7 @@ def parts_of_trace(run):
             if event["ph"] == "X":
                 start = (event["ts"] - zero) / 1e3
                 lane = lanes[at[event["pid"], event.get("tid")]]
-                lane.slices.append(trace_slice(event["name"], start, start + event["dur"] / 1e3, process))
+                lane.slices.append(trace_slice(event, start, start + event["dur"] / 1e3, process, lane.label))
         end = max((one.end_ms for lane in lanes for one in lane.slices), default=0)
         title = {"planned": "plan", "measured": "run"}.get(process, process)
         parts.append(Part(title, lanes, trace_messages(shown, at, zero), end))
@@ -145,9 +170,13 @@ def trace_title(run, label):
     return device_title(run, int(found.group(1))) if found else ""
 
 
-def trace_slice(name, start, end, process):
+def trace_slice(event, start, end, process, label):
+    name, facts = event["name"], event.get("args", {})
     if name == "waiting":
         return Slice(name, start, end, waits=True)
+    if re.match(r"loads \d+$", label):
+        known = {"from", "to", "size_bytes"} <= set(facts)
+        return Slice(name, start, end, loads=True, why=load_text(facts["from"], facts["to"], facts["size_bytes"]) if known else "")
     planned = end - start if process == "planned" else None
     return Slice(name, start, end, planned, None if process == "planned" else end - start)
 
@@ -168,12 +197,12 @@ def join_measured(parts):
     for part in parts:
         for lane in part.lanes:
             for one in lane.slices:
-                if not one.waits:
+                if one.computes:
                     times.setdefault(one.name, {})[part.title] = one.end_ms - one.start_ms
     for part in parts:
         for lane in part.lanes:
             for one in lane.slices:
-                if not one.waits and part.title in ("plan", "run"):
+                if one.computes and part.title in ("plan", "run"):
                     one.predicted_ms = times[one.name].get("plan")
                     one.measured_ms = times[one.name].get("run")
 

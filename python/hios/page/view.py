@@ -11,6 +11,8 @@ from hios.page.provenance import provenance_of
 from hios.page.timeline import bound_of, parts_of
 from hios.page.ways import bound_ms, sentences_of, tables_of
 
+WAIT, LOAD = -1, -2  # instead of a kind of operators, as timeline.js knows them
+
 
 def tile(label, value, unit="", note="", form=""):
     return {"label": label, "value": value, "unit": unit, "note": note, "form": form}
@@ -83,7 +85,7 @@ def rounded(value):
 
 
 def slice_data(one, names):
-    kind = -1 if one.waits else kinds.NAMES.index(kinds.kind_of(one.name))
+    kind = WAIT if one.waits else LOAD if one.loads else kinds.NAMES.index(kinds.kind_of(one.name))
     times = (one.start_ms, one.end_ms, one.predicted_ms, one.measured_ms)
     row = [names(one.name), kind, *map(rounded, times)]
     return row + [names(one.why)] if one.why else row
@@ -107,7 +109,7 @@ def timeline_data(parts, bound):
 
 
 def used_kinds(parts):
-    used = {kinds.kind_of(one.name) for part in parts for lane in part.lanes for one in lane.slices if not one.waits}
+    used = {kinds.kind_of(one.name) for part in parts for lane in part.lanes for one in lane.slices if one.computes}
     return [kind for kind in kinds.NAMES if kind in used]
 
 
@@ -127,6 +129,7 @@ def layers_view(run, limit):
 def legend_of(parts, bound=None):
     """The kinds and marks that the legend of a timeline explains."""
     return {"kinds": used_kinds(parts), "waits": any(one.waits for part in parts for lane in part.lanes for one in lane.slices),
+            "loads": any(one.loads for part in parts for lane in part.lanes for one in lane.slices),
             "messages": any(part.messages for part in parts), "bound": bound}
 
 

@@ -57,7 +57,8 @@ def pipeline_or_copies(results):
     copy, pipeline = (max(each, key=lambda result: result["per_second"]) for each in (copies, pipelines))
     ratio = pipeline["per_second"] / copy["per_second"]
     if overlap(copy, pipeline):
-        yield f"pipeline or copies: no difference measured ({named(pipeline)}; {named(copy)})"
+        yield (f"pipeline or copies: no difference measured ({named(pipeline)}; {named(copy)}): the ranges of their rounds "
+               "overlap")
         return
     yield (f"{'a pipeline beats copies' if ratio > 1 else 'copies beat a pipeline'}: {named(pipeline)} has {ratio:.2f}x the "
            f"inputs per second of {named(copy)}; its slowest rank computes for {ms_text(pipeline['own_ms'])} of "

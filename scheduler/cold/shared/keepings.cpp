@@ -49,9 +49,10 @@ Bytes keep_next(Keeping& keeping, const KeepingJudge& judge, std::size_t model, 
   const std::vector<std::size_t>& order = judge.order_of_use(model);
   Bytes kept = 0;
   for (std::size_t i = from; i < order.size() && (kept == 0 || kept < bytes); ++i) {
+    if (keeping.anywhere(order[i])) continue;
     const Bytes size = keeping.server().sets()[order[i]].size_bytes;
     if (kept > 0 && size > bytes - kept) break;
-    if (!keeping.anywhere(order[i]) && keeping.keep(device, order[i])) kept += size;
+    if (keeping.keep(device, order[i])) kept += size;
   }
   return kept;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/cold/sortinghat/submodel_bounds.h"
 #include "scheduler/structures/numbers.h"
 
 // The MILP of Namkoong et al., "SortingHat", section 3.3, equation by equation, with these mends:
@@ -13,8 +14,7 @@
 //       puts them into the first subgraph of their device, which their readers then wait for. Here
 //       they are constants: a device and a time, without a cost.
 //  (5)  forces all readers of shared parameters to read in place if one does. Here each chooses:
-//  one
-//       that does not read in place needs them on a device.
+//       one that does not read in place needs them on a device.
 //  (6)  to (8) are of operators. Parameters are loaded in an order of their own (Fig. 7(d)), and
 //       cannot interrupt a subgraph.
 //  (13), (14): see submodel_problem.cpp.
@@ -306,48 +306,13 @@ void SubmodelProgram::add_ranks() {
   }
 }
 
-/// Adds lower bounds by longest paths, which end a solve where its start is on one. Operators of
-/// one subgraph run one after the other, and what each waits for, all wait for, so paths through
-/// subgraphs are no shorter.
+/// Adds lower bounds by longest paths, which end a solve where its start is on one.
 void SubmodelProgram::add_bounds() {
-  const auto least = [](const std::vector<double>& ms) { return *std::ranges::min_element(ms); };
-  std::vector<double> head_ms(problem_.operators.size(), 0), tail_ms(problem_.operators.size(), 0);
-  std::vector<double> loaded_ms(problem_.operators.size(), 0);
-  const auto end_of = [&](std::size_t v) {
-    const auto& op = problem_.operators[v];
-    return std::min(std::max(head_ms[v], loaded_ms[v]) + least(op.loaded_ms),
-                    head_ms[v] + least(op.in_place_ms));
-  };
-  for (const auto& [u, v] : problem_.edges) {  // by v, ascending
-    double end_ms = 0;
-    if (problem_.is_operator(u)) {
-      end_ms = end_of(u);
-    } else if (problem_.is_fixed(u)) {
-      if (problem_.is_loaded(u)) continue;
-      end_ms = after_start(problem_.fixed[u - problem_.fixed_node(0)].finish_ms);
-    } else {
-      const auto& parameters = problem_.parameters[u - problem_.operators.size()];
-      loaded_ms[v] = kInfinity;
-      for (std::size_t d = 0; d < problem_.devices; ++d) {
-        const double free_ms = after_start(problem_.bus_free_ms[problem_.bus_of[d]]);
-        loaded_ms[v] = std::min(loaded_ms[v], free_ms + parameters.load_ms[d]);
-      }
-      continue;
-    }
-    head_ms[v] = std::max(head_ms[v], end_ms);
+  const LongestPaths paths = longest_paths(problem_, start_ms_);
+  for (std::size_t v = 0; v < problem_.operators.size(); ++v) {
+    program_.columns[node_end_[v]].lower = std::min(paths.end_ms[v], horizon_ms_);
   }
-  double longest_ms = 0;
-  for (std::size_t v = problem_.operators.size(); v-- > 0;) {
-    const auto& op = problem_.operators[v];
-    const double ms = std::min(least(op.loaded_ms), least(op.in_place_ms));
-    const double end_ms = end_of(v);
-    longest_ms = std::max(longest_ms, end_ms + tail_ms[v]);
-    program_.columns[node_end_[v]].lower = std::min(end_ms, horizon_ms_);
-    for (const auto& [u, to] : problem_.edges) {
-      if (to == v && problem_.is_operator(u)) tail_ms[u] = std::max(tail_ms[u], ms + tail_ms[v]);
-    }
-  }
-  program_.columns[latency_].lower = std::min(longest_ms, horizon_ms_);
+  program_.columns[latency_].lower = std::min(paths.latency_ms, horizon_ms_);
 }
 
 std::vector<double> SubmodelProgram::values(const SubmodelAssignment& assignment,

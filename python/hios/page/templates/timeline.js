@@ -1,6 +1,7 @@
 /* Timelines: the parts (plan, run) one above the other on one axis, drawn as SVG for the visible range only. */
 const LANE = 34, GAP = 5, PART = 26, AXIS = 26, TOP = 20, LETTER = 6.6;
 const NAME = 0, KIND = 1, START = 2, END = 3, PREDICTED = 4, MEASURED = 5, WHY = 6;
+const WAIT = -1, LOAD = -2;  // instead of a kind of operators
 const XML = "http://www.w3.org/2000/svg";
 
 function escapeText(text) {
@@ -49,10 +50,10 @@ class Timeline {
     if (timeline.bound) ends.push(timeline.bound[0]);
     this.end = Math.max(...ends, 1e-6) * 1.012;
     this.places = layOut(timeline);
-    this.items = [];  // operators, waits and messages in the order of drawing, each with its element's number
+    this.items = [];  // operators, waits, loads and messages in the order of drawing, each with its element's number
     this.places.lanes.forEach(({ lane }, at) => lane.slices.forEach((slice) => this.items.push({ slice, lane: at })));
     this.places.parts.forEach(({ part, first }) => part.messages.forEach((message) => this.items.push({ message, first })));
-    this.steps = this.items.map((item, at) => ({ item, at })).filter(({ item }) => item.slice && item.slice[KIND] >= 0)
+    this.steps = this.items.map((item, at) => ({ item, at })).filter(({ item }) => item.slice && item.slice[KIND] !== WAIT)
       .sort((one, two) => one.item.slice[START] - two.item.slice[START] || one.item.lane - two.item.lane).map(({ at }) => at);
     this.svg = document.createElementNS(XML, "svg");
     this.svg.setAttribute("height", this.places.height);
@@ -118,11 +119,12 @@ class Timeline {
       const key = lane * 20 + slice[KIND] + 1;
       if (wide < 1 && drawn[key] !== undefined && right - drawn[key] < 0.7) return;
       drawn[key] = right;
-      const fill = slice[KIND] < 0 ? `class="wait" fill="url(#${clip}-wait)"` : `class="op kind-${slice[KIND]}"`;
-      const high = slice[KIND] < 0 ? [y + 8, LANE - 16] : [y, LANE];
+      const waits = slice[KIND] === WAIT, loads = slice[KIND] === LOAD;
+      const fill = waits ? `class="wait" fill="url(#${clip}-wait)"` : `class="${loads ? "load" : `op kind-${slice[KIND]}`}"`;
+      const high = waits ? [y + 8, LANE - 16] : loads ? [y + 5, LANE - 10] : [y, LANE];
       text += `<rect ${fill} data-at="${at}" x="${x.toFixed(2)}" y="${high[0]}" width="${wide.toFixed(2)}" height="${high[1]}" rx="1.5"/>`;
       const shown = [Math.max(x, this.left), Math.min(right, this.width - 12)];
-      if (slice[KIND] >= 0) text += this.labelText(this.name(slice[NAME]), shown, y);
+      if (!waits) text += this.labelText(this.name(slice[NAME]), shown, y);
     });
     return text;
   }
@@ -204,8 +206,9 @@ class Timeline {
     const slice = item.slice, { lane } = this.places.lanes[item.lane];
     const where = lane.title ? `${lane.label}, ${lane.title}` : lane.label;
     const rows = [["on", where], ["start", `${figure3(slice[START])} ms`], ["end", `${figure3(slice[END])} ms`], ["takes", `${figure3(slice[END] - slice[START])} ms`]];
-    if (slice[KIND] < 0) return slice[WHY] === undefined ? rows : [...rows, ["waits", this.name(slice[WHY])]];
-    rows.unshift(["kind", data.kinds[slice[KIND]]]);
+    if (slice[KIND] === WAIT) return slice[WHY] === undefined ? rows : [...rows, ["waits", this.name(slice[WHY])]];
+    if (slice[KIND] === LOAD && slice[WHY] !== undefined) rows.push(["goes", this.name(slice[WHY])]);
+    if (slice[KIND] >= 0) rows.unshift(["kind", data.kinds[slice[KIND]]]);
     if (slice[PREDICTED] !== null) rows.push(["predicted", `${figure3(slice[PREDICTED])} ms`]);
     if (slice[MEASURED] !== null) rows.push(["measured", `${figure3(slice[MEASURED])} ms`]);
     if (slice[PREDICTED] && slice[MEASURED] !== null) rows.push(["ratio", `${(slice[MEASURED] / slice[PREDICTED]).toFixed(2)}x`]);

@@ -85,9 +85,15 @@ TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
   const Json outputs = read(folder_.file("outputs/outputs.json"))["outputs"];
   ASSERT_EQ(outputs.size(), 1u);
   EXPECT_EQ(outputs[0]["name"], "c");
-  const auto ready = run(2, platform() + Words{"--executor", "ready", "--verify", "--force",
-                                               "--json", folder_.file("r.json")});
+  const auto ready =
+      run(2, platform() + Words{"--executor", "ready", "--verify", "--force", "--json",
+                                folder_.file("r.json"), "--trace", folder_.file("trace.json")});
   ASSERT_EQ(ready.exit_status, 0) << ready.out << ready.err;
+  std::size_t from_dram = 0;
+  for (const Json& event : read(folder_.file("trace.json"))["traceEvents"]) {
+    if (event.contains("args") && event["args"].value("from", "") == "dram") ++from_dram;
+  }
+  EXPECT_EQ(from_dram, 6u) << "three loads, planned and measured";
   EXPECT_EQ(read(folder_.file("r.json"))["protocol"]["executor"], "ready");
   const auto judged = run(2, platform() + Words{"--max-error", "0"});
   EXPECT_EQ(judged.exit_status, 1) << judged.out << judged.err;

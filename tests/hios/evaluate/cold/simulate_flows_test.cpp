@@ -1,100 +1,33 @@
 #include "hios/evaluate/cold/simulate_flows.h"
 
-#include <functional>
-#include <initializer_list>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
+#include <string>
+
 #include "hios/evaluate/simulate.h"
+#include "support/graphs/cold_server.h"
 #include "support/graphs/dag_generator.h"
-#include "support/graphs/small_graph.h"
 
 namespace hios {
 namespace {
 
+using test::cold_graph;
+using test::cold_server;
 using test::d0;
 using test::d1;
+using test::dram;
+using test::expect_load;
+using test::expect_stage;
+using test::in_order;
+using test::kMegabyte;
+using test::one_bus_device;
+using test::simulated;
 using test::stage;
 using test::v1;
 using test::v2;
 using test::v3;
-using test::v4;
-
-constexpr Bytes kMegabyte = 1000000;  ///< takes 1 ms at 1 GB/s
-constexpr StoreId dram(0);
-
-using Edit = std::function<void(std::vector<Operator>&, std::vector<Edge>&)>;
-
-/// Returns a graph of operators v1, v2, … with these times and megabytes of parameters. Edges have
-/// a megabyte, and no time of their own.
-Graph cold_graph(std::initializer_list<std::pair<double, Bytes>> times_and_megabytes,
-                 std::initializer_list<std::pair<std::size_t, std::size_t>> edges,
-                 const Edit& edit = {}) {
-  std::vector<Operator> operators;
-  for (const auto& [ms, megabytes] : times_and_megabytes) {
-    Operator& op = operators.emplace_back();
-    op.name = std::string("v").append(std::to_string(operators.size()));
-    op.time_ms = ms;
-    op.has_time = true;
-    op.parameter_bytes = megabytes * kMegabyte;
-  }
-  std::vector<Edge> list;
-  for (const auto& [from, to] : edges) {
-    list.push_back({OpId(from - 1), OpId(to - 1), kMegabyte, {}});
-  }
-  if (edit) edit(operators, list);
-  return Graph("cold", std::move(operators), std::move(list));
-}
-
-/// Returns devices of a store, buses of these speeds, and routes; the routes' own limit is high.
-Platform server(std::size_t devices, std::initializer_list<double> buses, std::vector<Route> routes,
-                Bytes memory_bytes = 0) {
-  const Platform alike = test::devices(devices, 2);
-  std::vector<Device> list(alike.devices().begin(), alike.devices().end());
-  for (Device& device : list) device.memory_bytes = memory_bytes;
-  std::vector<Bus> named;
-  for (const double speed : buses) named.push_back({"b" + std::to_string(named.size()), speed});
-  for (Route& route : routes) {
-    if (route.gb_per_s == 0) route.gb_per_s = 1000;
-  }
-  return Platform(std::move(list), {{"dram", "", StoreKind::kMemory}}, std::move(named),
-                  std::move(routes));
-}
-
-/// Returns a device whose route from the store is one bus of 1 GB/s.
-Platform one_device(Bytes memory_megabytes = 0) {
-  return server(1, {1}, {{dram, d0, {BusId(0)}}}, memory_megabytes * kMegabyte);
-}
-
-/// Returns the schedule of one device with a stage for each operator.
-Schedule in_order(const Graph& graph, Weights weights) {
-  Schedule schedule;
-  auto& stages = schedule.devices.emplace_back();
-  for (std::size_t v = 0; v < graph.size(); ++v) stages.push_back({{{OpId(v)}}});
-  schedule.weights = std::move(weights);
-  return schedule;
-}
-
-Timeline simulated(const Graph& graph, const Platform& platform, const Schedule& schedule) {
-  return simulate(graph, schedule, CostModel::from_graph(graph, platform));
-}
-
-void expect_load(const Timeline& timeline, std::size_t number, double start_ms, double end_ms) {
-  ASSERT_LT(number, timeline.loads.size());
-  EXPECT_DOUBLE_EQ(timeline.loads[number].start_ms, start_ms) << "load " << number;
-  EXPECT_DOUBLE_EQ(timeline.loads[number].end_ms, end_ms) << "load " << number;
-}
-
-void expect_stage(const Timeline& timeline, DeviceId device, std::size_t number, double start_ms,
-                  double end_ms) {
-  const StageTimes& times = timeline.stages[device.index()][number];
-  EXPECT_DOUBLE_EQ(times.start_ms, start_ms) << "stage " << number << " of " << device.index();
-  EXPECT_DOUBLE_EQ(times.end_ms, end_ms) << "stage " << number << " of " << device.index();
-}
 
 // Two GPUs on one bus get half of it each; on two buses each has its own (Namkoong et al.,
 // "SortingHat", section 2.2).
@@ -103,7 +36,7 @@ TEST(SimulateFlows, DevicesOnOneBusGetHalfEach) {
   Schedule schedule{{{stage({{1}})}, {stage({{2}})}}};
   schedule.weights = Weights{{{{v1, dram, d0}}, {{v2, dram, d1}}}};
   const auto latency = [&](BusId second) {
-    const Platform platform = server(
+    const Platform platform = cold_server(
         2, {2, 2}, {{dram, d0, {BusId(0)}}, {dram, d1, {second}}, {d0, d1, {}}, {d1, d0, {}}});
     return simulated(graph, platform, schedule).latency_ms;
   };
@@ -114,7 +47,7 @@ TEST(SimulateFlows, DevicesOnOneBusGetHalfEach) {
 TEST(SimulateFlows, ALaneLoadsWhileStagesRun) {
   const Graph graph = cold_graph({{2, 1}, {2, 3}, {2, 1}}, {{1, 2}, {2, 3}});
   const Schedule schedule = in_order(graph, {{{{v1, dram, d0}, {v2, dram, d0}, {v3, dram, d0}}}});
-  const Timeline timeline = simulated(graph, one_device(), schedule);
+  const Timeline timeline = simulated(graph, one_bus_device(), schedule);
   expect_load(timeline, 0, 0, 1);
   expect_load(timeline, 1, 1, 4);
   expect_load(timeline, 2, 4, 5);
@@ -134,7 +67,7 @@ TEST(SimulateFlows, WithLoadFirstStagesWaitForAllLanes) {
   const Graph graph = cold_graph({{2, 1}, {2, 3}, {2, 0}}, {{1, 2}, {2, 3}});
   Weights weights{{{{v1, dram, d0}}, {{v2, dram, d0}}}};
   weights.load_first = true;
-  const Timeline timeline = simulated(graph, one_device(), in_order(graph, weights));
+  const Timeline timeline = simulated(graph, one_bus_device(), in_order(graph, weights));
   expect_load(timeline, 0, 0, 2);
   expect_load(timeline, 1, 0, 4);
   expect_stage(timeline, d0, 0, 4, 6);
@@ -149,7 +82,7 @@ TEST(SimulateFlows, ResidentParametersAndSharedOnesAreThere) {
   weights.resident = {{v2, d0}};
   Schedule schedule{{{stage({{2}}), stage({{1}}), stage({{3}})}}};
   schedule.weights = weights;
-  const Timeline timeline = simulated(graph, one_device(), schedule);
+  const Timeline timeline = simulated(graph, one_bus_device(), schedule);
   expect_stage(timeline, d0, 0, 0, 1);
   expect_stage(timeline, d0, 1, 2, 3);
   EXPECT_EQ(timeline.stages[0][0].ready_ms, 0);
@@ -159,7 +92,7 @@ TEST(SimulateFlows, ResidentParametersAndSharedOnesAreThere) {
 // gpu1 passes v1's parameters on, once it has them, over a link of 4 GB/s.
 TEST(SimulateFlows, ACopyFromADeviceWaitsUntilItHoldsThem) {
   const Graph graph = cold_graph({{1, 4}, {5, 4}}, {});
-  const Platform platform = server(
+  const Platform platform = cold_server(
       2, {1, 2, 4},
       {{dram, d0, {BusId(0)}}, {dram, d1, {BusId(1)}}, {d1, d0, {BusId(2)}, 0.5}, {d0, d1, {}}});
   Schedule schedule{{{stage({{1}})}, {stage({{2}})}}};
@@ -188,7 +121,7 @@ double in_place_end_ms(double in_place_ms, Bytes bytes, Bytes megabytes_of_other
   } else {
     weights.in_place.push_back({v2, dram});  // without parameters it runs as any other
   }
-  const Platform platform = server(1, {1}, {{dram, d0, {BusId(0)}, 0.5}});
+  const Platform platform = cold_server(1, {1}, {{dram, d0, {BusId(0)}, 0.5}});
   return simulated(graph, platform, in_order(graph, weights)).stages[0][0].end_ms;
 }
 
@@ -208,63 +141,10 @@ TEST(SimulateFlows, AReadInPlaceIsNoFasterThanItsRoute) {
   EXPECT_DOUBLE_EQ(in_place_end_ms(0.2, 0, 0), 0.5) << "without bytes, but with latency";
 }
 
-// 4 MB hold the output of v1 and two of the three sets. v3's load waits until v1 has ended.
-TEST(SimulateFlows, ALoadWaitsForRoomUntilAnEviction) {
-  const Graph graph = cold_graph({{4, 2}, {1, 1}, {1, 2}}, {},
-                                 [](auto& ops, auto&) { ops[0].memory_bytes = kMegabyte; });
-  Weights weights{{{{v1, dram, d0}, {v2, dram, d0}, {v3, dram, d0}}}};
-  weights.evictions = {{v1, d0, v1}};
-  const Timeline timeline = simulated(graph, one_device(4), in_order(graph, weights));
-  expect_load(timeline, 1, 2, 3);
-  EXPECT_EQ(timeline.loads[2].ready_ms, 3);
-  expect_load(timeline, 2, 6, 8);
-  EXPECT_EQ(timeline.latency_ms, 9);
-  expect_load(simulated(graph, one_device(6), in_order(graph, weights)), 2, 3, 5);
-}
-
-// v1 ends at 3 ms, when the second lane becomes free, too. The third has waited for room since 0.
-TEST(SimulateFlows, TheFirstLaneGoesFirstWhereThereIsRoom) {
-  const Graph graph = cold_graph({{1, 2}, {1, 1}, {1, 2}, {1, 2}}, {});
-  const Platform platform = one_device(3);
-  Weights weights{{{{v1, dram, d0}}, {{v2, dram, d0}, {v3, dram, d0}}, {{v4, dram, d0}}}};
-  weights.evictions = {{v1, d0, v1}, {v2, d0, v2}, {v3, d0, v3}};
-  const Timeline timeline = simulated(graph, platform, in_order(graph, weights));
-  expect_load(timeline, 0, 0, 3);
-  expect_load(timeline, 1, 0, 2);
-  expect_stage(timeline, d0, 0, 3, 4);
-  expect_load(timeline, 2, 4, 6);
-  EXPECT_EQ(timeline.loads[3].ready_ms, 0);
-  expect_load(timeline, 3, 7, 9);
-}
-
-TEST(SimulateFlows, ALoadThatDoesNotFitDelaysNoOtherLane) {
-  const Graph graph = cold_graph({{3, 2}, {1, 3}, {1, 1}}, {});
-  Weights weights{{{{v1, dram, d0}}, {{v2, dram, d0}}, {{v3, dram, d0}}}};
-  weights.evictions = {{v1, d0, v1}};
-  const Timeline timeline = simulated(graph, one_device(4), in_order(graph, weights));
-  expect_load(timeline, 2, 0, 2);
-  expect_load(timeline, 0, 0, 3);
-  expect_load(timeline, 1, 6, 9);
-}
-
-// Both have room at 1 ms, but only for one of them: the load of lane 1 ends then, and v1's stage.
-TEST(SimulateFlows, AtOneTimeFlowsEndBeforeStagesAndLoadsStartByLane) {
-  const Graph graph = cold_graph({{1, 2}, {0, 1}, {0, 2}, {0, 2}}, {});
-  Weights weights{{{{v2, dram, d0}, {v3, dram, d0}}, {{v4, dram, d0}}}};
-  weights.resident = {{v1, d0}};
-  weights.evictions = {{v1, d0, v1}, {v2, d0, v2}, {v3, d0, v3}};
-  const Timeline timeline = simulated(graph, one_device(3), in_order(graph, weights));
-  expect_load(timeline, 0, 0, 1);
-  expect_load(timeline, 1, 1, 3);
-  expect_stage(timeline, d0, 1, 1, 1);
-  expect_load(timeline, 2, 3, 5);
-  EXPECT_EQ(timeline.latency_ms, 5);
-}
-
 // v1's tensor and v2's parameters share the bus to gpu1 from 1 ms on. The tensor of v1 that has a
 // time of its own shares nothing.
 TEST(SimulateFlows, MessagesAreFlows) {
-  const Platform platform = server(
+  const Platform platform = cold_server(
       2, {1}, {{d0, d1, {BusId(0)}, 0.5}, {dram, d1, {BusId(0)}}, {dram, d0, {}}, {d1, d0, {}}});
   const auto timeline = [&](std::optional<double> transfer_ms, bool warm) {
     const Graph graph = cold_graph({{1, 0}, {1, 3}}, {{1, 2}, {1, 2}}, [&](auto&, auto& edges) {
@@ -292,7 +172,7 @@ TEST(SimulateFlows, MessagesAreFlows) {
 
 // Costs and bounds count the time of each edge. A larger one may have a short time of its own.
 TEST(SimulateFlows, AMessageTakesItsSlowestEdge) {
-  const Platform platform = server(2, {1}, {{d0, d1, {BusId(0)}, 0.5}, {d1, d0, {}}});
+  const Platform platform = cold_server(2, {1}, {{d0, d1, {BusId(0)}, 0.5}, {d1, d0, {}}});
   const auto latency_ms = [&](double transfer_ms) {
     const Graph graph = cold_graph({{1, 0}, {1, 0}}, {{1, 2}, {1, 2}}, [&](auto&, auto& edges) {
       edges[1].size_bytes = 2 * kMegabyte;
@@ -307,7 +187,7 @@ TEST(SimulateFlows, AMessageTakesItsSlowestEdge) {
 // A flow of one byte has less than a thousandth left for the last thousandth of its time.
 TEST(SimulateFlows, NothingTakesLessThanAlone) {
   const Platform platform =
-      server(2, {1e-6}, {{dram, d0, {BusId(0)}}, {d0, d1, {BusId(0)}}, {d1, d0, {}}});
+      cold_server(2, {1e-6}, {{dram, d0, {BusId(0)}}, {d0, d1, {BusId(0)}}, {d1, d0, {}}});
   const Graph reads = cold_graph({{10, 2}, {9.9995, 0}}, {}, [](auto& ops, auto&) {
     ops[0].in_place_ms = 10;
     ops[0].in_place_bytes = 1;
@@ -329,7 +209,7 @@ TEST(SimulateFlows, LaunchesCostTimeAtTheBeginAndAfterWaiting) {
   Configuration& configuration = profile.configurations.front();
   for (auto& [signature, times] : configuration.operators) times.ms = 4;
   configuration.launch = {0.5, 0, 1};
-  const Platform platform = server(
+  const Platform platform = cold_server(
       2, {1, 1},
       {{dram, d0, {BusId(0)}}, {dram, d1, {BusId(1)}}, {d0, d1, {}, 3, 1}, {d1, d0, {}, 3, 1}});
   const CostModel costs = CostModel::from_profile(graph, platform, profile);
@@ -352,7 +232,7 @@ TEST(SimulateFlows, CountsStagesWhoseCostIsAnEstimate) {
   Profile profile = test::random_profile(graph, test::devices(1, 2), random);
   profile.configurations.front().stages.clear();
   const Schedule schedule{{{stage({{1}, {2}})}}};
-  const Platform platform = one_device();
+  const Platform platform = one_bus_device();
   const CostModel costs = CostModel::from_profile(graph, platform, profile);
   EXPECT_EQ(simulate(graph, schedule, costs).estimated_stages, 1u);
 }
@@ -369,19 +249,21 @@ std::string refusal(const Graph& graph, const Platform& platform, const Schedule
 
 TEST(SimulateFlows, NamesTheLoadOrTheStageOfADeadlock) {
   const Graph graph = cold_graph({{1, 2}, {1, 2}}, {});
-  EXPECT_EQ(refusal(graph, one_device(), in_order(graph, {{{{v1, dram, d0}}}})),
+  EXPECT_EQ(refusal(graph, one_bus_device(), in_order(graph, {{{{v1, dram, d0}}}})),
             "simulate: the schedule never ends: stage 1 of 'gpu0' waits for the parameters 'v2'");
-  EXPECT_EQ(refusal(graph, one_device(3), in_order(graph, {{{{v1, dram, d0}, {v2, dram, d0}}}})),
-            "simulate: the schedule never ends: load 1 of lane 0, of the parameters 'v2' to "
-            "'gpu0', waits for room there");
-  const Platform two = server(2, {}, {{dram, d0, {}}, {dram, d1, {}}, {d0, d1, {}}, {d1, d0, {}}});
+  EXPECT_EQ(
+      refusal(graph, one_bus_device(3), in_order(graph, {{{{v1, dram, d0}, {v2, dram, d0}}}})),
+      "simulate: the schedule never ends: load 1 of lane 0, of the parameters 'v2' to "
+      "'gpu0', waits for room there");
+  const Platform two =
+      cold_server(2, {}, {{dram, d0, {}}, {dram, d1, {}}, {d0, d1, {}}, {d1, d0, {}}});
   Schedule schedule{{{stage({{1}}), stage({{2}})}, {}}};
   schedule.weights = Weights{{{{v1, d1, d0}}, {{v1, d0, d1}}}};
   EXPECT_EQ(refusal(graph, two, schedule),
             "simulate: the schedule never ends: load 0 of lane 0, of the parameters 'v1' to "
             "'gpu0', waits until 'gpu1' holds them");
   const Graph chain = cold_graph({{1, 0}, {1, 0}}, {{1, 2}});
-  EXPECT_EQ(refusal(chain, one_device(), Schedule{{{stage({{2}}), stage({{1}})}}}),
+  EXPECT_EQ(refusal(chain, one_bus_device(), Schedule{{{stage({{2}}), stage({{1}})}}}),
             "simulate: the schedule never ends: stage 0 of 'gpu0' waits for other stages in a "
             "cycle");
 }
@@ -389,7 +271,7 @@ TEST(SimulateFlows, NamesTheLoadOrTheStageOfADeadlock) {
 TEST(SimulateFlows, RefusesSchedulesThatValidateRefuses) {
   const Graph graph = cold_graph({{1, 2}, {1, 0}}, {});
   const auto with = [&](const Weights& weights) {
-    return refusal(graph, one_device(), in_order(graph, weights));
+    return refusal(graph, one_bus_device(), in_order(graph, weights));
   };
   Weights weights;
   weights.lanes = {{{v2, dram, d0}}};
@@ -401,7 +283,7 @@ TEST(SimulateFlows, RefusesSchedulesThatValidateRefuses) {
   weights = {};
   weights.in_place = {{v1, dram}};
   EXPECT_EQ(with(weights), "simulate: 'v1' has no in_place_ms for its device");
-  EXPECT_EQ(refusal(graph, one_device(), Schedule{{{stage({{1}})}}}),
+  EXPECT_EQ(refusal(graph, one_bus_device(), Schedule{{{stage({{1}})}}}),
             "simulate: an operator is missing from the schedule or in it twice");
 }
 

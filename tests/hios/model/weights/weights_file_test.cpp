@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -167,6 +168,27 @@ TEST_F(WeightsFile, MistakesInTheHeaderAreNamed) {
         h["first_bias"]["data_offsets"][0] = begin;
       },
       "first_weight has 292 bytes, which its shape does not give");
+}
+
+// A run would compute with them and say nothing. The largest number is one.
+TEST_F(WeightsFile, NaNsAndInfinitiesAreNamed) {
+  const auto with = [&](float value, std::size_t index) {
+    const auto values = [&](const Layer& layer) {
+      ModelWeights::Values all = values_of(layer);
+      if (layer.name == "first") all.bias[index] = value;
+      return all;
+    };
+    const auto file = folder_ / "w.safetensors";
+    write_weights(file, model_, values, Existing::kReplace);
+    return file;
+  };
+  using Limits = std::numeric_limits<float>;
+  expect_refused(with(Limits::quiet_NaN(), 5),
+                 "the tensor first_bias has a NaN as value 5 of 6; write the file again");
+  expect_refused(with(-Limits::infinity(), 0), "first_bias has an infinity as value 0 of 6");
+  for (const float value : {-Limits::max(), Limits::denorm_min(), -0.0f}) {
+    EXPECT_EQ(read_weights(with(value, 2), model_).find("first")->bias[2], value);
+  }
 }
 
 TEST_F(WeightsFile, AModelTakesThem) {

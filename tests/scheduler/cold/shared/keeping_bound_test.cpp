@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +12,11 @@
 #include "hios/base/numbers/random.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/cold/shared/keeping.h"
 #include "scheduler/scheduler.h"
 #include "support/graphs/cold_cases.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/served_models.h"
-#include "support/oracles/cold/cold_brute_force.h"
+#include "support/oracles/cold/keeping_brute_force.h"
 
 namespace hios::scheduler::cold {
 namespace {
@@ -93,50 +90,6 @@ TEST(KeepingBound, AnExpiredDeadlineLeavesABound) {
   EXPECT_LE(bound, 1);
 }
 
-/// The least expected latency over all keepings and cold starts.
-class KeepingBruteForce {
- public:
-  explicit KeepingBruteForce(const Server& server)
-      : server_(server), known_(server.models().size()) {}
-
-  double least_ms() {
-    Keeping keeping(server_);
-    choose(keeping, 0);
-    return least_ms_;
-  }
-
- private:
-  void choose(Keeping& keeping, std::size_t next) {
-    const std::size_t sets = server_.sets().size();
-    if (next == sets * server_.platform().size()) return judge(keeping);
-    choose(keeping, next + 1);
-    const DeviceId device(next / sets);
-    if (!keeping.keep(device, next % sets)) return;
-    choose(keeping, next + 1);
-    keeping.release(device, next % sets);
-  }
-
-  void judge(const Keeping& keeping) {
-    double ms = 0;
-    for (std::size_t m = 0; m < server_.models().size(); ++m) {
-      const std::vector<Resident> resident = keeping.held(m).resident;
-      std::vector<std::pair<std::size_t, std::size_t>> key;
-      for (const Resident& each : resident) key.emplace_back(each.of.index(), each.on.index());
-      const auto [found, is_new] = known_[m].try_emplace(key, 0);
-      if (is_new) {
-        found->second =
-            test::cold_optimum_ms(server_.graph(m), *server_.models()[m].costs, resident);
-      }
-      ms += server_.models()[m].share * found->second;
-    }
-    least_ms_ = std::min(least_ms_, ms);
-  }
-
-  const Server& server_;
-  std::vector<std::map<std::vector<std::pair<std::size_t, std::size_t>>, double>> known_;
-  double least_ms_ = std::numeric_limits<double>::infinity();
-};
-
 /// Returns the graph under another name, whose reads in place are no faster than other runs, and
 /// some of whose labels are those of a sibling.
 Graph served_graph(const Graph& graph, const std::string& name, Random& random) {
@@ -174,7 +127,7 @@ TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
     const Server first = served.server(0);  // outlives the loop over its sets
     for (const SharedSet& set : first.sets()) all += set.size_bytes;
     const Server server = served.server(all / 4 * random.below(5));
-    const double least_ms = KeepingBruteForce(server).least_ms();
+    const double least_ms = test::least_expected_ms(server);
     const double bound_ms = keeping_bound_ms(server, {});
     EXPECT_LE(bound_ms, least_ms * (1 + 1e-12));
     close += bound_ms > 0.8 * least_ms;

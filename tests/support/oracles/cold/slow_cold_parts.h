@@ -32,6 +32,21 @@ struct SlowMessage {
   std::optional<double> sent, arrived;
 };
 
+/// Returns bytes that start over the route between these ends at `now`.
+inline Moving over_route(const Topology& topology, double now, const Holder& from, DeviceId to,
+                         double bytes) {
+  Moving moving{};
+  for (const Route& route : topology.routes()) {
+    if (route.from != from || route.to != to) continue;
+    for (const BusId bus : route.over) moving.flow.over.push_back(bus.index());
+    moving.flow.limit = route.gb_per_s * 1e6;
+    moving.begins = now + route.latency_ms;
+    moving.route = &route;
+  }
+  moving.left = bytes;
+  return moving;
+}
+
 /// Returns how many times as long a device's stages take, by the loads to it.
 inline double pace_of(DeviceId device, const std::vector<Moving>& all) {
   double pace = 1;

@@ -204,19 +204,6 @@ class SlowCold {
     return any;
   }
 
-  Moving over_route(const Holder& from, DeviceId to, double bytes) const {
-    Moving moving{};
-    for (const Route& route : topology_.routes()) {
-      if (route.from != from || route.to != to) continue;
-      for (const BusId bus : route.over) moving.flow.over.push_back(bus.index());
-      moving.flow.limit = route.gb_per_s * 1e6;
-      moving.begins = now_ + route.latency_ms;
-      moving.route = &route;
-    }
-    moving.left = bytes;
-    return moving;
-  }
-
   bool start_flows() {
     bool any = start_loads();
     for (std::size_t m = 0; m < messages_.size(); ++m) any |= start_message(m);
@@ -244,7 +231,7 @@ class SlowCold {
       times.start_ms = now_;
       times.size_bytes = graph_.op(load.of).parameter_bytes;
       loading_[l] = any = true;
-      Moving moving = over_route(load.from, load.to, bytes);
+      Moving moving = over_route(topology_, now_, load.from, load.to, bytes);
       moving.what = Moving::For::kLoad;
       moving.a = l;
       if (next_[l] == 0) moving.begins += moving.route->start_ms;
@@ -272,7 +259,8 @@ class SlowCold {
     if (!message.sent || started_.count(m) > 0) return false;
     started_.insert(m);
     const Edge& edge = graph_.edge(edge_of(message));
-    Moving moving = over_route(message.from, message.to, static_cast<double>(edge.size_bytes));
+    Moving moving =
+        over_route(topology_, now_, message.from, message.to, static_cast<double>(edge.size_bytes));
     if (edge.transfer_ms) moving = {.begins = now_ + *edge.transfer_ms};
     moving.what = Moving::For::kMessage;
     moving.a = m;
@@ -288,7 +276,7 @@ class SlowCold {
     const double ms = *in_place_ms(graph_.op(op), costs_.platform().device(DeviceId(d)));
     const auto bytes =
         static_cast<double>(graph_.op(op).in_place_bytes.value_or(graph_.op(op).parameter_bytes));
-    Moving moving = over_route(*store_of(op), DeviceId(d), bytes);
+    Moving moving = over_route(topology_, now_, *store_of(op), DeviceId(d), bytes);
     const double latency = moving.begins - now_;
     if (bytes == 0) {
       moving.begins = now_ + std::max(latency, ms);
