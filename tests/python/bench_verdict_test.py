@@ -78,6 +78,13 @@ class VerdictTest(unittest.TestCase):
         lines = said([ONE, THREADS, RANKS], [limit(2.9)])
         self.assertIn("below 2.90 ms; this run was faster than the profile's times allow", " ".join(lines))
 
+    def test_a_plan_with_cuts_may_be_below_the_limit_of_those_without(self):
+        cut = {**row("2 ranks x 1 core hios-lp", 2.5), "name": "2 ranks x 1 core hios-lp, cut", "cut_operators": 7}
+        lines = said([ONE, THREADS, RANKS, cut], [limit(2.64)])
+        self.assertIn("no plan without cut operators is below 2.64 ms; this one cuts 7", " ".join(lines))
+        self.assertIn("two ranks: 2.50 ms", " ".join(lines))
+        self.assertIn("2 ranks x 1 core, hios-lp, cut", " ".join(lines))
+
     def test_ranks_of_several_cores_and_other_numbers_are_named(self):
         rows = [ONE, row("1 rank x 16 cores sequential", 1.0), row("8 ranks x 2 cores best", 1.5)]
         self.assertTrue(any(line.startswith("8 ranks of 2 cores: 1.50 ms; ")

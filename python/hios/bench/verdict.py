@@ -94,10 +94,11 @@ def limit_line(limit, row):
     cores = f" of {limit['threads']} cores" if limit["threads"] > 1 else ""
     longest = f"the longest path is {100 * path['share']:.0f} % of the work ({named})"
     below = f"no plan without cut operators is below {ms_text(limit['ms'])} ms"
-    faster = "; this run was faster than the profile's times allow" if best_ms(row) < limit["ms"] else ""
+    cut = f"; this one cuts {row['cut_operators']}" if row.get("cut_operators") else ""
+    faster = "; this run was faster than the profile's times allow" if not cut and best_ms(row) < limit["ms"] else ""
     reason = (f"{longest}, so {below}" if limit["bound"] == BY_PATH else
               f"{longest} and takes {ms_text(path['ms'])} ms; {below} (bound: {limit['bound']})")
-    return f"{ranks}{cores}: {ms_text(best_ms(row))} ms; {reason}{faster}"
+    return f"{ranks}{cores}: {ms_text(best_ms(row))} ms; {reason}{cut}{faster}"
 
 
 def times_text(one_core, row):
