@@ -181,7 +181,8 @@ class Sharder {
             range_of(is_inside ? inside : holdings_, layer.inputs[i], layers.at(id).reads[i]));
       }
       builder_.begin_block(layer.block);
-      last = builder_.add(name_of(layer.name, made, false), layers.at(id).kind, std::move(inputs));
+      const bool all = id == op.layers.back() && is_whole(layer.output, made);  // by the overlap
+      last = builder_.add(name_of(layer.name, made, all), layers.at(id).kind, std::move(inputs));
       builder_.set_origin(id, made);
       inside[layer.output.index()] = {{canonical(layer.output, made), last}};
     }
