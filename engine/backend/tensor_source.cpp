@@ -218,11 +218,40 @@ void each_member(const Layer& layer, std::span<float> out, Draw&& draw) {
   }
 }
 
+/// Writes a layer's parameters out of those of its origin, which draw(layer, values) writes: those
+/// of its channels. They are the first axis of a convolution's weights, the last of a constant.
+template <class Draw>
+void from_origin(const Model& model, const Layer& layer, std::int64_t ParameterCounts::*part,
+                 std::span<float> out, Draw&& draw) {
+  const Layer& origin = model.whole()->layer(*layer.origin);
+  const ParameterCounts counts = parameter_counts(origin.kind, origin.input_shapes);
+  std::vector<float> all(static_cast<std::size_t>(counts.*part));
+  if (all.size() == out.size()) return draw(origin, out);
+  draw(origin, all);
+  const auto first = static_cast<std::size_t>(layer.range->begin);
+  const auto channels = static_cast<std::size_t>(layer.range->count());
+  const std::size_t of_channel = out.size() / channels;
+  if (std::holds_alternative<Conv>(layer.kind)) {
+    std::ranges::copy(std::span(all).subspan(first * of_channel, out.size()), out.begin());
+    return;
+  }
+  const std::size_t all_channels = all.size() / of_channel;
+  for (std::size_t i = 0; i < of_channel; ++i) {
+    std::ranges::copy(std::span(all).subspan(i * all_channels + first, channels),
+                      out.begin() + static_cast<std::ptrdiff_t>(i * channels));
+  }
+}
+
 }  // namespace
 
 void SeededSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
   // A shard's image is smaller, and the variance of its weights is the whole's all the same.
-  if (layer.origin) return weights(*model.whole(), model.whole()->layer(*layer.origin), out);
+  if (layer.origin) {
+    return from_origin(model, layer, &ParameterCounts::weights, out,
+                       [&](const Layer& origin, std::span<float> values) {
+                         weights(*model.whole(), origin, values);
+                       });
+  }
   if (model.weights() != nullptr) {
     return each_member(layer, out, [&](const std::string& name, std::span<float> values) {
       copy_own(model, name, &ModelWeights::Values::weights, values);
@@ -260,7 +289,12 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
 }
 
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
-  if (layer.origin) return bias(*model.whole(), model.whole()->layer(*layer.origin), out);
+  if (layer.origin) {
+    return from_origin(model, layer, &ParameterCounts::bias, out,
+                       [&](const Layer& origin, std::span<float> values) {
+                         bias(*model.whole(), origin, values);
+                       });
+  }
   each_member(layer, out, [&](const std::string& name, std::span<float> values) {
     if (copy_own(model, name, &ModelWeights::Values::bias, values)) return;
     fill(stream(seed_, name, "bias"), kBiasVariance, values);

@@ -158,11 +158,12 @@ void ProfileJob::State::set_up() {
     open_packed();
   });
   require_host_memory();
-  algorithms = *agree_on_algorithms(transport(), *mine.backend, coarse, network.model,
-                                    {profile.algorithms(*into[teams.mine]), profile.file},
-                                    Choosing::kByTiming)
-                    .algorithms;
+  const AgreedAlgorithms agreed = agree_on_algorithms(
+      transport(), *mine.backend, coarse, network.model,
+      {profile.algorithms(*into[teams.mine]), profile.file}, Choosing::kByTiming);
+  algorithms = *agreed.algorithms;
   mpi::agreed(transport(), [&] {
+    require_certified(agreed, *mine.backend);
     if (packed) require_packed(context(), *packed);
   });
 }

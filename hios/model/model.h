@@ -40,6 +40,9 @@ struct Layer {
   /// The layer of Model::whole() whose parameters it has: the same layer, or that of which it is a
   /// shard (hios/graph/cuts/shard.h). Empty for a model that was not cut.
   std::optional<LayerId> origin = {};
+  /// The rows or channels of its origin's output that it computes, with the parameters of these
+  /// channels. Empty: all of them, or there is no origin.
+  std::optional<AxisRange> range = {};
 };
 
 /// A value: the model's input, or the output of a layer (of the same name).
@@ -161,8 +164,12 @@ class ModelBuilder {
   TensorId merged_conv(std::string name, const Conv& conv, TensorId x, const Shape& input_shape,
                        std::vector<MergedConvolution> members);
 
-  /// Sets the origin of the layer that was added last, and the model that it is a layer of.
-  void set_origin(LayerId origin) { model_.layers_.back().origin = origin; }
+  /// Sets Layer::origin and Layer::range of the layer that was added last, and the model that it is
+  /// a layer of.
+  void set_origin(LayerId origin, const std::optional<AxisRange>& range = {}) {
+    model_.layers_.back().origin = origin;
+    model_.layers_.back().range = range;
+  }
   void set_whole(std::shared_ptr<const Model> whole) {
     share_weights(*whole);
     model_.whole_ = std::move(whole);

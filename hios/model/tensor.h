@@ -38,6 +38,18 @@ struct Shape {
 /// An axis of a Shape.
 enum class Axis { kN, kC, kH, kW };
 
+/// Neighbouring rows or channels of a tensor: [begin, end) of an axis.
+struct AxisRange {
+  Axis axis = Axis::kH;
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t count() const { return end - begin; }
+  bool holds(const AxisRange& other) const {
+    return axis == other.axis && begin <= other.begin && other.end <= end;
+  }
+  auto operator<=>(const AxisRange&) const = default;
+};
+
 /// Some of the axes of a Shape.
 struct Axes {
   bool n = false;

@@ -54,7 +54,7 @@ class CutSearch {
     best_.assign(problem_.candidates.size(), false);
     const std::optional<CutNetwork> all = all_cut();
     if (!all) return {};
-    budget_ = std::clamp<std::size_t>(kOperatorSchedules / (all->graph().size() + 1), 16, 300);
+    budget_ = std::clamp<std::size_t>(kOperatorSchedules / (all->graph().size() + 1), 16, 2000);
     consider(Taken(best_.size(), true));
     undo_first(by(work_of(*all), &Work::loss));
     undo_first(by_whole(work_of(*all)));
@@ -66,7 +66,7 @@ class CutSearch {
 
  private:
   /// Operators in all schedules of a search: about three seconds' worth.
-  static constexpr std::size_t kOperatorSchedules = 40'000;
+  static constexpr std::size_t kOperatorSchedules = 120'000;
 
   Cuts cuts_of(const Taken& taken) const {
     Cuts cuts;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <tuple>
 
+#include "engine/backend/certification.h"
 #include "engine/backend/operation.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -17,6 +19,14 @@ namespace hios::job {
 namespace {
 
 constexpr std::size_t kMostOfFileName = 200;
+
+/// Returns the library that a backend computes with, and its version.
+std::string named_library(const Backend& backend) {
+  const Json facts = backend.describe();
+  const auto library = facts.find("library");
+  return library != facts.end() && library->is_string() ? library->get<std::string>()
+                                                        : std::string("of its own");
+}
 
 void adopt(Backend& backend, const KnownAlgorithms& known) {
   try {
@@ -31,11 +41,12 @@ void adopt(Backend& backend, const KnownAlgorithms& known) {
 struct Choice {
   Json algorithms = Json::object();
   ReportAlgorithms origin = {};
+  std::vector<std::string> uncertified = {};
 
   static auto fields(auto& self) {
     auto& origin = self.origin;
     return std::tie(self.algorithms, origin.source, origin.from_profile, origin.chosen,
-                    origin.by_default, origin.digest);
+                    origin.by_default, origin.digest, self.uncertified);
   }
 };
 
@@ -110,6 +121,42 @@ void add_algorithms(Json& all, const Json& of_one, const std::string& name) {
   }
 }
 
+/// Sets the algorithms of an operator that was cut to those whose bits depend on the image least.
+void take_like_parts(Backend& backend, const Certification& certification, const CutOperator& cut,
+                     Json& algorithms) {
+  const Operation whole = certification.whole(cut);
+  const Json like_parts = backend.algorithms(whole, Choosing::kLikeParts);
+  algorithms.update(like_parts);
+  const auto found = like_parts.find(whole.signature);
+  for (std::size_t i = 0; found != like_parts.end() && i < cut.shards.size(); ++i) {
+    algorithms[certification.shard(cut, i).signature] = *found;
+  }
+}
+
+/// Lets operators that were cut, and their shards, compute by other algorithms where shards have
+/// other bits by the timed ones. Returns the names of those for which that does not help.
+std::vector<std::string> certify(Backend& backend, const CoarseGraph& coarse, const Model& model,
+                                 Json& algorithms) {
+  Certification certification(backend, coarse, model);
+  std::set<std::string> like_parts, failed;
+  bool changed = !certification.operators().empty();
+  while (changed) {  // equal shards of another operator change with it
+    changed = false;
+    backend.adopt(algorithms);
+    for (const CutOperator& cut : certification.operators()) {
+      if (failed.contains(cut.name) || certification.certifies(cut)) continue;
+      changed = true;
+      if (!like_parts.insert(cut.name).second) {
+        failed.insert(cut.name);
+        continue;
+      }
+      take_like_parts(backend, certification, cut, algorithms);
+      backend.adopt(algorithms);
+    }
+  }
+  return {failed.begin(), failed.end()};
+}
+
 Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
                   const KnownAlgorithms& known, Choosing how, Rank rank) {
   adopt(backend, known);
@@ -123,6 +170,9 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
     const Json of_one = algorithms_of(backend, model, operation, how);
     ++origin_of(of_one, known.algorithms, all.origin);
     add_algorithms(all.algorithms, of_one, operation.name);
+  }
+  if (how == Choosing::kByTiming) {
+    all.uncertified = certify(backend, coarse, model, all.algorithms);
   }
   all.origin.source = source_text(all.origin, backend, known.file, rank);
   all.origin.digest = Digest().add(all.algorithms.dump()).hex();
@@ -148,7 +198,18 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
   mpi::agreed(transport, [&] { backend.adopt(agreed.algorithms); });
   return {.algorithms = agreed.algorithms,
           .origin = agreed.origin,
-          .by_all = std::ranges::count(names, mine) == std::ssize(names)};
+          .by_all = std::ranges::count(names, mine) == std::ssize(names),
+          .uncertified = agreed.uncertified};
+}
+
+void require_certified(const AgreedAlgorithms& agreed, const Backend& backend) {
+  if (agreed.uncertified.empty()) return;
+  const std::size_t others = agreed.uncertified.size() - 1;
+  throw InputError("operator " + quote(agreed.uncertified.front()) +
+                   (others > 0 ? " and " + std::to_string(others) + " more" : std::string()) +
+                   " cannot be cut here: its shards would give other bits on backend " +
+                   std::string(backend.name()) + " (" + named_library(backend) +
+                   "); leave it out of the cuts");
 }
 
 }  // namespace hios::job

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/backend/backend.h"
 #include "hios/base/json/owned_json.h"
@@ -21,15 +22,24 @@ struct AgreedAlgorithms {
   OwnedJson algorithms;     ///< empty where the backend has no choice, or makes none
   ReportAlgorithms origin;  ///< of these; `source` names the rank that chose
   bool by_all = false;      ///< every rank of the job computes by these: all have rank 0's choice
+  /// Operators that were cut and whose shards have other bits than the whole by all algorithms;
+  /// Choosing::kByTiming only.
+  std::vector<std::string> uncertified = {};
 };
 
 /// Lets all ranks with the same backend and arithmetic, on the same kind of GPU, compute by the
 /// same algorithms, so that N of them give the bits of one. The first of them chooses for all
 /// operators that its backend supports, `known` first, and the others adopt its choice.
 /// Collective: an algorithm that some rank's backend does not know ends all ranks with the same
-/// InputError. REQUIRES: nothing is bound yet.
+/// InputError. With Choosing::kByTiming, the shards of each operator that was cut are certified
+/// (engine/backend/certification.h); where the fastest algorithms fail, those that depend on the
+/// image least are taken. REQUIRES: nothing is bound yet.
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
                                      const KnownAlgorithms& known, Choosing how);
+
+/// Throws InputError that names an operator, the backend and its version if some operator was not
+/// certified.
+void require_certified(const AgreedAlgorithms& agreed, const Backend& backend);
 
 }  // namespace hios::job

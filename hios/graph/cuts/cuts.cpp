@@ -11,15 +11,36 @@
 namespace hios {
 namespace {
 
-std::vector<std::int64_t> read_rows(const JsonView& view) {
-  std::vector<std::int64_t> rows;
+constexpr std::size_t kMostParts = 1024;
+
+std::vector<std::int64_t> read_at(const JsonView& view, const std::string& what) {
+  std::vector<std::int64_t> at;
   for (const JsonView& element : view.array()) {
-    const std::int64_t row = element.integer(1, kMaxExtent);
-    if (!rows.empty() && row <= rows.back()) element.fail("rows must ascend");
-    rows.push_back(row);
+    const std::int64_t begin = element.integer(1, kMaxExtent);
+    if (!at.empty() && begin <= at.back()) element.fail(what + " must ascend");
+    at.push_back(begin);
   }
-  if (rows.empty()) view.fail("cuts nothing: list the rows at which shards begin");
-  return rows;
+  if (at.empty()) view.fail("cuts nothing: list the " + what + " at which shards begin");
+  return at;
+}
+
+std::vector<std::int64_t> read_parts(const JsonView& view) {
+  std::vector<std::int64_t> parts;
+  for (const JsonView& element : view.array()) parts.push_back(element.integer(1, kMaxExtent));
+  if (parts.size() < 2) view.fail("cuts nothing: list at least two parts, as in [1, 2]");
+  if (parts.size() > kMostParts)
+    view.fail("has more than " + std::to_string(kMostParts) + " parts");
+  return parts;
+}
+
+Axis read_axis(const JsonView& view) {
+  const std::string axis = view.string();
+  if (axis == "height") return Axis::kH;
+  if (axis != "channels") {
+    view.fail("must be \"height\" or \"channels\", not " + quote(axis) +
+              did_you_mean(axis, {"height", "channels"}));
+  }
+  return Axis::kC;
 }
 
 Cut read_cut(const JsonView& view, std::set<std::string>& names) {
@@ -27,13 +48,17 @@ Cut read_cut(const JsonView& view, std::set<std::string>& names) {
   const JsonView name = reader.required("operator");
   Cut cut{.op = name.string(), .at = {}};
   if (!names.insert(cut.op).second) name.fail(quote(cut.op) + " is there twice");
-  const JsonView axis = reader.required("axis");
-  if (axis.string() != "height") {
-    axis.fail("must be \"height\", not " + quote(axis.string()) + ": no other axis is cut yet");
+  cut.axis = read_axis(reader.required("axis"));
+  const auto at = reader.optional("at"), parts = reader.optional("parts");
+  if (at.has_value() == parts.has_value()) {
+    view.fail(at ? "has \"at\" and \"parts\"; leave out one of them" : "needs \"at\" or \"parts\"");
   }
-  cut.at = read_rows(reader.required("at"));
-  if (const auto overlap = reader.optional("overlap"))
+  if (at) cut.at = read_at(*at, cut.axis == Axis::kC ? "channels" : "rows");
+  if (parts) cut.parts = read_parts(*parts);
+  if (const auto overlap = reader.optional("overlap")) {
     cut.overlap = overlap->integer(0, kMaxExtent);
+    if (cut.axis == Axis::kC && cut.overlap > 0) overlap->fail("channels cannot overlap");
+  }
   reader.finish();
   return cut;
 }
@@ -50,8 +75,10 @@ Cuts cut_list_from_json(const JsonView& list) {
 Json cut_list_to_json(const Cuts& cuts) {
   Json list = Json::array();
   for (const Cut& cut : cuts) {
-    list.push_back(
-        {{"operator", cut.op}, {"axis", "height"}, {"at", cut.at}, {"overlap", cut.overlap}});
+    Json json{{"operator", cut.op}, {"axis", cut.axis == Axis::kC ? "channels" : "height"}};
+    json[cut.parts.empty() ? "at" : "parts"] = cut.parts.empty() ? cut.at : cut.parts;
+    if (cut.axis == Axis::kH) json["overlap"] = cut.overlap;
+    list.push_back(std::move(json));
   }
   return list;
 }

@@ -1,5 +1,6 @@
 #include "hios/graph/cuts/even_cuts.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -17,6 +18,15 @@ std::int64_t rows_of_blocks(const Model& model, const OperatorLayers& op) {
     if (conv->stride == Extent{1, 1} && conv->dilation == Extent{1, 1}) return 4;
   }
   return 1;
+}
+
+/// Returns true for narrow and dilated convolutions, for which libraries choose another algorithm
+/// where the image is smaller, so that some bits of a shard may be others.
+bool is_delicate(const Model& model, const OperatorLayers& op) {
+  return std::ranges::any_of(op.layers, [&](LayerId id) {
+    const Conv* const conv = std::get_if<Conv>(&model.layer(id).kind);
+    return conv != nullptr && (conv->out_channels < 16 || conv->dilation != Extent{1, 1});
+  });
 }
 
 /// Returns the rows at which shards begin; none where one would have fewer than two.
@@ -42,7 +52,7 @@ Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t par
     const std::int64_t height = model.tensor(op.output).shape.h;
     Cut cut{.op = operators.graph.op(OpId(i)).name,
             .at = even_rows(height, static_cast<std::int64_t>(parts), rows_of_blocks(model, op))};
-    if (cut.at.empty()) continue;
+    if (cut.at.empty() || is_delicate(model, op)) continue;
     const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
     if (is_new) {
       try {

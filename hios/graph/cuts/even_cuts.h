@@ -12,6 +12,7 @@ namespace hios {
 /// allow, in the operators' order: the cuts among which a search chooses (scheduler/cuts/), and
 /// whose shards a profile knows. A 3x3 convolution without strides is cut at multiples of four
 /// rows: Winograd's method then gives a shard the bits of the whole. A shard has two rows or more.
+/// Convolutions of fewer than 16 channels and dilated ones are left out: their bits may differ.
 /// `operators`: of coarsen(model). REQUIRES: parts >= 2.
 Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t parts);
 

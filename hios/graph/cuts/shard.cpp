@@ -1,7 +1,6 @@
 #include "hios/graph/cuts/shard.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <ranges>
@@ -9,27 +8,38 @@
 
 #include "hios/base/error.h"
 #include "hios/base/nearest_name.h"
-#include "hios/graph/cuts/rows.h"
+#include "hios/graph/cuts/layer_range.h"
+#include "hios/graph/cuts/shard_ranges.h"
+#include "hios/model/channel_slice.h"
 
 // Tests: tests/engine/cut_networks_test.cpp (values, bit for bit), tests/hios/graph/cuts/.
 
 namespace hios {
 namespace {
 
-/// Rows of a tensor that a tensor of the new model holds.
-struct Holding {
-  Rows rows;
+/// Rows or channels of a tensor that a tensor of the new model holds.
+struct HeldRange {
+  AxisRange range;
   TensorId tensor;
 };
 
-/// Returns the Move of these rows.
-Move row_slice(const Shape& input, const Rows& rows) {
+/// By the whole model's tensors.
+using HeldRanges = std::vector<std::vector<HeldRange>>;
+
+/// Returns the Move of these rows or channels.
+Move range_slice(const Shape& input, const AxisRange& range) {
+  if (range.axis == Axis::kC) return channel_slice(input, range.begin, range.count());
   const std::int64_t row = input.w * input.c;
   Move move;
-  move.output = {input.n, input.c, rows.count(), input.w};
-  move.dimensions = {{input.n, input.h * row}, {rows.count() * row, 1}};
-  move.offset = rows.begin * row;
+  move.output = {input.n, input.c, range.count(), input.w};
+  move.dimensions = {{input.n, input.h * row}, {range.count() * row, 1}};
+  move.offset = range.begin * row;
   return move;
+}
+
+/// Returns the smallest range that holds both.
+AxisRange joined(const AxisRange& a, const AxisRange& b) {
+  return {a.axis, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
 /// Returns the operator that a cut names.
@@ -44,25 +54,6 @@ OpId cut_operator(const Graph& graph, const Cut& cut) {
                    (meant.empty() ? "" : "; did you mean " + quote(std::string(meant)) + "?"));
 }
 
-/// Returns the rows of each shard.
-std::vector<Rows> shards_of(const Cut& cut, std::int64_t height) {
-  if (cut.at.empty() || cut.at.front() < 1 || cut.at.back() >= height ||
-      !std::ranges::is_sorted(cut.at, std::less_equal<>{})) {
-    throw InputError("cuts: operator " + quote(cut.op) + " has " + std::to_string(height) +
-                     " rows: shards begin at ascending rows from 1 to " +
-                     std::to_string(height - 1));
-  }
-  std::vector<Rows> shards;
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i <= cut.at.size(); ++i) {
-    const std::int64_t end = i < cut.at.size() ? cut.at[i] : height;
-    shards.push_back(
-        {std::max<std::int64_t>(begin - cut.overlap, 0), std::min(end + cut.overlap, height)});
-    begin = end;
-  }
-  return shards;
-}
-
 class Sharder {
  public:
   Sharder(const Model& model, const CoarseGraph& operators)
@@ -71,11 +62,14 @@ class Sharder {
         builder_(model.name(), model.tensor(model.input()).shape),
         holdings_(model.tensors().size()) {
     for (const Layer& layer : model.layers()) names_.insert(layer.name);
-    hold(model.input(), whole_rows(model.input()), builder_.input());
+    hold(model.input(), whole_of(model.input()), builder_.input());
   }
 
   Model sharded(const Cuts& cuts) {
-    for (const Cut& cut : cuts) cut_of_[cut_operator(operators_.graph, cut)] = &cut;
+    for (const Cut& cut : cuts) {
+      if (cut_of_.emplace(cut_operator(operators_.graph, cut), &cut).second) continue;
+      throw InputError("cuts: operator " + quote(cut.op) + " is there twice");
+    }
     for (std::size_t i = 0; i < operators_.operators.size(); ++i) {
       const auto cut = cut_of_.find(OpId(i));
       const OperatorLayers& op = operators_.operators[i];
@@ -89,14 +83,19 @@ class Sharder {
   }
 
  private:
-  Rows whole_rows(TensorId id) const { return {0, model_.tensor(id).shape.h}; }
-  void hold(TensorId id, const Rows& rows, TensorId made) {
-    holdings_[id.index()].push_back({rows, made});
+  AxisRange whole_of(TensorId id, Axis axis = Axis::kH) const {
+    return whole_range(model_.tensor(id).shape, axis);
+  }
+  bool is_whole(TensorId id, const AxisRange& range) const {
+    return range == whole_of(id, range.axis);
+  }
+  void hold(TensorId id, const AxisRange& range, TensorId made) {
+    holdings_[id.index()].push_back({range, made});
   }
 
-  /// Returns a name that no layer has, of a tensor's rows.
-  std::string name_of(const std::string& name, const Rows& rows, bool whole) {
-    std::string wanted = whole ? name : name + " " + to_string(rows);
+  /// Returns a name that no layer has, of a tensor's range.
+  std::string name_of(const std::string& name, const AxisRange& range, bool whole) {
+    std::string wanted = whole ? name : name + " " + to_string(range);
     if (whole && taken_.insert(wanted).second) return wanted;
     while (names_.contains(wanted) || !taken_.insert(wanted).second) wanted += '+';
     return wanted;
@@ -104,128 +103,176 @@ class Sharder {
 
   void copy(LayerId id) {
     const Layer& layer = model_.layer(id);
+    const std::optional<std::vector<TensorId>> shards = shards_to_join(layer);
     std::vector<TensorId> inputs;
     for (const TensorId input : layer.inputs) {
-      inputs.push_back(rows_of(holdings_, input, whole_rows(input)));
+      if (!shards) inputs.push_back(range_of(holdings_, input, whole_of(input)));
     }
     builder_.begin_block(layer.block);
     taken_.insert(layer.name);
-    const TensorId made =
-        layer.merged.empty()
-            ? builder_.add(layer.name, layer.kind, std::move(inputs), layer.input_shapes)
-            : builder_.merged_conv(layer.name, std::get<Conv>(layer.kind), inputs.front(),
-                                   layer.input_shapes.front(), layer.merged);
+    TensorId made;
+    if (shards) {
+      made = builder_.add(layer.name, layer.kind, *shards);
+    } else if (layer.merged.empty()) {
+      made = builder_.add(layer.name, layer.kind, std::move(inputs), layer.input_shapes);
+    } else {
+      made = builder_.merged_conv(layer.name, std::get<Conv>(layer.kind), inputs.front(),
+                                  layer.input_shapes.front(), layer.merged);
+    }
     builder_.set_origin(id);
-    hold(layer.output, whole_rows(layer.output), made);
+    hold(layer.output, whole_of(layer.output), made);
+  }
+
+  /// Returns what a concatenation of channels reads: the shards where a tensor is in shards of
+  /// channels, which it joins. Empty for other layers.
+  std::optional<std::vector<TensorId>> shards_to_join(const Layer& layer) {
+    const Concat* const concat = std::get_if<Concat>(&layer.kind);
+    if (concat == nullptr || concat->axis != Axis::kC) return {};
+    std::vector<TensorId> inputs;
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      const TensorId id = layer.inputs[i];
+      if (layer.input_shapes[i] != model_.tensor(id).shape) return {};
+      const std::vector<HeldRange>& held = holdings_[id.index()];
+      const bool in_shards = held.front().range.axis == Axis::kC &&
+                             std::ranges::find(held, whole_of(id), &HeldRange::range) == held.end();
+      if (!in_shards) {
+        inputs.push_back(range_of(holdings_, id, whole_of(id)));
+        continue;
+      }
+      for (const HeldRange& each : held) {  // the shards, in order, before ranges made of them
+        inputs.push_back(each.tensor);
+        if (each.range.end == whole_of(id, Axis::kC).end) break;
+      }
+    }
+    return inputs;
   }
 
   void write_shards(const OperatorLayers& op, const Cut& cut) {
-    std::vector<Holding> made;
-    for (const Rows& rows : shards_of(cut, model_.tensor(op.output).shape.h)) {
-      made.push_back({rows, write_shard(op, cut, rows)});
+    std::vector<HeldRange> made;
+    for (const AxisRange& range : shard_ranges(cut, model_.tensor(op.output).shape)) {
+      made.push_back({range, write_shard(op, cut, range)});
     }
     holdings_[op.output.index()] = std::move(made);
   }
 
-  /// Adds an operator's layers for some rows of its output. Tensors that it makes on the way are
-  /// for itself alone.
-  TensorId write_shard(const OperatorLayers& op, const Cut& cut, const Rows& rows) {
-    std::map<TensorId, Rows> needed{{op.output, rows}};
-    std::map<LayerId, LayerOnRows> layers;
+  /// Adds an operator's layers for a range of its output. Tensors that it makes on the way are for
+  /// itself alone.
+  TensorId write_shard(const OperatorLayers& op, const Cut& cut, const AxisRange& range) {
+    std::map<TensorId, AxisRange> needed{{op.output, range}};
+    std::map<LayerId, LayerOnRange> layers;
     for (const LayerId id : std::views::reverse(op.layers)) {
       const Layer& layer = model_.layer(id);
-      layers.emplace(id, layer_on_rows(layer, cut, needed.at(layer.output)));
-      for (const TensorId input : layer.inputs) {
-        const Rows reads = rows_read(input, layers.at(id).reads, layer);
-        const auto [found, is_new] = needed.emplace(input, reads);
-        if (!is_new) {
-          found->second = {std::min(found->second.begin, reads.begin),
-                           std::max(found->second.end, reads.end)};
-        }
+      const LayerOnRange& made =
+          layers.emplace(id, layer_on_range(layer, cut, needed.at(layer.output))).first->second;
+      for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+        const auto [found, is_new] = needed.emplace(layer.inputs[i], made.reads[i]);
+        if (!is_new) found->second = joined(found->second, made.reads[i]);
       }
     }
-    std::vector<std::vector<Holding>> inside(model_.tensors().size());
+    HeldRanges inside(model_.tensors().size());
     TensorId last = builder_.input();
     for (const LayerId id : op.layers) {
       const Layer& layer = model_.layer(id);
-      const Rows& made = needed.at(layer.output);
+      const AxisRange& made = needed.at(layer.output);
       std::vector<TensorId> inputs;
-      for (const TensorId input : layer.inputs) {
-        const bool is_inside = !inside[input.index()].empty();
-        inputs.push_back(rows_of(is_inside ? inside : holdings_, input,
-                                 rows_read(input, layers.at(id).reads, layer)));
+      for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+        const bool is_inside = !inside[layer.inputs[i].index()].empty();
+        inputs.push_back(
+            range_of(is_inside ? inside : holdings_, layer.inputs[i], layers.at(id).reads[i]));
       }
       builder_.begin_block(layer.block);
-      last = builder_.add(name_of(layer.name, made, false), layers.at(id).kind, std::move(inputs));
-      builder_.set_origin(id);
-      inside[layer.output.index()] = {{made, last}};
+      const bool all = id == op.layers.back() && is_whole(layer.output, made);  // by the overlap
+      last = builder_.add(name_of(layer.name, made, all), layers.at(id).kind, std::move(inputs));
+      builder_.set_origin(id, made);
+      inside[layer.output.index()] = {{canonical(layer.output, made), last}};
     }
     return last;
   }
 
-  LayerOnRows layer_on_rows(const Layer& layer, const Cut& cut, const Rows& rows) const {
-    const std::string where =
-        "cuts: operator " + quote(cut.op) + " cannot be cut: layer " + quote(layer.name) + ": ";
-    if (!layer.merged.empty()) throw InputError(where + "it is several convolutions");
-    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-      if (layer.input_shapes[i] != model_.tensor(layer.inputs[i]).shape)
-        throw InputError(where + "it reads a tensor in another shape");
-    }
+  LayerOnRange layer_on_range(const Layer& layer, const Cut& cut, const AxisRange& range) const {
     try {
-      return on_rows(layer.kind, layer.input_shapes.front(), model_.tensor(layer.output).shape,
-                     rows);
+      return on_range(model_, layer, range);
     } catch (const InputError& error) {
-      throw InputError(where + error.what());
+      throw InputError("cuts: operator " + quote(cut.op) + " cannot be cut: layer " +
+                       quote(layer.name) + ": " + error.what());
     }
   }
 
-  /// Returns the rows of an input that a layer reads: all of one that it repeats for each row.
-  Rows rows_read(TensorId input, const Rows& reads, const Layer& layer) const {
-    const bool repeats = std::holds_alternative<Binary>(layer.kind);
-    return repeats && model_.tensor(input).shape.h == 1 ? Rows{0, 1} : reads;
+  /// Returns the range by which a holding is found: all channels are all rows.
+  AxisRange canonical(TensorId id, const AxisRange& range) const {
+    return is_whole(id, range) ? whole_of(id) : range;
   }
 
-  /// Returns the tensor with exactly these rows; makes it where there is none, and holds it for
+  /// Returns the tensor with exactly this range; makes it where there is none, and holds it for
   /// whoever reads the same.
-  TensorId rows_of(std::vector<std::vector<Holding>>& holdings, TensorId id, const Rows& rows) {
-    std::vector<Holding>& held = holdings[id.index()];
-    const auto same = std::ranges::find(held, rows, &Holding::rows);
+  TensorId range_of(HeldRanges& holdings, TensorId id, const AxisRange& wanted) {
+    const AxisRange range = canonical(id, wanted);
+    std::vector<HeldRange>& held = holdings[id.index()];
+    const auto same = std::ranges::find(held, range, &HeldRange::range);
     if (same != held.end()) return same->tensor;
-    std::vector<TensorId> parts;
-    const std::vector<Holding> from = held;
-    for (std::int64_t next = rows.begin; next < rows.end;) {
-      const Holding& longest = longest_from(from, next);
-      const Rows part{next, std::min(longest.rows.end, rows.end)};
-      parts.push_back(part == longest.rows ? longest.tensor : slice(id, longest, part));
-      next = part.end;
+    std::optional<std::vector<HeldRange>> parts = parts_of(with_whole(id, held, range.axis), range);
+    if (!parts && is_whole(id, range)) parts = parts_of(held, whole_of(id, Axis::kC));
+    if (!parts) {  // it is there in shards along the other axis
+      range_of(holdings, id, whole_of(id));
+      parts = parts_of(with_whole(id, held, range.axis), range);
     }
-    TensorId made = parts.front();
-    if (parts.size() > 1) {
+    std::vector<TensorId> tensors;
+    for (const HeldRange& part : *parts) tensors.push_back(taken_from(id, held, part));
+    TensorId made = tensors.front();
+    if (tensors.size() > 1) {
       begin_block_of(id);
-      made = builder_.add(name_of(model_.tensor(id).name, rows, whole(id, rows)), Concat{Axis::kH},
-                          std::move(parts));
+      made = builder_.add(name_of(model_.tensor(id).name, range, is_whole(id, range)),
+                          Concat{parts->front().range.axis}, std::move(tensors));
     }
-    held.push_back({rows, made});
+    held.push_back({range, made});
     return made;
   }
 
-  bool whole(TensorId id, const Rows& rows) const { return rows == whole_rows(id); }
-
-  /// Returns the holding that has this row and the most after it.
-  static const Holding& longest_from(const std::vector<Holding>& held, std::int64_t row) {
-    const Holding* best = nullptr;
-    for (const Holding& each : held) {
-      if (each.rows.begin > row || each.rows.end <= row) continue;
-      if (best == nullptr || each.rows.end > best->rows.end) best = &each;
+  /// Returns the holdings along an axis, the whole tensor among them.
+  std::vector<HeldRange> with_whole(TensorId id, std::vector<HeldRange> held, Axis axis) const {
+    for (HeldRange& each : held) {
+      if (each.range == whole_of(id)) each.range = whole_of(id, axis);
     }
-    return *best;
+    return held;
   }
 
-  TensorId slice(TensorId id, const Holding& from, const Rows& rows) {
+  /// Returns ranges that make up the wanted one together, each with the tensor that has it; empty:
+  /// not all of it is there along this axis.
+  static std::optional<std::vector<HeldRange>> parts_of(const std::vector<HeldRange>& held,
+                                                        const AxisRange& wanted) {
+    std::vector<HeldRange> parts;
+    for (std::int64_t next = wanted.begin; next < wanted.end;) {
+      const HeldRange* const longest = longest_from(held, wanted.axis, next);
+      if (longest == nullptr) return {};
+      const std::int64_t end = std::min(longest->range.end, wanted.end);
+      parts.push_back({{wanted.axis, next, end}, longest->tensor});
+      next = end;
+    }
+    return parts;
+  }
+
+  /// Returns the holding that has this row or channel and the most after it; null: none has it.
+  static const HeldRange* longest_from(const std::vector<HeldRange>& held, Axis axis,
+                                       std::int64_t next) {
+    const HeldRange* best = nullptr;
+    for (const HeldRange& each : held) {
+      if (!each.range.holds({axis, next, next + 1})) continue;
+      if (best == nullptr || each.range.end > best->range.end) best = &each;
+    }
+    return best;
+  }
+
+  /// Returns the tensor of a part: the one that it is in, or a slice of that.
+  TensorId taken_from(TensorId id, const std::vector<HeldRange>& held, const HeldRange& part) {
+    const AxisRange from = std::ranges::find(held, part.tensor, &HeldRange::tensor)->range;
+    if (from == canonical(id, part.range)) return part.tensor;
+    const std::int64_t skipped = is_whole(id, from) ? 0 : from.begin;
     begin_block_of(id);
-    const Rows inside{rows.begin - from.rows.begin, rows.end - from.rows.begin};
-    return builder_.add(name_of(model_.tensor(id).name + " slice", rows, false),
-                        row_slice(builder_.shape(from.tensor), inside), {from.tensor});
+    return builder_.add(
+        name_of(model_.tensor(id).name + " slice", part.range, false),
+        range_slice(builder_.shape(part.tensor),
+                    {part.range.axis, part.range.begin - skipped, part.range.end - skipped}),
+        {part.tensor});
   }
 
   void begin_block_of(TensorId id) {
@@ -236,7 +283,7 @@ class Sharder {
   Model finished() {
     std::vector<NamedOutput> outputs(model_.named_outputs().begin(), model_.named_outputs().end());
     for (NamedOutput& output : outputs) {
-      output.tensor = rows_of(holdings_, output.tensor, whole_rows(output.tensor));
+      output.tensor = range_of(holdings_, output.tensor, whole_of(output.tensor));
     }
     builder_.keep_layer_names();
     builder_.set_whole(std::make_shared<const Model>(model_));
@@ -248,7 +295,7 @@ class Sharder {
   ModelBuilder builder_;
   std::set<std::string> names_, taken_;  ///< of the whole model's layers; of this one's
   std::map<OpId, const Cut*> cut_of_;
-  std::vector<std::vector<Holding>> holdings_;  ///< by the whole model's tensors
+  HeldRanges holdings_;
 };
 
 }  // namespace

@@ -10,14 +10,15 @@
 namespace hios {
 
 /// Returns the model with its operators cut into shards. A shard is made of ordinary layers on some
-/// rows, with the parameters of the whole (Layer::origin). Rows that it reads of other operators
-/// are taken from one shard that has them all, or joined of several: the rows that neighbours
-/// exchange. Every tensor of the whole model that a layer or an output reads whole is there under
-/// its own name, with the values that it has in the whole model.
+/// rows or channels, with the parameters of the whole (Layer::origin, Layer::range). A range that
+/// it reads of other operators is taken from one shard that has all of it, or joined of several:
+/// the rows that neighbours exchange. Every tensor of the whole model that a layer or an output
+/// reads whole is there under its own name, with the values that it has in the whole model; but a
+/// concatenation of channels reads the shards themselves.
 ///
 /// Operators of the result have the names of their main layers: "conv1 [0, 74)" for a shard.
 /// `operators`: of coarsen(model), for the names in `cuts`. Throws InputError that names the
-/// operator: unknown, rows outside its output, or a layer that cannot be cut, with the reason.
+/// operator: unknown, a range outside its output, or a layer that cannot be cut, with the reason.
 Model shard(const Model& model, const CoarseGraph& operators, const Cuts& cuts);
 
 }  // namespace hios

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "hios/graph/fusion/cut_groups.h"
 #include "hios/model/channel_slice.h"
 
 // Makes operators from layers (Kundu and Shu, "HIOS", section III-A, counts operators in this way).
@@ -232,11 +233,16 @@ const std::string& main_layer_name(const OperatorLayers& op, const Model& model)
   return model.layer(op.layers.back()).name;
 }
 
+/// Returns the name of an operator, the `number`th of the model.
+std::string operator_name(const OperatorLayers& op, const Model& model, std::size_t number) {
+  return model.keeps_layer_names() ? main_layer_name(op, model)
+                                   : kind_of(op, model) + '_' + std::to_string(number);
+}
+
 Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
                 Bytes element_bytes) {
   Operator result;
-  result.name = model.keeps_layer_names() ? main_layer_name(op, model)
-                                          : kind_of(op, model) + '_' + std::to_string(number);
+  result.name = operator_name(op, model, number);
   result.signature = signature_of(op, model);
   result.block = model.layer(op.layers.back()).block;
   result.memory_bytes = model.tensor(op.output).shape.size_bytes(element_bytes);
@@ -249,13 +255,14 @@ Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number
   return result;
 }
 
-std::vector<std::vector<LayerId>> grouped_layers(const Model& model, const FusionRules& fusion) {
+/// Returns the layers of each operator, ordered by their last layers.
+LayerGroups grouped_layers(const Model& model, const FusionRules& fusion) {
   if (fusion.kind == FusionRules::Kind::kDefault) return Coarsener(model).operators();
   return operators_by_rules(model, fusion);  // without a rule: one layer an operator
 }
 
 /// Returns the layers that no other is fused with, by LayerId.
-std::vector<bool> alone(const std::vector<std::vector<LayerId>>& groups, std::size_t layers) {
+std::vector<bool> alone(const LayerGroups& groups, std::size_t layers) {
   std::vector<bool> alone(layers, false);
   for (const auto& group : groups) {
     if (group.size() == 1) alone[group.front().index()] = true;
@@ -344,15 +351,35 @@ std::string signature_of(const OperatorLayers& op, const Model& model) {
   return text + ' ' + model.tensor(op.output).shape.to_string();
 }
 
-CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
-  std::vector<std::vector<LayerId>> groups = grouped_layers(model, fusion);
-  Places places;
-  if (model.whole()) {
-    places = Places(model, element_bytes, alone(groups, model.layers().size()));
-    std::erase_if(groups, [&](const auto& group) { return places.is_view(group.front()); });
+namespace {
+
+CoarseGraph coarsen_cut(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
+  const LayerGroups whole = grouped_layers(*model.whole(), fusion);
+  const CutGroups cut(model, whole);
+  const Places places(model, element_bytes, alone(cut.groups, model.layers().size()));
+  GraphBuilder builder(model, element_bytes, places);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < cut.groups.size(); ++i) {
+    if (places.is_view(cut.groups[i].front())) continue;
+    builder.add(cut.groups[i]);
+    std::string& name = names.emplace_back();
+    if (const auto group = cut.of_whole[i]) {
+      name = operator_name(fuse(*model.whole(), whole[*group]), *model.whole(), *group + 1);
+    }
   }
-  GraphBuilder builder(model, element_bytes, std::move(places));
-  for (std::vector<LayerId>& layers : groups) builder.add(std::move(layers));
+  CoarseGraph coarse = std::move(builder).finished();
+  coarse.whole_names = std::move(names);
+  return coarse;
+}
+
+}  // namespace
+
+CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& fusion) {
+  if (model.whole()) return coarsen_cut(model, element_bytes, fusion);
+  GraphBuilder builder(model, element_bytes, {});
+  for (std::vector<LayerId>& layers : grouped_layers(model, fusion)) {
+    builder.add(std::move(layers));
+  }
   return std::move(builder).finished();
 }
 

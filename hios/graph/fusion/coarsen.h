@@ -64,6 +64,9 @@ struct CoarseGraph {
   /// The models of a graph that divides inputs (SizedNetworks::divide), by number of inputs. They
   /// differ from the whole model in their tensors' first extent only; ids are the same.
   std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
+  /// By OpId, in the graph of a model whose operators were cut: the name that an operator has in
+  /// the whole network, or that of which it is a shard. Empty: an operator that joins or moves.
+  std::vector<std::string> whole_names = {};
   Places places = {};  ///< where tensors lie; those of a graph that divides inputs: alone
   std::vector<ByteRange> reads = {};  ///< read_by(), by EdgeId; empty: a consumer reads all
 };
@@ -81,9 +84,10 @@ std::string signature_of(const OperatorLayers& op, const Model& model);
 ///    tensors (hios/graph/fusion/merge_siblings.h).
 /// It does not merge siblings; the Network does so before.
 /// The model's input is no operator, and its edges are no dependencies. There is an edge per input
-/// value, with multiplicity. Where a model was cut, moves and joins of rows are no operators but
-/// places (hios/graph/fusion/places.h), and an edge leads from each operator that produces some of
-/// the bytes that another reads. Operators are named by kind and number in topological order
+/// value, with multiplicity. Where a model was cut, operators and shards consist of the layers of
+/// which the whole model's operators consist. Moves and joins of rows are no operators but places
+/// (hios/graph/fusion/places.h), and an edge leads from each operator that produces some of the
+/// bytes that another reads. Operators are named by kind and number in topological order
 /// ("conv_1", "sepconv_8", "pool_4"), and have a signature and the bytes of output and parameters,
 /// with `element_bytes` an element (Platform::element_bytes()).
 CoarseGraph coarsen(const Model& model, Bytes element_bytes = hios::element_bytes(Precision::kFp32),
