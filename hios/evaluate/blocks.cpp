@@ -95,10 +95,10 @@ Period period_of(const Graph& graph, const Schedule& schedule, const CostModel& 
     if (consumers.empty()) continue;
     const double ms = tensor_ms(graph, costs, op);
     const DeviceId own = assignment[op].device;
-    period.blocks[own.index()].send_ms += ms * platform.device(own).io_charge.send;
+    period.blocks[own.index()].send_ms += ms * platform.device(own).charge_in_flight().send;
     for (const DeviceId consumer : consumers) {
       period.blocks[consumer.index()].receive_ms +=
-          ms * platform.device(consumer).io_charge.receive;
+          ms * platform.device(consumer).charge_in_flight().receive;
     }
   }
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {

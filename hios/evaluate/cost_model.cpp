@@ -94,7 +94,8 @@ CostModel::CostModel(const Graph& graph, const Platform& platform)
       operators_(graph.size()),
       operator_ms_(graph.size() * platform.size(), kCannotRun),
       configurations_(platform.size(), nullptr),
-      launch_ms_(platform.size(), 0) {
+      launch_ms_(platform.size(), 0),
+      receive_share_(platform.size(), 0) {
   if (platform.size() == 0) throw InputError("a platform needs at least one device");
 }
 

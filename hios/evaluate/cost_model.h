@@ -81,6 +81,15 @@ class CostModel {
   double link_ms(EdgeId edge, DeviceId from, DeviceId to) const {
     return transfer_ms(edge, from, to) - launch_ms(to);
   }
+  /// Returns the receiver's own time for a tensor, during which it computes nothing: a share of
+  /// link_ms(), by the platform (IoCharge::receive), or else by the profile. Without either it is
+  /// 0, as with contention and with a topology. REQUIRES: two devices.
+  double receive_ms(EdgeId edge, DeviceId from, DeviceId to) const {
+    const double share = receive_share_[to.index()];
+    return share > 0 ? share * link_ms(edge, from, to) : 0;
+  }
+  /// Returns true if receiving takes the time of any device.
+  bool charges_receivers() const { return charges_receivers_; }
   /// Returns the edge's own `transfer_ms` for the pair, without the launch; nothing where its bytes
   /// decide. REQUIRES: two devices.
   std::optional<double> own_transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const;
@@ -133,6 +142,7 @@ class CostModel {
 
   CostModel(const Graph& graph, const Platform& platform);
   void fill_transfers();
+  void fill_charges();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
   std::optional<double> pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const;
@@ -150,7 +160,9 @@ class CostModel {
   std::vector<double> operator_ms_;                   // device × operator
   std::vector<const Configuration*> configurations_;  // by device
   std::vector<double> launch_ms_;                     // by device
-  double mean_launch_ms_ = 0;                         // over ordered pairs, 0 with one device
+  std::vector<double> receive_share_;                 // by device
+  bool charges_receivers_ = false;
+  double mean_launch_ms_ = 0;  // over ordered pairs, 0 with one device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
   std::vector<TransferCost> transfer_cost_;                      // by edge
   std::vector<double> pair_ms_;                                  // row × from × to

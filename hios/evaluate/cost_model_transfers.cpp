@@ -103,8 +103,22 @@ void CostModel::fill_row(const Edge& edge, std::vector<double>& row) const {
   }
 }
 
+// Where tensors wait for each other, or share buses, transfers are priced by these alone.
+void CostModel::fill_charges() {
+  if (platform_->topology() || platform_->contention() != Contention::kNone) return;
+  for (std::size_t d = 0; d < platform_->size(); ++d) {
+    if (const auto& charge = platform_->device(DeviceId(d)).io_charge) {
+      receive_share_[d] = charge->receive;
+    } else if (configurations_[d] && configurations_[d]->io_charge) {
+      receive_share_[d] = configurations_[d]->io_charge->charge.receive;
+    }
+    charges_receivers_ = charges_receivers_ || receive_share_[d] > 0;
+  }
+}
+
 void CostModel::fill_transfers() {
   const std::size_t devices = platform_->size();
+  fill_charges();
   transfer_cost_.resize(graph_->edge_count());
   mean_transfer_ms_.assign(graph_->edge_count(), 0);
   if (devices < 2) return;

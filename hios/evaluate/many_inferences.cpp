@@ -99,7 +99,8 @@ class Flow {
         leaves = leaves || assignment_[graph_.edge(edge).to].device != node.device;
       }
       if (leaves) {
-        node.send_ms += tensor_ms(graph_, costs_, op) * platform.device(node.device).io_charge.send;
+        node.send_ms +=
+            tensor_ms(graph_, costs_, op) * platform.device(node.device).charge_in_flight().send;
       }
     }
   }
@@ -108,8 +109,8 @@ class Flow {
     const Platform& platform = costs_.platform();
     for (const PlannedTransfer& transfer : transfers_of(graph_, assignment_)) {
       const DeviceId from = assignment_[transfer.producer].device;
-      const double send = platform.device(from).io_charge.send;
-      const double receive = platform.device(transfer.to).io_charge.receive;
+      const double send = platform.device(from).charge_in_flight().send;
+      const double receive = platform.device(transfer.to).charge_in_flight().receive;
       const std::size_t number = transfers_.size();
       const double alone = std::max(0.0, 1 - send - receive);
       std::map<std::size_t, double> consumers;  // stages, in order: the slowest of their edges

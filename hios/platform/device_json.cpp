@@ -76,8 +76,8 @@ Json device_json(const Device& device) {
   if (!device.host.empty()) json["host"] = device.host;
   if (device.precision != Precision::kFp32) json["math"] = device.precision;
   if (!device.identity.empty()) json["gpu"] = device.identity;
-  if (device.io_charge != IoCharge{}) {
-    json["io_charge"] = {{"send", device.io_charge.send}, {"receive", device.io_charge.receive}};
+  if (device.io_charge) {
+    json["io_charge"] = {{"send", device.io_charge->send}, {"receive", device.io_charge->receive}};
   }
   if (device.fast_memory.bytes > 0) {
     json["fast_memory_bytes"] = device.fast_memory.bytes;

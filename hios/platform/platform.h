@@ -20,10 +20,11 @@ namespace hios {
 /// The kind of devices that compute on a GPU.
 inline constexpr std::string_view kGpuKind = "gpu";
 
-/// The share of a transfer's time during which its two ends run no stage, where many inferences are
-/// in flight. The default is all of it, as in the model of Archer, Fahrbach, Liu and Prabhu,
-/// "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2. It is more than 1
-/// where a transfer takes longer between computing devices than between waiting ones.
+/// The share of a transfer's time during which its two ends run no stage. It is more than 1 where a
+/// transfer takes longer between computing devices than between waiting ones. A device without a
+/// charge: with many inferences in flight, all of the time, as in the model of Archer, Fahrbach,
+/// Liu and Prabhu, "Practical Performance Guarantees for Pipelined DNN Inference", section 2.2;
+/// with one inference at a time, nothing.
 struct IoCharge {
   double send = 1;     ///< in [0, kMostIoCharge]
   double receive = 1;  ///< in [0, kMostIoCharge]
@@ -50,8 +51,10 @@ struct Device {
   std::string host;
   Precision precision = Precision::kFp32;  ///< arithmetic; part of the key into profiles
   DeviceIdentity identity = {};            ///< required GPU ("gpu" in files); empty: any
-  IoCharge io_charge = {};
+  std::optional<IoCharge> io_charge = {};
   FastMemory fast_memory = {};
+  /// Returns the charge where many inferences are in flight.
+  IoCharge charge_in_flight() const { return io_charge.value_or(IoCharge{}); }
   bool operator==(const Device&) const = default;
 };
 

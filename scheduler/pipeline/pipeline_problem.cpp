@@ -100,7 +100,7 @@ void PipelineProblem::find_classes(std::span<const double> shares) {
       const Device& device = platform.device(id);
       const auto same = std::find_if(classes_.begin() + static_cast<std::ptrdiff_t>(first),
                                      classes_.end(), [&](const PipelineClass& each) {
-                                       return each.charge == device.io_charge &&
+                                       return each.charge == device.charge_in_flight() &&
                                               each.fast_memory == device.fast_memory &&
                                               each.memory_bytes == device.memory_bytes;
                                      });
@@ -110,7 +110,7 @@ void PipelineProblem::find_classes(std::span<const double> shares) {
       }
       PipelineClass& made = classes_.emplace_back();
       made.devices = {id};
-      made.charge = device.io_charge;
+      made.charge = device.charge_in_flight();
       made.fast_memory = device.fast_memory;
       made.memory_bytes = device.memory_bytes;
       for (const PipelineVertex& vertex : vertices_) {

@@ -214,6 +214,27 @@ TEST(CostModelFromProfile, OperatorsBySignatureAndTransfersByPair) {
   EXPECT_EQ(costs.configuration(d0), &given.profile.configurations.front());
 }
 
+TEST(CostModelFromProfile, ReceivingTakesTimeByThePlatformOrByTheProfile) {
+  Profiled given(2);
+  const Platform plain = test::devices(2, 8);
+  EXPECT_FALSE(CostModel::from_profile(given.graph, plain, given.profile).charges_receivers());
+  Configuration& measured = given.profile.configurations.front();
+  measured.io_charge = MeasuredCharge{{0.5, 0.25}, 30};
+  measured.launch = {0.5, 0, 1};
+  const CostModel costs = CostModel::from_profile(given.graph, plain, given.profile);
+  EXPECT_TRUE(costs.charges_receivers());
+  EXPECT_DOUBLE_EQ(costs.receive_ms(e0, d0, d1), 0.25 * 1) << "no share of the launch";
+  EXPECT_DOUBLE_EQ(costs.receive_ms(e1, d1, d0), 0.25 * 4);
+  std::vector<Device> list(plain.devices().begin(), plain.devices().end());
+  list[1].io_charge = IoCharge{1, 2};
+  const Platform platform = plain.with_devices(list);
+  const CostModel own = CostModel::from_profile(given.graph, platform, given.profile);
+  EXPECT_DOUBLE_EQ(own.receive_ms(e0, d0, d1), 2 * 1);
+  EXPECT_DOUBLE_EQ(own.receive_ms(e0, d1, d0), 0.25 * 2) << "the platform says nothing of it";
+  const Platform ports = test::devices(2, 8, Contention::kPort);
+  EXPECT_FALSE(CostModel::from_profile(given.graph, ports, given.profile).charges_receivers());
+}
+
 TEST(CostModelFromProfile, StagesAsMeasuredInAnyOrderOfGroups) {
   const Profiled given(1);
   const Platform platform = test::devices(1, 8);

@@ -72,7 +72,7 @@ TEST_F(Row, BothEndsAreAsMeasured) {
 
 TEST_F(Row, ValuesOfThePlatformStay) {
   std::vector<Device> devices(two_.devices().begin(), two_.devices().end());
-  devices[0].io_charge = {1, 1};
+  devices[0].io_charge = IoCharge{1, 1};
   devices[0].fast_memory = {1 << 20, 7};
   const std::vector<SetByPlatform> set = {{true, true}, {false, false}};
   const Platform platform = with_measured(graph_, Platform(devices), profile_, set);

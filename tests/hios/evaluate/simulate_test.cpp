@@ -130,6 +130,68 @@ TEST(Simulate, LaunchesCostTimeAtTheBeginAndAfterReceives) {
   }
 }
 
+Platform with_receive(const Platform& plain, double receive) {
+  std::vector<Device> list(plain.devices().begin(), plain.devices().end());
+  for (Device& device : list) device.io_charge = IoCharge{0.5, receive};
+  return plain.with_devices(std::move(list));
+}
+
+// gpu0: v1, whose tensor travels for 5 ms. gpu1: v2, then v3 and v4, which read that tensor.
+TEST(Simulate, AReceiverCopiesWhenItFirstAwaitsATensor) {
+  const Platform platform = with_receive(test::devices(2, 1), 0.5);
+  const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}}), stage({{4}})}}};
+  struct Expected {
+    double v2_ms, v3_start_ms;
+  };
+  for (const auto& [v2_ms, v3_start_ms] : {Expected{1, 7},         // idle while the tensor arrives
+                                           Expected{4.5, 7},       // idle for as long as it copies
+                                           Expected{6, 8.5},       // arrives while the copy runs
+                                           Expected{20, 22.5}}) {  // arrived long before
+    const Graph graph = test::small_graph({2, v2_ms, 1, 1}, {{1, 3, 5}, {1, 4, 5}});
+    const Timeline timeline = on_links(graph, platform, schedule);
+    EXPECT_EQ(timeline.stages[1][1].ready_ms, 7);
+    EXPECT_EQ(timeline.stages[1][1].awaited_ms, v2_ms);
+    EXPECT_EQ(timeline.stages[1][1].start_ms, v3_start_ms);
+    EXPECT_EQ(timeline.stages[1][2].start_ms, v3_start_ms + 1) << "it has the tensor";
+    EXPECT_EQ(timeline.transfers.front().end_ms, 7) << "a copy is no part of it";
+  }
+}
+
+TEST(Simulate, AReceiverCopiesOneTensorAfterTheOther) {
+  const Graph graph = test::small_graph({2, 1, 4, 1}, {{1, 4, 4}, {2, 4, 6}});
+  const Schedule schedule{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
+  const Platform plain = test::devices(2, 1);
+  // They arrive after 6 and 9 ms; gpu1 is free after 4.
+  EXPECT_EQ(on_links(graph, plain, schedule).stages[1][1].start_ms, 9);
+  EXPECT_EQ(on_links(graph, with_receive(plain, 0.5), schedule).stages[1][1].start_ms, 9);
+  EXPECT_EQ(on_links(graph, with_receive(plain, 1), schedule).stages[1][1].start_ms, 4 + 4 + 6);
+}
+
+// Links and ports that carry one tensor at a time are charged as such.
+TEST(Simulate, WithoutAChargeForReceivingTimelinesStay) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "charges");
+    const Graph graph = test::random_graph(2 + random.below(30), 0.15, {}, random);
+    const std::size_t count = 1 + random.below(4);
+    const Platform plain = test::devices(count, 2),
+                   ports = test::devices(count, 2, Contention::kPort);
+    const Schedule schedule = test::random_schedule(graph, plain, random);
+    const Timeline timeline = on_links(graph, plain, schedule);
+    const Timeline uncharged = on_links(graph, with_receive(plain, 0), schedule);
+    EXPECT_EQ(timeline.stages, uncharged.stages);
+    EXPECT_EQ(timeline.transfers, uncharged.transfers);
+    EXPECT_EQ(on_links(graph, ports, schedule).stages,
+              on_links(graph, with_receive(ports, 0.5), schedule).stages);
+    double latency_ms = timeline.latency_ms;
+    for (const double receive : {0.25, 0.5, 2.0}) {
+      const double charged_ms = on_links(graph, with_receive(plain, receive), schedule).latency_ms;
+      EXPECT_GE(charged_ms, latency_ms - 1e-9);
+      latency_ms = charged_ms;
+    }
+  }
+}
+
 TEST(Simulate, RefusesSchedulesThatValidateRefuses) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
   const Platform platform = test::devices(1, 1);

@@ -226,9 +226,11 @@ TEST(PlatformIo, KeepsChargesAndFastMemory) {
                     "devices": [{"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu")" +
                          more + "}]}");
   };
-  EXPECT_EQ(file("").device(kB).io_charge, (IoCharge{1, 1}));
+  EXPECT_FALSE(file("").device(kB).io_charge);
+  EXPECT_EQ(file("").device(kB).charge_in_flight(), (IoCharge{1, 1}));
   EXPECT_EQ(file(R"(, "io_charge": {"send": 0.5})").device(kB).io_charge, (IoCharge{0.5, 1}));
-  EXPECT_FALSE(to_json(file(R"(, "io_charge": {})"))["devices"][1].contains("io_charge"));
+  EXPECT_FALSE(to_json(file(""))["devices"][1].contains("io_charge"));
+  EXPECT_EQ(to_json(file(R"(, "io_charge": {})"))["devices"][1]["io_charge"]["receive"], 1);
   const Platform said = file(R"(, "io_charge": {"send": 0, "receive": 0.25},
                                    "fast_memory_bytes": 4096, "overflow_gb_per_s": 2.5)");
   const Json json = to_json(said);

@@ -31,7 +31,7 @@ PipelineCase random_case(std::size_t operators, std::size_t devices, const Pipel
   const Platform alike = test::devices(devices, 1);
   std::vector<Device> unlike(alike.devices().begin(), alike.devices().end());
   for (Device& device : unlike) {
-    if (random.below(3) == 0) device.io_charge = {random.uniform(), random.uniform()};
+    if (random.below(3) == 0) device.io_charge = IoCharge{random.uniform(), random.uniform()};
     if (style.overflow && random.below(2) == 0)
       device.fast_memory = {1000 * (1 + random.below(60)), 0.02};
     if (style.limits && random.below(2) == 0) device.memory_bytes = 1000 * (60 + random.below(100));
@@ -61,10 +61,10 @@ double plain_block_ms(const PipelineCase& made, const CostModel& costs,
       largest = std::max(largest, costs.mean_transfer_ms(edge));
     }
     if (!inside.contains(op) && read_inside) {
-      ms += largest * runner.io_charge.receive;
+      ms += largest * runner.charge_in_flight().receive;
       received_bytes += static_cast<double>(tensor_bytes(made.graph, op));
     }
-    if (inside.contains(op) && read_outside) ms += largest * runner.io_charge.send;
+    if (inside.contains(op) && read_outside) ms += largest * runner.charge_in_flight().send;
     if (inside.contains(op)) parameters += static_cast<double>(made.graph.op(op).parameter_bytes);
   }
   if (runner.fast_memory.bytes == 0) return ms;

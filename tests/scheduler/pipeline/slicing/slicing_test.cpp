@@ -176,7 +176,7 @@ TEST(Slicing, TakesManyUnlikeDevicesInOrder) {
   const Platform alike = test::devices(14, 1);
   for (const Device& device : alike.devices()) {
     devices.push_back(device);
-    devices.back().io_charge.send = random.uniform();
+    devices.back().io_charge.emplace().send = random.uniform();
   }
   const PipelineCase made{std::move(graph), Platform(std::move(devices))};
   const CostModel costs = CostModel::from_graph(made.graph, made.platform);
