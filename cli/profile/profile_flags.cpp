@@ -244,6 +244,7 @@ ProfileCommand read_profile_command(const Flags& flags, const mpi::Transport& tr
       common, load_networks(flags, common.limits, element_bytes(precision), transport.size()));
   command.output = flags.text("output");
   command.options = read_options(flags, transport.size(), precision, common.seed);
+  command.options.lists_uncertified = chooses_cuts(flags);
   if (const auto file = flags.optional_text("weights")) {
     const std::size_t with_weights = chooses_cuts(flags) ? command.networks.size() : 1;
     for (Network& network : std::span(command.networks).first(with_weights)) {

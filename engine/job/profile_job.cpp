@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/cold/packed_parameters.h"
 #include "engine/host/available_memory.h"
@@ -18,6 +19,7 @@
 #include "engine/run/host_need.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "hios/graph/cuts/cut_operators.h"
 #include "hios/platform/platform.h"
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
@@ -82,6 +84,7 @@ struct ProfileJob::State {
   std::unique_ptr<Profiler> profiler;
   std::unique_ptr<PackedParameters> packed;  ///< null: no disk is measured
   Json algorithms;
+  std::vector<std::string> uncertified;  ///< operators, by this rank's backend
 };
 
 void ProfileJob::State::agree() {
@@ -162,8 +165,9 @@ void ProfileJob::State::set_up() {
       transport(), *mine.backend, coarse, network.model,
       {profile.algorithms(*into[teams.mine]), profile.file}, Choosing::kByTiming);
   algorithms = *agreed.algorithms;
+  uncertified = agreed.uncertified;
   mpi::agreed(transport(), [&] {
-    require_certified(agreed, *mine.backend);
+    if (!options.lists_uncertified) require_certified(agreed, *mine.backend);
     if (packed) require_packed(context(), *packed);
   });
 }
@@ -239,15 +243,34 @@ Ended ProfileJob::State::measure_all(const AskStages& ask) {
   return measure_stages(ask);
 }
 
-/// Adds the chosen algorithms, which runs use again, and the routes of tensors.
+namespace {
+
+/// Returns the signatures of the shards of these operators.
+Json shards_of(const std::vector<std::string>& names, const Network& network) {
+  std::set<std::string> signatures;
+  for (const CutOperator& cut : cut_operators(network.coarse, network.model)) {
+    if (std::ranges::count(names, cut.name) == 0) continue;
+    for (const ShardOperator& shard : cut.shards)
+      signatures.insert(network.coarse.graph.op(shard.op).signature);
+  }
+  return signatures;
+}
+
+}  // namespace
+
+/// Adds the chosen algorithms, which runs use again, the shards that are not certified, and the
+/// routes of tensors.
 void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
+  const std::vector<std::vector<std::string>> differ = mpi::gather(transport(), uncertified);
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
     for (const auto& [key, value] : options.provenance->items()) into[team]->machine[key] = value;
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
+    const Json shards = shards_of(differ[teams.ranks[team].front().index()], network);
+    if (!shards.empty()) into[team]->machine["uncertified"] = shards;
     if (routes) into[team]->machine["transfer_paths"] = *routes;
   }
 }

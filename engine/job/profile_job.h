@@ -62,6 +62,10 @@ struct ProfileOptions {
   bool cold_start = false;
   /// With `cold_start`: the parameters on a disk, packed for this backend; empty: none are there.
   std::filesystem::path packed_weights = {};
+  /// Measures shards that do not give the bits of their whole operators, too, and lists their
+  /// signatures in the machine of each configuration ("uncertified"), so that a search leaves these
+  /// cuts out. False: they are refused.
+  bool lists_uncertified = false;
   OwnedJson provenance = {};  ///< kept in the machine of each configuration
 };
 

@@ -1,7 +1,12 @@
 // The inputs of --cut auto: the search makes networks with cuts of its own choice.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "cli/flags/model_flags.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
 #include "hios/base/error.h"
+#include "hios/graph/cuts/cut_operators.h"
 #include "hios/graph/cuts/even_cuts.h"
 
 namespace hios::cli {
@@ -23,13 +28,39 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
   };
 }
 
+/// Returns the even cuts of operators whose shards each device's measurements have, and give the
+/// bits of the whole operator.
+Cuts ScheduleInputs::certified_cuts() const {
+  Cuts cuts = even_cuts(network_->model, network_->coarse, platform_.size());
+  if (!profile_) return cuts;
+  const Network all = make_cut_(cuts);
+  std::set<std::string> lacking;  // by the names of operators
+  for (std::size_t d = 0; d < platform_.size(); ++d) {
+    const Configuration* const measured = profile_->find(platform_, DeviceId(d));
+    if (measured == nullptr) return {};
+    const Json& machine = *measured->machine;
+    const Json differ =
+        machine.is_object() ? machine.value("uncertified", Json::array()) : Json::array();
+    for (const CutOperator& cut : cut_operators(all.coarse, all.model)) {
+      for (const ShardOperator& shard : cut.shards) {
+        const std::string& signature = all.coarse.graph.op(shard.op).signature;
+        const bool bad = std::ranges::find(differ, Json(signature)) != differ.end();
+        if (bad || !measured->operators.contains(signature)) lacking.insert(cut.name);
+      }
+    }
+  }
+  std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
+  return cuts;
+}
+
 scheduler::Problem ScheduleInputs::cuttable_problem(Objective objective) {
   if (objective != Objective::kLatency) {
     throw InputError("--cut auto plans for the latency of one inference, not for " +
                      std::string(to_string(objective)));
   }
-  cuttable_ = {&*network_, &costs(), even_cuts(network_->model, network_->coarse, platform_.size()),
-               make_cut_, [this](const Graph& graph) { return costs_of(graph); }};
+  const CostModel& whole = costs();
+  cuttable_ = {&*network_, &whole, certified_cuts(), make_cut_,
+               [this](const Graph& graph) { return costs_of(graph); }};
   return scheduler::Problem(cuttable_);
 }
 

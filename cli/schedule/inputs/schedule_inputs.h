@@ -84,6 +84,7 @@ class ScheduleInputs {
   /// Keeps what makes networks with cuts, where --cut auto chooses them.
   void read_cuts(const Flags& flags, const Common& common);
   scheduler::Problem cuttable_problem(Objective objective);
+  Cuts certified_cuts() const;
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 
   std::optional<Network> network_;
