@@ -6,14 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/backends.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/reference/backend.h"
 #include "support/expect_error.h"
 #include "support/networks/random_cuts.h"
 #include "support/transports/thread_transport.h"
-#ifdef HIOS_HAVE_CPU
-#include "engine/cpu/backend.h"
-#endif
 
 namespace hios {
 namespace {
@@ -143,21 +141,22 @@ TEST(Certification, AnOperatorWithOtherBitsByAllAlgorithmsIsNotCut) {
        "methodical (methods 2.1); leave it out of the cuts"});
 }
 
-#ifdef HIOS_HAVE_CPU
 // Winograd's method in blocks gives a shard the whole's bits from each fourth row only.
 TEST(Certification, OnTheCpuShardsHaveTheBitsOfTheWhole) {
-  for (const std::int64_t row : {4, 5}) {
-    const Network network = cut_network(two_convolutions(), {{"first", {row}}});
-    const Network whole(two_convolutions());
-    const std::string& signature = whole.coarse.graph.op(OpId(0)).signature;
-    const auto backend = cpu::make_backend(
-        {.threads = 1, .cores = {}, .algorithms = Json{{signature, "winograd 4"}}});
-    const job::AgreedAlgorithms agreed = timed(*backend, network);
-    EXPECT_EQ(agreed.uncertified, std::vector<std::string>{});
-    EXPECT_EQ(uncertified(*backend, network.coarse, network.model), std::vector<std::string>{});
+  for (const auto& entry : backends()) {
+    if (entry.name != "cpu" || entry.make == nullptr) continue;
+    for (const std::int64_t row : {4, 5}) {
+      const Network network = cut_network(two_convolutions(), {{"first", {row}}});
+      const Network whole(two_convolutions());
+      BackendOptions options;
+      options.algorithms = Json{{whole.coarse.graph.op(OpId(0)).signature, "winograd 4"}};
+      const auto backend = entry.make(options);
+      const job::AgreedAlgorithms agreed = timed(*backend, network);
+      EXPECT_EQ(agreed.uncertified, std::vector<std::string>{});
+      EXPECT_EQ(uncertified(*backend, network.coarse, network.model), std::vector<std::string>{});
+    }
   }
 }
-#endif
 
 }  // namespace
 }  // namespace hios
