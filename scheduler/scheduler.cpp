@@ -30,11 +30,11 @@ ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& probl
   LowerBound bound = snap_to_latency(bound_of_problem(problem, context), result.latency_ms);
   result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
-  // Proofs of several devices do not know that messages share buses, or that receivers copy; a
-  // bound that is reached does.
-  const bool costs_more = problem.platform().topology() || problem.costs().charges_receivers();
-  if (costs_more && !timeline.transfers.empty() && outcome == Outcome::kOptimal &&
-      result.latency_ms > result.lower_bound_ms) {
+  // Proofs of several devices do not know that messages share buses, and searches that stop at a
+  // bound do not know that receivers copy; a bound that is reached does.
+  const bool shares_buses = problem.platform().topology() && !timeline.transfers.empty();
+  const bool unaware = shares_buses || problem.costs().charges_receivers();
+  if (unaware && outcome == Outcome::kOptimal && result.latency_ms > result.lower_bound_ms) {
     result.outcome = Outcome::kFeasible;
   }
   return result;

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -210,6 +213,44 @@ TEST(Oracle, DevicesLaunchTheirStages) {
     check_algorithms(graph, platform, costs, test::plain_costs_of(costs));
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// The oracle knows no copies, so it may only be shorter, and what claims to be the optimum is the
+// shortest of all.
+TEST(Oracle, ReceiversThatCopyTakeNoLessThanOthers) {
+  std::size_t longer = 0;
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "receivers");
+    const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
+    const Platform plain = test::devices(2, 1 + static_cast<int>(seed % 3));
+    std::vector<Device> list(plain.devices().begin(), plain.devices().end());
+    for (Device& device : list) device.io_charge = IoCharge{0, 0.5 + random.uniform()};
+    const Platform platform = plain.with_devices(std::move(list));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const double best =
+        test::brute_force(graph, plain, test::plain_costs_of(graph, plain)).latency_ms;
+    double shortest = std::numeric_limits<double>::infinity(), proved = 0, bound = 0;
+    for (const Algorithm& algorithm : built_in().all()) {
+      if (algorithm.objective != Objective::kLatency) continue;
+      if (algorithm.exact && milp::solvers().empty()) continue;
+      SCOPED_TRACE(algorithm.name);
+      Options options(algorithm.options);
+      if (options.has("iterations")) options.set("iterations=200");
+      const ScheduleResult result = algorithm.run(Problem(costs), options, {});
+      ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
+      EXPECT_DOUBLE_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
+      EXPECT_GE(result.latency_ms, best * (1 - kOracleRounding));
+      shortest = std::min(shortest, result.latency_ms);
+      bound = std::max(bound, result.lower_bound_ms);
+      if (algorithm.many_devices && result.outcome == Outcome::kOptimal)
+        proved = std::max(proved, result.latency_ms);
+    }
+    EXPECT_LE(bound, shortest * (1 + kOracleRounding));
+    EXPECT_LE(proved, shortest * (1 + kOracleRounding));
+    longer += shortest > best * (1 + kOracleRounding);
+  }
+  EXPECT_GT(longer, 0u) << "no optimum receives anything";
 }
 
 TEST(Oracle, IosIsOptimalOnOneDevice) {
