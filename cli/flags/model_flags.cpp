@@ -63,7 +63,7 @@ po::options_description model_flags() {
       "run");
   group.add_options()(
       "cut", input_file("none|auto|FILE", has_dot_or_slash),
-      "operators that are cut into shards of some rows each, so that several devices share them: "
+      "operators that are cut into shards of some rows or channels each, so that devices share them: "
       "by "
       "a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that can "
       "be cut, and schedule chooses; run takes the schedule's");

@@ -69,6 +69,7 @@ struct ProfileJob::State {
   Ended measure_all(const AskStages& ask);
   Ended measure_stages(const AskStages& ask);
   bool stopped() const;
+  void forget_other_algorithms();
   void add_provenance();
 
   Watch& watch;
@@ -111,7 +112,9 @@ void ProfileJob::State::require_host_memory() {
     plan.arena_bytes += each.arena_bytes;
   }
   if (cold) {  // what a store keeps, and what loads bring, which is as much as is read in place
+    const Bytes arenas = plan.arena_bytes;
     plan = plan_in_place(coarse, transport().rank());
+    plan.arena_bytes = std::max(plan.arena_bytes, arenas);
     plan.lanes.push_back(loads_of_all(coarse.graph, StoreId(0)));
   }
   const HostNeed need =
@@ -166,10 +169,23 @@ void ProfileJob::State::set_up() {
       {profile.algorithms(*into[teams.mine]), profile.file}, Choosing::kByTiming);
   algorithms = *agreed.algorithms;
   uncertified = agreed.uncertified;
+  forget_other_algorithms();
   mpi::agreed(transport(), [&] {
     if (!options.lists_uncertified) require_certified(agreed, *mine.backend);
     if (packed) require_packed(context(), *packed);
   });
+}
+
+/// Removes times that were measured with other algorithms than those chosen now.
+void ProfileJob::State::forget_other_algorithms() {
+  const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
+  for (std::size_t team = 0; team < into.size(); ++team) {
+    const Json known = profile.algorithms(*into[team]);
+    for (const auto& [signature, name] : chosen[teams.ranks[team].front().index()].items()) {
+      if (known.contains(signature) && known.at(signature) != name)
+        into[team]->operators.erase(signature);
+    }
+  }
 }
 
 /// Returns the wanted stages by team; rank 0 asks for all.

@@ -51,7 +51,8 @@ std::vector<RankPlan> plans_of_shards(const CoarseGraph& coarse, const Model& mo
   if (by_shard.devices.size() == 1) return {plan_of_all(coarse, rank)};
   std::vector<RankPlan> plans;
   for (std::size_t device = 0; device < by_shard.devices.size(); ++device) {
-    RankPlan& plan = plans.emplace_back(plan_rank(coarse, by_shard, Rank(device)));
+    RankPlan& plan =
+        plans.emplace_back(plan_rank(coarse, by_shard, Rank(device), {.keep_received = true}));
     std::erase_if(plan.steps,
                   [](const Step& step) { return !std::holds_alternative<Compute>(step); });
     plan.sends.clear();
@@ -82,9 +83,10 @@ Measured measure_operators(const ProfilerContext& context, std::span<Configurati
   }
   if (measured.missing == 0) return {};
   const Rank rank = context.transport.rank();
-  const std::vector<RankPlan> plans = context.backend.accelerator()
-                                          ? std::vector{plan_of_all(context.coarse, rank)}
-                                          : plans_of_shards(context.coarse, context.model, rank);
+  // As many on all ranks, which meet when they begin and end.
+  const bool whole = std::ranges::count(asynchronous, 1) > 0;
+  const std::vector<RankPlan> plans = whole ? std::vector{plan_of_all(context.coarse, rank)}
+                                            : plans_of_shards(context.coarse, context.model, rank);
   const NetworkSweeps sweeps = sweep_network(context, plans, "measuring operators, sweep");
   measured.stopped = sweeps.samples.stopped;
   if (sweeps.samples.ms.empty()) return measured;

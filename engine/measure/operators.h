@@ -18,8 +18,8 @@ RankPlan plan_of_all(const CoarseGraph& coarse, Rank rank);
 
 /// Returns the plans by which a rank measures the network: plan_of_all(), or, where operators were
 /// cut, one for the first shard of each with the operators that were not cut, one for the second
-/// shards, and so on. So a shard finds its weights as cold as on a device of its own. A plan reads
-/// rows that another's shards write, with whatever its memory has there: it is run for its times.
+/// shards, and so on. So a shard finds its weights as cold as on a device of its own. The
+/// rows that another plan's shards write stay zero: a plan is run for its times.
 std::vector<RankPlan> plans_of_shards(const CoarseGraph& coarse, const Model& model, Rank rank);
 
 /// Does the work of Profiler::measure_operators.

@@ -212,7 +212,8 @@ class Planner {
     if (!slot.received && free_stage_[slot.op.index()] > 0) {
       life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
     }
-    if (options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
+    const bool kept = options_.keep_received && slot.received;
+    if (kept || options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
     if (is_buffered(slot)) life = {slot.size_bytes(), 0, end};
     return life;
   }

@@ -87,6 +87,8 @@ using Step =
 struct PlanOptions {
   /// Every tensor keeps its slot to the end, so that all can be compared afterwards.
   bool keep_all = false;
+  /// Tensors of other ranks keep their slots to the end: they never arrive.
+  bool keep_received = false;
   /// The number F of buffers of each tensor that is sent or received; inferences take them in turn.
   /// If F > 1, no other tensor uses these buffers, also between two inferences.
   std::size_t in_flight = 1;

@@ -168,6 +168,7 @@ class Simulation {
                                      [to](const TransferTimes& t) { return t.to == to; });
       if (sent != timeline_.transfers.end()) {
         sent->end_ms = std::max(sent->end_ms, end);
+        sent->size_bytes = std::max(sent->size_bytes, graph_.edge(e).size_bytes);
       } else {
         timeline_.transfers.push_back({producer, from, to, start, end, graph_.edge(e).size_bytes});
       }

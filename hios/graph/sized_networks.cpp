@@ -35,6 +35,12 @@ BySize make_all(const BatchSizes& sizes, const std::function<Network(std::int64_
     }
   }
   const Network& whole = *all.rbegin()->second;
+  if (!whole.cuts.empty()) {
+    throw InputError(
+        quote(whole.model.name()) +
+        ": operators that are cut run all inputs at a time; leave the cuts out, or the "
+        "division of the inputs");
+  }
   if (sizes.size() > 1) require_separate_inputs(whole.model);
   for (const auto& [size, network] : all) {
     if (same_layers(*network, whole)) continue;
