@@ -261,15 +261,29 @@ Ended ProfileJob::State::measure_all(const AskStages& ask) {
 
 namespace {
 
-/// Returns the signatures of the shards of these operators.
-Json shards_of(const std::vector<std::string>& names, const Network& network) {
-  std::set<std::string> signatures;
-  for (const CutOperator& cut : cut_operators(network.coarse, network.model)) {
-    if (std::ranges::count(names, cut.name) == 0) continue;
-    for (const ShardOperator& shard : cut.shards)
-      signatures.insert(network.coarse.graph.op(shard.op).signature);
+/// Lists the signatures of these operators' shards in a machine, and takes those of the network's
+/// other shards out. Those of other networks stay.
+void note_uncertified(const std::vector<std::string>& names, const Network& network,
+                      Json& machine) {
+  std::set<std::string> listed;
+  if (machine.is_object() && machine.contains("uncertified"))
+    listed = machine.at("uncertified").get<std::set<std::string>>();
+  const std::vector<CutOperator> cuts = cut_operators(network.coarse, network.model);
+  for (const bool differs : {false, true}) {
+    for (const CutOperator& cut : cuts) {
+      if ((std::ranges::count(names, cut.name) > 0) != differs) continue;
+      for (const ShardOperator& shard : cut.shards) {
+        const std::string& signature = network.coarse.graph.op(shard.op).signature;
+        if (differs) {
+          listed.insert(signature);
+        } else {
+          listed.erase(signature);
+        }
+      }
+    }
   }
-  return signatures;
+  if (machine.is_object()) machine.erase("uncertified");
+  if (!listed.empty()) machine["uncertified"] = listed;
 }
 
 }  // namespace
@@ -285,8 +299,7 @@ void ProfileJob::State::add_provenance() {
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
-    const Json shards = shards_of(differ[teams.ranks[team].front().index()], network);
-    if (!shards.empty()) into[team]->machine["uncertified"] = shards;
+    note_uncertified(differ[teams.ranks[team].front().index()], network, *into[team]->machine);
     if (routes) into[team]->machine["transfer_paths"] = *routes;
   }
 }

@@ -41,6 +41,16 @@ InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int6
   return wanted;
 }
 
+namespace {
+
+/// Returns the cuts ordered by their operators' names.
+Cuts in_order(Cuts cuts) {
+  std::ranges::sort(cuts, {}, &Cut::op);
+  return cuts;
+}
+
+}  // namespace
+
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                           const std::string& schedule_file,
                           const std::optional<std::string>& profile_file, const ReadLimits& limits,
@@ -50,7 +60,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const ScheduleHead head = schedule_head(root);
   FusionRules rules = fusion;
   if (rules.cuts.empty()) rules.cuts = head.cuts;
-  if (rules.cuts != head.cuts) {
+  if (in_order(rules.cuts) != in_order(head.cuts)) {
     throw InputError(
         schedule_file + ": $.graph: the schedule was made for " +
         (head.cuts.empty() ? "operators that are not cut" : "operators that are cut otherwise") +
@@ -62,7 +72,17 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
     if (at_a_time) some.batch = at_a_time;
     return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), rules);
   };
-  RunInputs inputs{.network = build({}), .schedule = {}};
+  const auto build_cut = [&] {
+    try {
+      return build({});
+    } catch (const InputError& error) {
+      if (head.cuts.empty()) throw;
+      throw InputError(schedule_file + ": $.graph.cuts: " + error.what() +
+                           "; give the model, batch and size that it was made for",
+                       need::ScheduleOfGraph{});
+    }
+  };
+  RunInputs inputs{.network = build_cut(), .schedule = {}};
   check_merge(root, inputs.network.coarse.graph, fusion.merge);
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);

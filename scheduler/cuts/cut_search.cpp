@@ -16,7 +16,7 @@
 namespace hios::scheduler {
 namespace {
 
-/// Which of the candidates are taken.
+/// True for each candidate that is taken.
 using Taken = std::vector<bool>;
 
 /// A network with some operators cut, and its costs.
@@ -145,7 +145,8 @@ class CutSearch {
   /// Tries the best cuts without the first of these, for several shares of them.
   void undo_first(const std::vector<std::size_t>& order) {
     constexpr std::size_t kSteps = 8;
-    const Taken from = best_;
+    const bool cuts_some = std::ranges::count(best_, true) > 0;
+    const Taken from = cuts_some ? best_ : Taken(best_.size(), true);
     for (std::size_t step = 1; step < kSteps; ++step) {
       Taken taken = from;
       for (std::size_t i = 0; i < order.size() * step / kSteps; ++i) taken[order[i]] = false;
@@ -179,41 +180,63 @@ class CutSearch {
   bool ended_early_ = false;
 };
 
-}  // namespace
-
-CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
-                       const Options& options, const Algorithm& quick, const Context& context) {
+/// Schedules the network with the best cuts that the search finds, where that is shorter than the
+/// whole.
+void improve_by_cuts(const CuttableProblem& problem, const Algorithm& algorithm,
+                     const Options& options, const Algorithm& quick, const Context& context,
+                     CutResult& best) {
   const bool searches = algorithm.improves || algorithm.exact;
-  Context for_whole = context;
-  if (searches) for_whole.deadline = context.deadline.half();
-  CutResult made_of{.cuts = {},
-                    .network = nullptr,
-                    .costs = nullptr,
-                    .result = {},
-                    .whole = algorithm.run(Problem(*problem.costs), options, for_whole)};
-  made_of.result = made_of.whole;
   const Algorithm& finds = searches ? quick : algorithm;
   const Options quick_options = Options(quick.options);
   const Options& found_with = searches ? quick_options : options;
   Context for_cuts = context;
   for_cuts.bound = LowerBound{0, "none"};
+  if (searches) for_cuts.deadline = context.deadline.share(0.5);
   const double limit_ms = searches
                               ? finds.run(Problem(*problem.costs), found_with, for_cuts).latency_ms
-                              : made_of.whole.latency_ms;
-  CutSearch search(problem, finds, found_with, context);
+                              : best.whole.latency_ms;
+  CutSearch search(problem, finds, found_with, for_cuts);
   const Cuts cuts = search.best(limit_ms);
-  if (cuts.empty()) return made_of;
+  if (search.ended_early()) best.result.outcome = Outcome::kTimeLimit;
+  if (cuts.empty()) return;
   CutNetwork cut = made(problem, cuts);
   Context of_cut = context;
-  of_cut.bound = lower_bound(cut.graph(), *cut.costs, context.deadline.half());
-  ScheduleResult result = algorithm.run(Problem(*cut.costs), options, of_cut);
-  if (result.latency_ms >= made_of.whole.latency_ms) return made_of;
-  if (search.ended_early()) result.outcome = Outcome::kTimeLimit;
-  made_of.cuts = cuts;
-  made_of.network = std::move(cut.network);
-  made_of.costs = std::move(cut.costs);
-  made_of.result = std::move(result);
-  return made_of;
+  of_cut.deadline = context.deadline.from_now(context.deadline.seconds_left());
+  of_cut.bound = lower_bound(cut.graph(), *cut.costs, of_cut.deadline.share(0.25));
+  ScheduleResult result = finds.run(Problem(*cut.costs), found_with, of_cut);
+  if (searches) {
+    ScheduleResult own = algorithm.run(Problem(*cut.costs), options, of_cut);
+    if (own.latency_ms <= result.latency_ms) result = std::move(own);
+  }
+  if (result.latency_ms >= best.whole.latency_ms) return;
+  result.outcome = search.ended_early() ? Outcome::kTimeLimit : Outcome::kFeasible;
+  best.cuts = cuts;
+  best.network = std::move(cut.network);
+  best.costs = std::move(cut.costs);
+  best.result = std::move(result);
+}
+
+}  // namespace
+
+CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
+                       const Options& options, const Algorithm& quick, const Context& context) {
+  Context for_whole = context;
+  if (algorithm.improves || algorithm.exact) for_whole.deadline = context.deadline.share(0.4);
+  CutResult best{.cuts = {},
+                 .network = nullptr,
+                 .costs = nullptr,
+                 .result = {},
+                 .whole = algorithm.run(Problem(*problem.costs), options, for_whole)};
+  best.result = best.whole;
+  if (problem.candidates.empty()) return best;
+  // An optimum of the whole is none of all cuts.
+  if (best.result.outcome == Outcome::kOptimal) best.result.outcome = Outcome::kFeasible;
+  try {
+    improve_by_cuts(problem, algorithm, options, quick, context, best);
+  } catch (const InputError&) {
+    // The algorithm refuses a cut network, or the quick one the whole: that schedule stands.
+  }
+  return best;
 }
 
 }  // namespace hios::scheduler

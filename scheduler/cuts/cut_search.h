@@ -15,7 +15,7 @@ struct CutResult {
   std::shared_ptr<const Network> network;  ///< null: nothing is cut
   std::shared_ptr<const CostModel> costs;  ///< of its graph
   ScheduleResult result;  ///< for the network's graph, and its bound; without cuts, the whole's
-  ScheduleResult whole;   ///< what the algorithm makes of the whole network
+  ScheduleResult whole;   ///< the algorithm's, of the whole network
 };
 
 /// Returns the shortest schedule that an algorithm finds over cuts of the network; never a longer
@@ -24,8 +24,8 @@ struct CutResult {
 /// of them to single ones, and keeps what shortens the schedule. It ends after a number of
 /// schedules that depends on the network's size alone, or with the deadline; the result is the same
 /// each time unless the deadline ends it. The cuts of an algorithm that searches itself (`improves`
-/// or `exact`) are found with another one, `quick`; it then schedules the whole and the cut
-/// network, with half of the time for each.
+/// or `exact`) are found with another one, `quick`; it schedules the whole with two
+/// fifths of the time, and the cut network with what the search leaves.
 ///
 /// `context.bound` is the whole's. Throws the algorithm's InputError if it refuses the whole.
 CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,

@@ -4,10 +4,13 @@
 #include <set>
 
 #include "cli/flags/model_flags.h"
+#include "cli/process/commands.h"
+#include "cli/remedies.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
 #include "hios/base/error.h"
 #include "hios/graph/cuts/cut_operators.h"
 #include "hios/graph/cuts/even_cuts.h"
+#include "hios/profile/profile_gaps.h"
 
 namespace hios::cli {
 
@@ -37,7 +40,7 @@ Cuts ScheduleInputs::certified_cuts() const {
   std::set<std::string> lacking;  // by the names of operators
   for (std::size_t d = 0; d < platform_.size(); ++d) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
-    if (measured == nullptr) return {};
+    if (measured == nullptr) continue;  // the costs of the whole network say so
     const Json& machine = *measured->machine;
     const Json differ =
         machine.is_object() ? machine.value("uncertified", Json::array()) : Json::array();
@@ -49,7 +52,15 @@ Cuts ScheduleInputs::certified_cuts() const {
       }
     }
   }
+  const bool any = !cuts.empty();
   std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
+  if (any && cuts.empty()) {
+    throw InputError(
+        printable(profile_->file, 200) + ": no shards of " + std::to_string(platform_.size()) +
+        " an operator were measured, or none gives the bits of its whole; measure them with: " +
+        measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
+                            model_words_(graph()) + " --cut auto", invocation()));
+  }
   return cuts;
 }
 

@@ -81,7 +81,7 @@ class ScheduleInputs {
   [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
   void read_inputs(const Flags& flags);
   // cut_inputs.cpp
-  /// Keeps what makes networks with cuts, where --cut auto chooses them.
+  /// Keeps a function that makes networks with cuts, where --cut auto chooses them.
   void read_cuts(const Flags& flags, const Common& common);
   scheduler::Problem cuttable_problem(Objective objective);
   Cuts certified_cuts() const;

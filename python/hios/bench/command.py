@@ -44,7 +44,7 @@ def measure(args, programs, network, machine, budget):
     folder = args.output
     one_core_ms = answer_first(programs, network, folder, budget)
     rows = make_rows(folder, machine.cores, machine.ranks, args.all_rows, args.cut == "auto")
-    ways = len({row.way for row in rows})
+    ways = len({(row.way, row.cut) for row in rows})
     effort = effort_for(args.budget, one_core_ms, ways, len(rows), args.rounds, args.iterations)
     yardsticks = []
     if args.bare:
@@ -64,7 +64,8 @@ def measure(args, programs, network, machine, budget):
     if budget.left() < -0.1 * budget.seconds:
         remarks.append(f"{budget.seconds:.0f} s are too few here: one turn of the profile and one round of every row took "
                        f"{budget.spent():.0f} s (--budget {budget.spent():.0f})")
-    summary = summarize(rows, network.label, rounds.repeated, profile.unsettled(), remarks)
+    summary = summarize(rows, network.label, rounds.repeated,
+                        profile.unsettled() + (cut_profile.unsettled() if cut_profile else []), remarks)
     if yardsticks:
         summary["extra"]["yardsticks"] = [yardstick.result() for yardstick in yardsticks]
     return summary

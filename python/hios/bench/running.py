@@ -100,14 +100,15 @@ class Rounds:
             cost_s = profile.turn_s + self.effort.plan_s + 2 * self.round_s
             if abs(before) <= OFF or not budget.fits(cost_s):
                 continue
-            profile.again(way, [row.schedule for row in rows if row.streams > 1])
+            profile.again(way, [row.schedule for row in rows if row.streams > 1 and not row.cut])
             self.schedule(rows)
             missing = max(ROUNDS_OFF, max(row_count(self.rows) - len(row.rounds) for row in rows))
             self.run(rows, budget=budget)
             while missing > 1 and budget.fits(self.round_s):
                 self.run(rows, budget=budget)
                 missing -= 1
-            self.repeated.append(f"{way} was profiled, planned and run again: {worst.algorithm} was "
+            cut = ", cut," if worst.cut else ""
+            self.repeated.append(f"{way} was profiled, planned and run again: {worst.algorithm}{cut} was "
                                  f"{100 * before:+.1f} % off its prediction, and is "
                                  f"{100 * error_of(worst):+.1f} % off now")
 

@@ -123,15 +123,19 @@ def threads_or_ranks(summary):
     elif best_ms(thread) < best_ms(rank):
         yield threads_line(one_core, thread, rank, limit)
     else:
+        cause = ("ranks share the operators that are cut" if rank.get("cut_operators") else
+                 f"the longest path is {100 * limit['path']['share']:.0f} % of the work, and the rest can run at the same time")
         yield (f"ranks beat threads: {long_name(rank)} is {times_text(one_core, rank)} as fast as one core, "
-               f"{long_name(thread)} {times_text(one_core, thread)}; the longest path is "
-               f"{100 * limit['path']['share']:.0f} % of the work, and the rest can run at the same time")
+               f"{long_name(thread)} {times_text(one_core, thread)}; {cause}")
 
 
 def threads_line(one_core, thread, rank, limit):
     """The reason why threads beat ranks: the bound of ranks, or what the plan or the run lose."""
     beaten = (f"threads beat ranks: {long_name(thread)} is {times_text(one_core, thread)} as fast as one core, "
               f"{long_name(rank)} {times_text(one_core, rank)}; ")
+    if rank.get("cut_operators"):
+        return beaten + (f"its plan, which cuts {rank['cut_operators']} operators, takes {ms_text(rank['predicted_ms'])} ms and "
+                         f"its run {ms_text(best_ms(rank))} ms")
     if limit["ms"] > best_ms(thread):
         cause = "threads share the operators of the longest path, ranks cannot: " if limit["bound"] == BY_PATH else ""
         return beaten + (f"{cause}the bound of {limit['ranks']} ranks, {ms_text(limit['ms'])} ms, is above "
