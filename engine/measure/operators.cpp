@@ -83,7 +83,7 @@ Measured measure_operators(const ProfilerContext& context, std::span<Configurati
   }
   if (measured.missing == 0) return {};
   const Rank rank = context.transport.rank();
-  // As many on all ranks, which meet when they begin and end.
+  // All ranks have as many plans: they meet when one begins or ends.
   const bool whole = std::ranges::count(asynchronous, 1) > 0;
   const std::vector<RankPlan> plans = whole ? std::vector{plan_of_all(context.coarse, rank)}
                                             : plans_of_shards(context.coarse, context.model, rank);

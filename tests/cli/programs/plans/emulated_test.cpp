@@ -90,7 +90,8 @@ TEST_F(Emulated, TwoRanksLoadAndSendOverOneBus) {
                                 folder_.file("r.json"), "--trace", folder_.file("trace.json")});
   ASSERT_EQ(ready.exit_status, 0) << ready.out << ready.err;
   std::size_t from_dram = 0;
-  for (const Json& event : read(folder_.file("trace.json"))["traceEvents"]) {
+  const Json trace = read(folder_.file("trace.json"));
+  for (const Json& event : trace["traceEvents"]) {
     if (event.contains("args") && event["args"].value("from", "") == "dram") ++from_dram;
   }
   EXPECT_EQ(from_dram, 6u) << "three loads, planned and measured";
