@@ -94,7 +94,23 @@ def published():
     return rows_in(exchange_tables.published_table(results("exchange")["published"]))
 
 
+def cutting():
+    """A network a line: one core, and the best rows of each kind."""
+    lines = []
+    for network, rows in results("cutting")["networks"].items():
+        ms = {row["name"]: row["best_quarter_ms"] for row in rows}
+        cut = next(row for row in rows if row["name"].endswith(", cut"))
+        one = ms["1 rank x 1 core sequential"]
+        best = [min(value for name, value in ms.items() if "2 cores" in name),
+                min(value for name, value in ms.items() if name.startswith("2 ranks") and not name.endswith(", cut")),
+                cut["best_quarter_ms"]]
+        lines.append([network, f"{one:.2f}", *(f"{each:.2f} ({one / each:.2f}x)" for each in best), str(cut["cut_operators"]),
+                      f"{100 * cut['prediction_error']:+.1f} %"])
+    return lines
+
+
 RECOMPUTED = {
+    ("docs/cutting.md", "network | one core, ms | two threads"): [cutting],
     ("README.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_readme],
     ("docs/mixed.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_page],
     ("bench/results/mixed.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed")],
