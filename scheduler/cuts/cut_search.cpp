@@ -205,8 +205,12 @@ void improve_by_cuts(const CuttableProblem& problem, const Algorithm& algorithm,
   of_cut.bound = lower_bound(cut.graph(), *cut.costs, of_cut.deadline.share(0.25));
   ScheduleResult result = finds.run(Problem(*cut.costs), found_with, of_cut);
   if (searches) {
-    ScheduleResult own = algorithm.run(Problem(*cut.costs), options, of_cut);
-    if (own.latency_ms <= result.latency_ms) result = std::move(own);
+    try {
+      ScheduleResult own = algorithm.run(Problem(*cut.costs), options, of_cut);
+      if (own.latency_ms <= result.latency_ms) result = std::move(own);
+    } catch (const InputError&) {
+      // It refuses the cut network, which has more operators: the quick one's schedule stands.
+    }
   }
   if (result.latency_ms >= best.whole.latency_ms) return;
   result.outcome = search.ended_early() ? Outcome::kTimeLimit : Outcome::kFeasible;
@@ -234,7 +238,7 @@ CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorith
   try {
     improve_by_cuts(problem, algorithm, options, quick, context, best);
   } catch (const InputError&) {
-    // The algorithm refuses a cut network, or the quick one the whole: that schedule stands.
+    // The quick algorithm refuses the whole network: the schedule of the other one stands.
   }
   return best;
 }
