@@ -20,6 +20,7 @@
 #include "hios/profile/elsewhere.h"
 #include "hios/profile/extrapolate.h"
 #include "hios/profile/settling.h"
+#include "hios/profile/uncertified.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
@@ -193,6 +194,9 @@ void RunJob::State::prepare() {
   // The algorithms that the profile was measured with, so that the run computes by the same.
   const Configuration* const measured =
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;
+  mpi::agreed(transport(), [&] {
+    if (measured && model.whole()) require_certified(coarse.graph, *measured, profile->file);
+  });
   const auto known =
       measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};
   const AgreedAlgorithms agreed =

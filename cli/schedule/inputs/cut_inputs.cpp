@@ -1,6 +1,5 @@
 // The inputs of --cut auto: the search makes networks with cuts of its own choice.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/flags/model_flags.h"
@@ -11,6 +10,7 @@
 #include "hios/graph/cuts/cut_operators.h"
 #include "hios/graph/cuts/even_cuts.h"
 #include "hios/profile/profile_gaps.h"
+#include "hios/profile/uncertified.h"
 
 namespace hios::cli {
 
@@ -41,14 +41,12 @@ Cuts ScheduleInputs::certified_cuts() const {
   for (std::size_t d = 0; d < platform_.size(); ++d) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
     if (measured == nullptr) continue;  // the costs of the whole network say so
-    const Json& machine = *measured->machine;
-    const Json differ =
-        machine.is_object() ? machine.value("uncertified", Json::array()) : Json::array();
     for (const CutOperator& cut : cut_operators(all.coarse, all.model)) {
       for (const ShardOperator& shard : cut.shards) {
         const std::string& signature = all.coarse.graph.op(shard.op).signature;
-        const bool bad = std::ranges::find(differ, Json(signature)) != differ.end();
-        if (bad || !measured->operators.contains(signature)) lacking.insert(cut.name);
+        if (is_uncertified(signature, *measured) || !measured->operators.contains(signature)) {
+          lacking.insert(cut.name);
+        }
       }
     }
   }
@@ -62,6 +60,14 @@ Cuts ScheduleInputs::certified_cuts() const {
                             model_words_(graph()) + " --cut auto", invocation()));
   }
   return cuts;
+}
+
+void ScheduleInputs::require_certified_cuts() const {
+  if (!network_ || network_->cuts.empty() || !profile_) return;
+  for (std::size_t d = 0; d < platform_.size(); ++d) {
+    const Configuration* const measured = profile_->find(platform_, DeviceId(d));
+    if (measured != nullptr) require_certified(graph(), *measured, profile_->file);
+  }
 }
 
 scheduler::Problem ScheduleInputs::cuttable_problem(Objective objective) {

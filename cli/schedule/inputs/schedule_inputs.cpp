@@ -254,6 +254,7 @@ void ScheduleInputs::read_profile(const Flags& flags, const ReadLimits& limits) 
   if (flags.given("extrapolate-ranks")) extrapolated_from_ = other_ranks(*profile_, platform_);
   if (extrapolated_from_) profile_ = extrapolated(*profile_, platform_, *extrapolated_from_);
   platform_ = identified_by(*profile_, platform_);
+  require_certified_cuts();
   warn_of_elsewhere(measured_elsewhere(*profile_, platform_, std::array{this_machine()}));
 }
 

@@ -85,6 +85,8 @@ class ScheduleInputs {
   void read_cuts(const Flags& flags, const Common& common);
   scheduler::Problem cuttable_problem(Objective objective);
   Cuts certified_cuts() const;
+  /// Throws InputError where the profile found that some shard has other bits than the whole.
+  void require_certified_cuts() const;
   SizedGraphs sized_for(const BatchSizes& sizes) const;
 
   std::optional<Network> network_;
