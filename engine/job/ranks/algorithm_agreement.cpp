@@ -1,8 +1,8 @@
 #include "engine/job/ranks/algorithm_agreement.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <tuple>
 
@@ -74,40 +74,25 @@ std::size_t& origin_of(const Json& algorithms, const Json& known, ReportAlgorith
   return origin.from_profile;
 }
 
-/// An operator of the whole network, of which operators of a cut one are shards.
-struct WholeOperator {
-  OperatorLayers layers;
-  Operation operation;  ///< its layers are to be set where it lies
-};
-
-/// Returns the operator that a shard is a part of; empty for an operator that is no shard.
-std::optional<WholeOperator> whole_of(const Model& model, const Operation& operation) {
-  if (model.whole() == nullptr) return {};
-  std::vector<LayerId> origins;
-  for (const LayerId id : operation.layers->layers) {
-    const std::optional<LayerId> origin = model.layer(id).origin;
-    if (!origin) return {};
-    origins.push_back(*origin);
-  }
-  WholeOperator whole{fuse(*model.whole(), std::move(origins)), {}};
-  const std::string signature = signature_of(whole.layers, *model.whole());
-  if (signature == operation.signature) return {};
-  whole.operation = {model.whole(), nullptr, operation.name, signature};
-  return whole;
+/// Returns the algorithms of a shard: those of its whole operator, so that it gives its bits. On a
+/// device whose algorithms have keys of their own, it has its own.
+Json algorithms_of_shard(Backend& backend, const Operation& whole, const Operation& shard,
+                         Choosing how) {
+  const bool times = how == Choosing::kByTiming;
+  Json algorithms = backend.algorithms(whole, times ? Choosing::kByTimingInParts : how);
+  const auto found = algorithms.find(whole.signature);
+  if (found == algorithms.end()) return backend.algorithms(shard, Choosing::kByRule);
+  algorithms[shard.signature] = *found;
+  return algorithms;
 }
 
-/// Returns the algorithms of an operation. A shard computes by those of its whole operator, so that
-/// it gives its bits. On a device whose algorithms have keys of their own, it has its own.
-Json algorithms_of(Backend& backend, const Model& model, const Operation& operation, Choosing how) {
-  std::optional<WholeOperator> whole = whole_of(model, operation);
-  if (!whole) return backend.algorithms(operation, how);
-  whole->operation.layers = &whole->layers;
-  const bool times = how == Choosing::kByTiming;
-  Json algorithms = backend.algorithms(whole->operation, times ? Choosing::kByTimingInParts : how);
-  const auto found = algorithms.find(whole->operation.signature);
-  if (found == algorithms.end()) return backend.algorithms(operation, Choosing::kByRule);
-  algorithms[operation.signature] = *found;
-  return algorithms;
+/// Returns the operators that were cut, by their shards.
+std::map<OpId, const CutOperator*> by_shard(const Certification& certification) {
+  std::map<OpId, const CutOperator*> wholes;
+  for (const CutOperator& cut : certification.operators()) {
+    for (const ShardOperator& shard : cut.shards) wholes[shard.op] = &cut;
+  }
+  return wholes;
 }
 
 /// Adds algorithms of an operator. Throws InputError where equal shards of two operators would
@@ -135,9 +120,7 @@ void take_like_parts(Backend& backend, const Certification& certification, const
 
 /// Lets operators that were cut, and their shards, compute by other algorithms where shards have
 /// other bits by the timed ones. Returns the names of those for which that does not help.
-std::vector<std::string> certify(Backend& backend, const CoarseGraph& coarse, const Model& model,
-                                 Json& algorithms) {
-  Certification certification(backend, coarse, model);
+std::vector<std::string> certify(Backend& backend, Certification& certification, Json& algorithms) {
   std::set<std::string> like_parts, failed;
   bool changed = !certification.operators().empty();
   while (changed) {  // equal shards of another operator change with it
@@ -160,6 +143,8 @@ std::vector<std::string> certify(Backend& backend, const CoarseGraph& coarse, co
 Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
                   const KnownAlgorithms& known, Choosing how, Rank rank) {
   adopt(backend, known);
+  Certification certification(backend, coarse, model);
+  const std::map<OpId, const CutOperator*> wholes = by_shard(certification);
   Choice all;
   log::Progress progress("choosing algorithms, operator");
   std::size_t done = 0;
@@ -167,12 +152,16 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
     progress.update(++done, coarse.graph.size(), -1);
     const Operation operation = operation_of(coarse, model, op);
     if (backend.unsupported(operation)) continue;
-    const Json of_one = algorithms_of(backend, model, operation, how);
+    const auto cut = wholes.find(op);
+    const Json of_one =
+        cut == wholes.end()
+            ? backend.algorithms(operation, how)
+            : algorithms_of_shard(backend, certification.whole(*cut->second), operation, how);
     ++origin_of(of_one, known.algorithms, all.origin);
     add_algorithms(all.algorithms, of_one, operation.name);
   }
   if (how == Choosing::kByTiming) {
-    all.uncertified = certify(backend, coarse, model, all.algorithms);
+    all.uncertified = certify(backend, certification, all.algorithms);
   }
   all.origin.source = source_text(all.origin, backend, known.file, rank);
   all.origin.digest = Digest().add(all.algorithms.dump()).hex();
