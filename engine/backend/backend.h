@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,6 +116,10 @@ class Backend {
   /// those given to it, and the rest chosen here, which may take time. Empty where there is no
   /// choice. Backends that have no rule, or do not know parts, time in each case.
   virtual Json algorithms(const Operation& operation, Choosing how);
+  /// Takes an algorithm that computes the operation in blocks of so many rows of its output, so
+  /// that shards which begin at multiples of them compute the same blocks, and returns it as
+  /// algorithms() does; empty where there is none.
+  virtual Json in_blocks_of_rows(const Operation& operation, std::int64_t rows);
   /// Sets the algorithms, as BackendOptions::algorithms does: the result of one rank's
   /// algorithms(), on all ranks that shall compute its bits. Replaces keys that it knows already.
   /// REQUIRES: nothing is bound yet.

@@ -80,6 +80,7 @@ class CpuBackend final : public Backend {
   std::optional<std::string> unsupported(const Operation&) const override { return {}; }
 
   Json algorithms(const Operation& operation, Choosing how) override;
+  Json in_blocks_of_rows(const Operation& operation, std::int64_t rows) override;
   void adopt(const Json& algorithms) override { choices_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -178,7 +179,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
   const OperatorLayers& layers = *operation.layers;
   const bool in_parts = how == Choosing::kByTimingInParts;
   if (how == Choosing::kLikeParts) {
-    choices_.take_direct(operation);
+    choices_.take_direct(operation, 0);
   } else if ((how == Choosing::kByTiming || in_parts) && choices_.known(operation).empty() &&
              std::holds_alternative<ConvolutionChain>(layers.form)) {
     const std::vector<CoreShare> shares = core_shares(1, threads_);
@@ -198,6 +199,13 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
       run_stage(std::span(&group, 1), shares, nullptr, nullptr);
     });
   }
+  return choices_.known(operation);
+}
+
+Json CpuBackend::in_blocks_of_rows(const Operation& operation, std::int64_t rows) {
+  const auto* chain = std::get_if<ConvolutionChain>(&operation.layers->form);
+  if (chain == nullptr || chain->has_front()) return Json::object();
+  choices_.take_direct(operation, rows);
   return choices_.known(operation);
 }
 

@@ -57,17 +57,16 @@ void take_times(std::vector<Candidate>& candidates,
 }  // namespace
 
 std::string Method::text() const {
-  if (!winograd) return std::string(kDirect);
-  return std::string(kWinograd) + (rows > 0 ? ' ' + std::to_string(rows) : "");
+  return std::string(winograd ? kWinograd : kDirect) + (rows > 0 ? ' ' + std::to_string(rows) : "");
 }
 
 std::optional<Method> Method::from(std::string_view text) {
-  if (text == kDirect) return Method{};
-  if (text == kWinograd) return Method{true, 0};
-  if (!text.starts_with(kWinograd) || text[kWinograd.size()] != ' ') return {};
-  Method method{true, 0};
+  Method method{text.starts_with(kWinograd), 0};
+  const std::string_view name = method.winograd ? kWinograd : kDirect;
+  if (text == name) return method;
+  if (!text.starts_with(name) || text[name.size()] != ' ') return {};
   const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data() + kWinograd.size() + 1, end, method.rows);
+  const auto read = std::from_chars(text.data() + name.size() + 1, end, method.rows);
   if (read.ec != std::errc() || read.ptr != end || method.rows < 1 || method.rows > kMostRows) {
     return {};
   }

@@ -13,10 +13,10 @@ namespace hios::cpu {
 
 struct Binding;
 
-/// The method of a convolution: direct, or Winograd's, on the whole image at once or in blocks of
-/// so many rows for each thread. Written "direct", "winograd", "winograd 12". Winograd's bits
-/// depend on the threads, too: inside oneDNN, and through the positions of the blocks. Equal
-/// results need core shares of equal size.
+/// The method of a convolution: direct, on the whole image at once or in blocks of so many rows, or
+/// Winograd's, on the whole image or in blocks of so many rows for each thread. Written "direct",
+/// "direct 9", "winograd", "winograd 12". Winograd's bits depend on the threads, too: inside
+/// oneDNN, and through the positions of the blocks. Equal results need core shares of equal size.
 struct Method {
   bool winograd = false;
   std::int64_t rows = 0;  ///< 0: the whole image
@@ -43,8 +43,10 @@ class Choices {
   /// `run` runs an operator on the binding's core share. Keeps
   /// nothing if there is one method only. The binding's inputs and output are read and written.
   void time(const Binding& binding, bool in_blocks, const std::function<void(BoundOperator&)>& run);
-  /// Takes the direct method.
-  void take_direct(const Operation& operation) { methods_[operation.signature] = Method{}; }
+  /// Takes the direct method, in blocks of so many rows; 0: the whole image at once.
+  void take_direct(const Operation& operation, std::int64_t rows) {
+    methods_[operation.signature] = Method{false, rows};
+  }
 
  private:
   std::map<std::string, Method> methods_;

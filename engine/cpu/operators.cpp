@@ -56,6 +56,10 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const Convoluti
   if (method.winograd && !chain.has_front()) {
     if (auto bound = bind_winograd(binding, chain, method.rows)) return bound;
   }
+  if (!method.winograd && method.rows > 0 && !chain.has_front() &&
+      reads_image_everywhere(binding, chain)) {
+    return bind_row_blocks(binding, chain, method.rows);
+  }
   if (!chain.has_front() && !chain.addend) return bind_convolution(binding, chain);
   if (is_pointwise(binding.layer(chain.convolution))) return bind_separable(binding, chain);
   if (!chain.has_front() && reads_image_everywhere(binding, chain)) {

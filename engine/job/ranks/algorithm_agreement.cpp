@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -106,22 +107,41 @@ void add_algorithms(Json& all, const Json& of_one, const std::string& name) {
   }
 }
 
-/// Sets the algorithms of an operator that was cut to those whose bits depend on the image least.
-void take_like_parts(Backend& backend, const Certification& certification, const CutOperator& cut,
-                     Json& algorithms) {
+/// Returns the rows of the blocks that both an operator and its shards consist of; 0 if they were
+/// cut by channels, or the blocks would be much smaller than the shards.
+std::int64_t block_rows(const CutOperator& cut) {
+  std::int64_t rows = 0;
+  for (const ShardOperator& shard : cut.shards) {
+    if (shard.range.axis != Axis::kH) return 0;
+    rows = std::gcd(rows, shard.range.begin);
+  }
+  const auto shards = static_cast<std::int64_t>(cut.shards.size());
+  return rows * shards * 2 >= cut.shards.back().range.end ? rows : 0;
+}
+
+/// Sets the algorithms of an operator that was cut, and of its shards, to others, whose bits depend
+/// on the image less: first those that do so least of all on whole images, then blocks of rows.
+/// Returns false where there are no more.
+bool take_other_algorithms(Backend& backend, const Certification& certification,
+                           const CutOperator& cut, int attempt, Json& algorithms) {
   const Operation whole = certification.whole(cut);
-  const Json like_parts = backend.algorithms(whole, Choosing::kLikeParts);
-  algorithms.update(like_parts);
-  const auto found = like_parts.find(whole.signature);
-  for (std::size_t i = 0; found != like_parts.end() && i < cut.shards.size(); ++i) {
+  const std::int64_t rows = block_rows(cut);
+  if (attempt > 1 || (attempt == 1 && rows == 0)) return false;
+  const Json others = attempt == 0 ? backend.algorithms(whole, Choosing::kLikeParts)
+                                   : backend.in_blocks_of_rows(whole, rows);
+  algorithms.update(others);
+  const auto found = others.find(whole.signature);
+  for (std::size_t i = 0; found != others.end() && i < cut.shards.size(); ++i) {
     algorithms[certification.shard(cut, i).signature] = *found;
   }
+  return true;
 }
 
 /// Lets operators that were cut, and their shards, compute by other algorithms where shards have
 /// other bits by the timed ones. Returns the names of those for which that does not help.
 std::vector<std::string> certify(Backend& backend, Certification& certification, Json& algorithms) {
-  std::set<std::string> like_parts, failed;
+  std::map<std::string, int> attempts;
+  std::set<std::string> failed;
   bool changed = !certification.operators().empty();
   while (changed) {  // equal shards of another operator change with it
     changed = false;
@@ -129,11 +149,9 @@ std::vector<std::string> certify(Backend& backend, Certification& certification,
     for (const CutOperator& cut : certification.operators()) {
       if (failed.contains(cut.name) || certification.certifies(cut)) continue;
       changed = true;
-      if (!like_parts.insert(cut.name).second) {
+      if (!take_other_algorithms(backend, certification, cut, attempts[cut.name]++, algorithms)) {
         failed.insert(cut.name);
-        continue;
       }
-      take_like_parts(backend, certification, cut, algorithms);
       backend.adopt(algorithms);
     }
   }

@@ -33,7 +33,7 @@ struct AgreedAlgorithms {
 /// Collective: an algorithm that some rank's backend does not know ends all ranks with the same
 /// InputError. With Choosing::kByTiming, the shards of each operator that was cut are certified
 /// (engine/backend/certification.h); where the fastest algorithms fail, those that depend on the
-/// image least are taken. REQUIRES: nothing is bound yet.
+/// image least are taken, and in the end blocks of rows that the whole and its shards share. REQUIRES: nothing is bound yet.
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
                                      const KnownAlgorithms& known, Choosing how);

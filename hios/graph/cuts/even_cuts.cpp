@@ -20,15 +20,6 @@ std::int64_t rows_of_blocks(const Model& model, const OperatorLayers& op) {
   return 1;
 }
 
-/// Returns true for narrow and dilated convolutions, for which libraries choose another algorithm
-/// where the image is smaller, so that some bits of a shard may be others.
-bool is_delicate(const Model& model, const OperatorLayers& op) {
-  return std::ranges::any_of(op.layers, [&](LayerId id) {
-    const Conv* const conv = std::get_if<Conv>(&model.layer(id).kind);
-    return conv != nullptr && (conv->out_channels < 16 || conv->dilation != Extent{1, 1});
-  });
-}
-
 /// Returns the rows at which shards begin; none where one would have fewer than two.
 std::vector<std::int64_t> even_rows(std::int64_t height, std::int64_t parts, std::int64_t block) {
   std::vector<std::int64_t> at;
@@ -42,6 +33,15 @@ std::vector<std::int64_t> even_rows(std::int64_t height, std::int64_t parts, std
   return at;
 }
 
+/// Returns the rows at which equal shards begin, the last of which has the rest; none as above.
+std::vector<std::int64_t> equal_rows(std::int64_t height, std::int64_t parts) {
+  std::int64_t each = (height + parts - 1) / parts;
+  if (each * (parts - 1) + 2 > height) each = height / parts;
+  std::vector<std::int64_t> at;
+  for (std::int64_t part = 1; part < parts && each >= 2; ++part) at.push_back(each * part);
+  return at;
+}
+
 }  // namespace
 
 Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t parts) {
@@ -50,9 +50,11 @@ Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t par
   for (std::size_t i = 0; i < operators.operators.size(); ++i) {
     const OperatorLayers& op = operators.operators[i];
     const std::int64_t height = model.tensor(op.output).shape.h;
+    const auto shards = static_cast<std::int64_t>(parts);
+    const std::int64_t block = rows_of_blocks(model, op);
     Cut cut{.op = operators.graph.op(OpId(i)).name,
-            .at = even_rows(height, static_cast<std::int64_t>(parts), rows_of_blocks(model, op))};
-    if (cut.at.empty() || is_delicate(model, op)) continue;
+            .at = block > 1 ? even_rows(height, shards, block) : equal_rows(height, shards)};
+    if (cut.at.empty()) continue;
     const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
     if (is_new) {
       try {

@@ -78,12 +78,12 @@ TEST(CpuChoices, WithoutTimingNothingIsChosenAndGivenMethodsStay) {
 
 TEST(CpuChoices, AMethodIsWrittenAndRead) {
   using cpu::Method;
-  for (const Method& method : {Method{}, Method{true, 0}, Method{true, 12}}) {
+  for (const Method& method : {Method{}, Method{true, 0}, Method{true, 12}, Method{false, 9}}) {
     EXPECT_EQ(Method::from(method.text()), method) << method.text();
   }
   for (const char* text : {"", "fft", "winograd ", "winograd 0", "winograd -1", "winograd 8 ",
                            "winograd8", "winograd 257", "winograd 9223372036854775807",
-                           "winograd 99999999999999999999", "direct 8"}) {
+                           "winograd 99999999999999999999", "direct 0", "direct 8x", "direct8"}) {
     EXPECT_EQ(Method::from(text), std::nullopt) << text;
   }
 }
@@ -131,6 +131,25 @@ TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
         const auto again = test::run_operation(*backend, one, threads, kChoiceSeed);
         EXPECT_TRUE(job::compare(again, values, {}).bitwise);
       }
+    }
+  }
+}
+
+TEST(CpuChoices, DirectBlocksOfRowsAgreeWithTheReference) {
+  Conv strided = kThreeByThree, grouped = kThreeByThree, dilated = kThreeByThree;
+  strided.stride = {2, 2};
+  grouped.groups = 2;
+  dilated.dilation = {2, 2};
+  const Conv tall{16, {5, 1}, {1, 1}, {2, 0}}, plain{24, {1, 1}, {1, 1}, {0, 0}};
+  const auto reference = reference::make_backend({});
+  for (const Conv& conv : {kThreeByThree, strided, grouped, dilated, tall, plain}) {
+    const OperationCase one = convolution({2, 32, 11, 9}, conv, true);
+    const auto expected = test::run_operation(*reference, one, 1, kChoiceSeed);
+    for (const char* method : {"direct 1", "direct 3", "direct 4", "direct 256"}) {
+      SCOPED_TRACE(attributes_text(conv) + " by " + method);
+      const auto backend = choosing_backend(2, {{kSignature, method}});
+      const auto values = test::run_operation(*backend, one, 2, kChoiceSeed);
+      EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
     }
   }
 }
