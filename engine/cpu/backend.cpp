@@ -180,7 +180,7 @@ Json CpuBackend::algorithms(const Operation& operation, Choosing how) {
   const bool in_parts = how == Choosing::kByTimingInParts;
   if (how == Choosing::kLikeParts) {
     choices_.take_direct(operation, 0);
-  } else if ((how == Choosing::kByTiming || in_parts) && choices_.known(operation).empty() &&
+  } else if (choices_.wants_timing(operation, how) &&
              std::holds_alternative<ConvolutionChain>(layers.form)) {
     const std::vector<CoreShare> shares = core_shares(1, threads_);
     std::vector<std::unique_ptr<Buffer>> buffers;

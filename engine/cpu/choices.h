@@ -38,6 +38,9 @@ class Choices {
   /// Returns the operation's known methods in the form that adopt() reads; empty: none.
   Json known(const Operation& operation) const;
 
+  /// Returns true if the way of choosing times this operation: none is known, or none for parts.
+  bool wants_timing(const Operation& operation, Choosing how) const;
+
   /// Times the methods in turns and keeps the fastest: one of Winograd's only if it takes less than
   /// 0.95 of the direct method's time. `in_blocks`: only in blocks of rows, which a shard has, too.
   /// `run` runs an operator on the binding's core share. Keeps

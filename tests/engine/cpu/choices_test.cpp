@@ -76,6 +76,19 @@ TEST(CpuChoices, WithoutTimingNothingIsChosenAndGivenMethodsStay) {
   EXPECT_EQ(choosing_backend(1, other)->algorithms(one.operation(), Choosing::kByTiming), other);
 }
 
+TEST(CpuChoices, AMethodForWholeImagesIsTimedAgainForParts) {
+  const OperationCase one = convolution({1, 32, 20, 20}, kThreeByThree);
+  for (const char* text : {"winograd", "winograd 8", "winograd 4", "direct", "direct 9"}) {
+    const std::string method = text;
+    const bool stays = method.starts_with("direct") || method == "winograd 4" || !has_winograd();
+    const Json chosen = choosing_backend(1, {{kSignature, method}})
+                            ->algorithms(one.operation(), Choosing::kByTimingInParts);
+    const std::string now = chosen.at(kSignature).get<std::string>();
+    EXPECT_EQ(now == method, stays) << now;
+    EXPECT_TRUE(stays || now == "direct" || now == "winograd 4") << now;
+  }
+}
+
 TEST(CpuChoices, AMethodIsWrittenAndRead) {
   using cpu::Method;
   for (const Method& method : {Method{}, Method{true, 0}, Method{true, 12}, Method{false, 9}}) {
