@@ -166,7 +166,11 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
   Choice all;
   log::Progress progress("choosing algorithms, operator");
   std::size_t done = 0;
-  for (const OpId op : coarse.graph.topological()) {
+  // Shards first: whole operators that equal theirs then compute as they do.
+  const auto topological = coarse.graph.topological();
+  std::vector<OpId> order(topological.begin(), topological.end());
+  std::ranges::stable_partition(order, [&](OpId op) { return wholes.contains(op); });
+  for (const OpId op : order) {
     progress.update(++done, coarse.graph.size(), -1);
     const Operation operation = operation_of(coarse, model, op);
     if (backend.unsupported(operation)) continue;

@@ -168,6 +168,24 @@ TEST(Certification, AnOperatorWithOtherBitsByAllAlgorithmsIsNotCut) {
        "methodical (methods 2.1); leave it out of the cuts"});
 }
 
+TEST(Certification, AnOperatorThatEqualsACutOneComputesAsItDoes) {
+  for (const auto& entry : backends()) {
+    if (entry.name != "cpu" || entry.make == nullptr) continue;
+    const Network network = cut_network(two_convolutions(), {{"second", {4}}});
+    const Network whole(two_convolutions());
+    const std::string signature = whole.coarse.graph.op(OpId(0)).signature;
+    BackendOptions options;
+    options.algorithms = Json{{signature, "winograd 8"}};
+    const auto backend = entry.make(options);
+    const job::AgreedAlgorithms agreed = timed(*backend, network);
+    for (const Operator& op : network.coarse.graph.operators()) {
+      if (op.name == "pool") continue;
+      EXPECT_EQ((*agreed.algorithms).at(op.signature), (*agreed.algorithms).at(signature))
+          << op.name;
+    }
+  }
+}
+
 // Winograd's method in blocks gives a shard the whole's bits from each fourth row only.
 TEST(Certification, OnTheCpuShardsHaveTheBitsOfTheWhole) {
   for (const auto& entry : backends()) {
