@@ -58,7 +58,10 @@ class CutSearch {
     consider(Taken(best_.size(), true));
     undo_first(by(work_of(*all), &Work::loss));
     undo_first(by_whole(work_of(*all)));
-    change_runs();
+    for (double before = 2 * best_ms_; best_ms_ < before;) {
+      before = best_ms_;
+      change_runs();
+    }
     return cuts_of(best_);
   }
 
