@@ -251,7 +251,8 @@ class WaysTest(unittest.TestCase):
 
     def test_each_number_of_ranks_has_a_row_with_cuts(self):
         self.assertEqual([name for name in self.names(4, 4, cuts=True) if name.endswith("cut")],
-                         ["2 ranks x 2 cores hios-lp, cut", "4 ranks x 1 core hios-lp, cut"])
+                         ["2 ranks x 2 cores hios-lp, cut", "2 ranks x 2 cores best, cut",
+                          "4 ranks x 1 core hios-lp, cut", "4 ranks x 1 core best, cut"])
 
     def test_ranks_share_the_cores_and_have_streams_where_they_have_several(self):
         rows = make_rows(self.FOLDER, 8, 4)

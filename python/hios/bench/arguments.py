@@ -106,7 +106,7 @@ def latency_parser():
     group.add_argument("--fusion", metavar="RULES", help="layers that form one operator: default, none or a hios-fusion file")
     group.add_argument("--merge", metavar="WHICH", help="1x1 convolutions that read one tensor: none or siblings")
     group.add_argument("--cut", metavar="WHICH", default="auto",
-                       help="operators that are cut over the ranks: chosen, in a row of its own (auto), none, or those of a "
+                       help="operators that are cut over the ranks: chosen, in rows of their own (auto), none, or those of a "
                             "hios-cuts file in all rows (%(default)s)")
     group.add_argument("--input", action="append", metavar="FILE",
                        help="a picture, one for each of the batch, or an .npy file (random numbers from --seed)")

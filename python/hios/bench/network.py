@@ -8,7 +8,7 @@ from hios.errors import InputError
 from hios.launch.programs import Programs, programs_folder
 
 READ_BY_PROGRAMS = (".npy", ".bin")
-CUT_WORDS = ("none", "auto")  # of --cut: no row of its own, or one for each number of ranks; a file is for all rows
+CUT_WORDS = ("none", "auto")  # of --cut: no rows of their own, or two for each number of ranks; a file is for all rows
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def make_rows(folder, cores=2, most_ranks=2, all_rows=False, cuts=False):
         streams = min(threads, 4)
         rows += [Row(Way(ranks, threads), streams, algorithm, folder) for algorithm in algorithms_of(streams, all_rows)]
         if cuts:
-            rows.append(Row(Way(ranks, threads), streams, "hios-lp", folder, cut=True))
+            rows += [Row(Way(ranks, threads), streams, algorithm, folder, cut=True) for algorithm in ("hios-lp", "best")]
     return rows
 
 
