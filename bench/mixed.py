@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """bench/mixed: runs a network on two different ranks of one machine, one with all of the processor's instructions and one
-that is restricted to older ones: each alone, and both together by several schedules. All rows run in turn, each in a job of
+that is restricted to older ones: each alone, and both together by several schedules, with and without operators cut over them. All rows run in turn, each in a job of
 its own; a row's samples are those of all its rounds. Prints predicted and measured times, and writes them as mixed.md and
 mixed.json. With --inputs N, N inputs are available at once, inputs per second are compared with the sum of both ranks alone,
 and the files are mixed-N.md and mixed-N.json.
@@ -21,6 +21,7 @@ from hios.launch.programs import Programs  # noqa: E402
 
 KEPT = ROOT / "bench" / "results"
 TOGETHER = ("sequential", "heft", "hios-lp", "best")
+WITH_CUTS = ("hios-lp", "best")
 
 
 def arguments():
@@ -29,6 +30,8 @@ def arguments():
     parser.add_argument("--inputs", type=int, default=1, metavar="N", help="inputs that are available at once (%(default)s)")
     parser.add_argument("--parts", type=int, default=4, metavar="P", help="batches into which they are divided, at most (%(default)s)")
     parser.add_argument("--cap", default="avx2", help="the slower rank's newest instructions (%(default)s)")
+    parser.add_argument("--shares", metavar="S:S", help="rows of the two shards of an operator that is cut, the fast rank's "
+                                                        "first (in inverse proportion to the times of the ranks alone)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; each runs every row once (%(default)s)")
     parser.add_argument("--iterations", type=int, default=20, help="measured runs per row and round (%(default)s)")
     parser.add_argument("--sweeps", type=int, default=30, help="sweeps over all operators, for the profile (%(default)s)")
@@ -48,10 +51,10 @@ def model_flags(options):
 
 
 class Row:
-    """A schedule, the ranks that run it, and their times."""
+    """A schedule, the ranks that run it, and their times. `cut`: it cuts operators over the ranks."""
 
-    def __init__(self, name, backends, algorithm):
-        self.name, self.backends, self.algorithm = name, backends, algorithm
+    def __init__(self, name, backends, algorithm, cut=False):
+        self.name, self.backends, self.algorithm, self.cut = name, backends, algorithm, cut
         self.stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         self.samples, self.disturbed, self.report, self.verified = [], 0, None, None
 
@@ -59,7 +62,8 @@ class Row:
         quickest = sorted(self.samples)[:max(1, len(self.samples) // 4)]
         best_quarter = statistics.median(quickest)
         predicted = self.report["predicted_ms"]
-        return {"name": self.name, "backends": self.backends, "algorithm": self.algorithm, "predicted_ms": predicted,
+        return {"name": self.name, "backends": self.backends, "algorithm": self.algorithm, "cut": self.cut,
+                "predicted_ms": predicted,
                 "latency_ms": {"min": min(self.samples), "best_quarter": best_quarter,
                                "median": statistics.median(self.samples), "samples": len(self.samples),
                                "disturbed": self.disturbed},
@@ -68,11 +72,14 @@ class Row:
                 "held_bytes": [rank["held_bytes"] for rank in self.report["ranks"]]}
 
 
-def rows_of(cap):
-    """A rank alone only divides the inputs; sequential uses the best even division."""
+def rows_of(cap, inputs):
+    """A rank alone only divides the inputs; sequential uses the best even division. Several inputs are divided, and one is
+    cut."""
     slow = f"cpu:{cap}"
+    with_cuts = WITH_CUTS if inputs == 1 else ()
     return [Row("cpu alone", ["cpu"], "sequential"), Row(f"{slow} alone", [slow], "sequential"),
-            *[Row(f"together, {algorithm}", ["cpu", slow], algorithm) for algorithm in TOGETHER]]
+            *[Row(f"together, {algorithm}", ["cpu", slow], algorithm) for algorithm in TOGETHER],
+            *[Row(f"together, {algorithm}, cut", ["cpu", slow], algorithm, cut=True) for algorithm in with_cuts]]
 
 
 def kind(backend):
@@ -80,10 +87,11 @@ def kind(backend):
 
 
 def prepare(options, programs, rows):
-    """Makes a profile for each set of ranks, a platform and a schedule for each row."""
-    model = model_flags(options)
+    """Makes a profile for each set of ranks, with and without cuts, a platform and a schedule for each row."""
     for row in rows:
-        ranks = "+".join(map(kind, row.backends))
+        shares = options.shares or row.cut and shares_of(*rows[:2])
+        model = model_flags(options) + (["--cut", f"auto:{shares}"] if row.cut else [])
+        ranks = "+".join(map(kind, row.backends)) + ("-cut" if row.cut else "")
         profile = options.out / f"profile-{ranks}-{options.inputs}.json"
         if not profile.exists():
             print(f"profiling {ranks}", file=sys.stderr)
@@ -96,6 +104,13 @@ def prepare(options, programs, rows):
         row.files = ["--schedule", options.out / f"schedule-{row.stem}-{options.inputs}.json", "--profile", profile]
         programs.run("hios-schedule", *model, "--profile", profile, "--platform", machine, "--algorithm", row.algorithm,
                      "--time-limit", options.time_limit, "--output", row.files[1], "--force")
+
+
+def shares_of(fast, slow):
+    """The shares of the rows with which both ranks take as long, by the predictions of each alone, in hundredths."""
+    of_fast, of_slow = (json.loads(row.files[1].read_text())["predicted"]["latency_ms"] for row in (fast, slow))
+    share = round(100 * of_slow / (of_fast + of_slow))
+    return f"{share}:{100 - share}"
 
 
 def measure(options, programs, rows):
@@ -158,7 +173,7 @@ def main():
     options = arguments()
     programs = Programs(options.programs)
     options.out.mkdir(parents=True, exist_ok=True)
-    rows = rows_of(options.cap)
+    rows = rows_of(options.cap, options.inputs)
     before = os.getloadavg()[0]
     prepare(options, programs, rows)
     measure(options, programs, rows)

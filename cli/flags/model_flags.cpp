@@ -62,11 +62,12 @@ po::options_description model_flags() {
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
   group.add_options()(
-      "cut", input_file("none|auto|FILE", has_dot_or_slash),
-      "operators that are cut into shards of some rows or channels each, so that devices share them: "
-      "by "
-      "a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that can "
-      "be cut, and schedule chooses; run takes the schedule's");
+      "cut", input_file("none|auto[:S:S...]|FILE", has_dot_or_slash),
+      "operators that are cut into shards of some rows or channels each, so that devices share "
+      "them: "
+      "by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
+      "can be cut, and schedule chooses; run takes the schedule's. auto:2:1 gives the first shard "
+      "twice the rows of the second, for devices that are not alike");
   return group;
 }
 
@@ -80,7 +81,29 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
 }
 
 bool chooses_cuts(const Flags& flags) {
-  return flags.optional_text("cut").value_or("none") == "auto";
+  const std::string text = flags.optional_text("cut").value_or("none");
+  return text == "auto" || text.starts_with("auto:");
+}
+
+std::vector<std::int64_t> shares_of_cuts(const Flags& flags, std::size_t shards) {
+  constexpr std::int64_t kMostShare = 1000;
+  const std::string text = flags.text("cut");
+  const std::vector<std::string> words = split(text, ':');
+  if (words.size() == 1) return std::vector<std::int64_t>(shards, 1);
+  std::vector<std::int64_t> shares;
+  for (const std::string& word : std::span(words).subspan(1)) {
+    const char* const end = word.data() + word.size();
+    std::int64_t& share = shares.emplace_back(0);
+    const auto read = std::from_chars(word.data(), end, share);
+    if (read.ec != std::errc() || read.ptr != end || share < 1 || share > kMostShare) {
+      throw InputError("--cut " + printable(text, 200) + ": " + quote(word) +
+                       " is no share: whole numbers from 1 to " + std::to_string(kMostShare));
+    }
+  }
+  if (shares.size() == 1) {
+    throw InputError("--cut " + text + ": one share is the whole; give two or more");
+  }
+  return shares;
 }
 
 InputSize read_input_size(const Flags& flags) {

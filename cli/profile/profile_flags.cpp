@@ -107,7 +107,8 @@ void read_stages(const Flags& flags, ProfileCommand& command,
 }
 
 /// Returns the network with all operators cut that can be, into as many shards as there are ranks,
-/// or two, and the whole network, whose operators then compute by the algorithms of the shards.
+/// or two, or shares in the flag, and the whole network, whose operators then compute by the
+/// algorithms of the shards.
 std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
                                    Bytes element_bytes, std::size_t ranks) {
   if (flags.given("inputs")) {
@@ -115,7 +116,8 @@ std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
   }
   Network whole = network_maker(flags, limits, element_bytes)({});
   FusionRules rules = read_fusion(flags, limits);
-  rules.cuts = even_cuts(whole.model, whole.coarse, std::max<std::size_t>(ranks, 2));
+  rules.cuts =
+      even_cuts(whole.model, whole.coarse, shares_of_cuts(flags, std::max<std::size_t>(ranks, 2)));
   if (rules.cuts.empty())
     throw InputError("--cut auto: no operator of " + whole.description() + " can be cut");
   log::info("cutting " + std::to_string(rules.cuts.size()) + " of " +

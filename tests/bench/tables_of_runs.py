@@ -30,7 +30,8 @@ def mixed_columns(*columns):
     texts = mixed.columns_of(rows, 1)
     by_name = {row["name"]: row for row in rows}
     return [[None, *(texts[column](by_name[name]) for column in columns)]
-             for name in ("cpu alone", "cpu:avx2 alone", "together, heft", "together, hios-lp", "together, best")]
+             for name in ("cpu alone", "cpu:avx2 alone", "together, heft", "together, hios-lp", "together, best",
+                          "together, hios-lp, cut", "together, best, cut")]
 
 
 def mixed_page():
@@ -47,7 +48,8 @@ def mixed_readme():
                 ", ".join(f"{best['cpu alone'] / best[name]:.2f}x" for name in names),
                 ", ".join(f"{rows[name]['predicted_ms']:.1f}" for name in names)]
 
-    return [row_of("cpu alone", "cpu:avx2 alone"), row_of("together, hios-lp"), row_of("together, best")]
+    return [row_of("cpu alone", "cpu:avx2 alone"), row_of("together, hios-lp"), row_of("together, best"),
+            row_of("together, best, cut")]
 
 
 def cold():

@@ -22,6 +22,8 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
                      "has them");
   }
   if (platform_.size() < 2) throw InputError("--cut auto cuts operators over two devices or more");
+  cut_text_ = flags.text("cut");
+  cut_shares_ = shares_of_cuts(flags, platform_.size());
   make_cut_ = [model = load_model(flags.text("model"), read_input_size(flags), common.limits),
                element_bytes = platform_.element_bytes(),
                rules = read_fusion(flags, common.limits)](const Cuts& cuts) {
@@ -34,7 +36,7 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
 /// Returns the even cuts of operators whose shards each device's measurements have, and give the
 /// bits of the whole operator.
 Cuts ScheduleInputs::certified_cuts() const {
-  Cuts cuts = even_cuts(network_->model, network_->coarse, platform_.size());
+  Cuts cuts = even_cuts(network_->model, network_->coarse, cut_shares_);
   if (!profile_) return cuts;
   const Network all = make_cut_(cuts);
   std::set<std::string> lacking;  // by the names of operators
@@ -54,10 +56,10 @@ Cuts ScheduleInputs::certified_cuts() const {
   std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
   if (any && cuts.empty()) {
     throw InputError(
-        printable(profile_->file, 200) + ": no shards of " + std::to_string(platform_.size()) +
+        printable(profile_->file, 200) + ": no shards of " + std::to_string(cut_shares_.size()) +
         " an operator were measured, or none gives the bits of its whole; measure them with: " +
         measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
-                            model_words_(graph()) + " --cut auto", invocation()));
+                            model_words_(graph()) + " --cut " + cut_text_, invocation()));
   }
   return cuts;
 }

@@ -1,7 +1,9 @@
 #include "hios/graph/cuts/even_cuts.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "hios/base/error.h"
@@ -21,11 +23,14 @@ std::int64_t rows_of_blocks(const Model& model, const OperatorLayers& op) {
 }
 
 /// Returns the rows at which shards begin; none where one would have fewer than two.
-std::vector<std::int64_t> even_rows(std::int64_t height, std::int64_t parts, std::int64_t block) {
+std::vector<std::int64_t> rows_by_shares(std::int64_t height, std::span<const std::int64_t> shares,
+                                         std::int64_t block) {
+  const std::int64_t all = std::reduce(shares.begin(), shares.end());
   std::vector<std::int64_t> at;
-  std::int64_t before = 0;
-  for (std::int64_t part = 1; part < parts; ++part) {
-    const std::int64_t row = (height * part + parts * block / 2) / (parts * block) * block;
+  std::int64_t before = 0, share = 0;
+  for (const std::int64_t each : shares.first(shares.size() - 1)) {
+    share += each;
+    const std::int64_t row = (height * share + all * block / 2) / (all * block) * block;
     if (row < before + 2 || row + 2 > height) return {};
     at.push_back(row);
     before = row;
@@ -44,16 +49,18 @@ std::vector<std::int64_t> equal_rows(std::int64_t height, std::int64_t parts) {
 
 }  // namespace
 
-Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t parts) {
+Cuts even_cuts(const Model& model, const CoarseGraph& operators,
+               std::span<const std::int64_t> shares) {
+  const bool equal = std::ranges::adjacent_find(shares, std::not_equal_to{}) == shares.end();
   Cuts cuts;
   std::map<std::string, bool> can_be_cut;  // by signature
   for (std::size_t i = 0; i < operators.operators.size(); ++i) {
     const OperatorLayers& op = operators.operators[i];
     const std::int64_t height = model.tensor(op.output).shape.h;
-    const auto shards = static_cast<std::int64_t>(parts);
     const std::int64_t block = rows_of_blocks(model, op);
     Cut cut{.op = operators.graph.op(OpId(i)).name,
-            .at = block > 1 ? even_rows(height, shards, block) : equal_rows(height, shards)};
+            .at = equal && block == 1 ? equal_rows(height, std::ssize(shares))
+                                      : rows_by_shares(height, shares, block)};
     if (cut.at.empty()) continue;
     const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
     if (is_new) {

@@ -17,6 +17,7 @@ namespace hios::scheduler {
 namespace {
 
 constexpr Shape kPicture{1, 16, 12, 10};
+constexpr std::int64_t kTwoShards[] = {1, 1};
 
 /// Returns four convolutions, of which each reads the one before, or the first.
 Model four_convolutions(Random& random) {
@@ -43,7 +44,7 @@ struct Cuttable {
         platform(Platform::homogeneous(2, "cpu", 1, 1)),
         fixed_ms(random.uniform(0, 0.3)),
         transfer_ms(random.uniform(0.02, 0.6)) {
-    const Cuts candidates = even_cuts(whole.model, whole.coarse, 2);
+    const Cuts candidates = even_cuts(whole.model, whole.coarse, kTwoShards);
     problem = {&whole, nullptr, candidates,
                [this](const Cuts& cuts) {
                  FusionRules rules;
@@ -158,12 +159,18 @@ TEST(EvenCuts, AreOfOperatorsThatCanBeCut) {
   net.global_average_pool("mean", net.sum("twice", {low, low}));
   net.keep_layer_names();
   const Network network(std::move(net).build());
-  const Cuts cuts = even_cuts(network.model, network.coarse, 2);
+  const Cuts cuts = even_cuts(network.model, network.coarse, kTwoShards);
   ASSERT_EQ(cuts.size(), 2u);
   EXPECT_EQ(cuts[0], (Cut{.op = "a", .at = {16}}));  // a multiple of four
   EXPECT_EQ(cuts[1], (Cut{.op = "b", .at = {18}}));
-  EXPECT_EQ(even_cuts(network.model, network.coarse, 4)[1].at,
-            (std::vector<std::int64_t>{9, 18, 26}));
+  const auto rows_of_b = [&](const std::vector<std::int64_t>& shares) {
+    return even_cuts(network.model, network.coarse, shares)[1].at;
+  };
+  EXPECT_EQ(rows_of_b({1, 1, 1, 1}), (std::vector<std::int64_t>{9, 18, 27}));
+  EXPECT_EQ(rows_of_b({2, 1}), std::vector<std::int64_t>{23});
+  EXPECT_EQ(rows_of_b({1, 2, 2}), (std::vector<std::int64_t>{7, 21}));
+  EXPECT_EQ(even_cuts(network.model, network.coarse, std::vector<std::int64_t>{2, 1})[0].at,
+            std::vector<std::int64_t>{24});
 }
 
 }  // namespace
