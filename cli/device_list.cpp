@@ -76,7 +76,7 @@ int list_devices(const Flags& flags, mpi::Transport& transport) {
   const job::RankBackend mine =
       job::make_rank_backend(transport, read_rank_options(flags, transport.size()), devices);
   const job::TensorTransport tensors(transport, *mine.backend, read_route(flags));
-  const auto ranks = job::gather_surroundings(transport, mine);
+  const auto ranks = job::gather_surroundings(tensors.get(), mine);
   if (!first) return 0;
   show(table_of(ranks).text(line_width()) + "\n" + tensors.get().path() + "\n" + tensors.table());
   warn_of(job::host_warnings(ranks));

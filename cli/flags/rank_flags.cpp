@@ -59,8 +59,9 @@ po::options_description rank_flags() {
 
 po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
-  group.add_options()("transport", value("auto|ipc|cuda-aware|staged"),
-                      "route of tensors between GPUs (auto)");
+  group.add_options()("transport", value("auto|ipc|cuda-aware|staged|host"),
+                      "route of tensors between GPUs (auto); host: between cores by MPI also where "
+                      "the system does not let it copy once (no CMA)");
   group.add_options()("math", value("fp32|tf32|fp16"),
                       "arithmetic (profile: fp32; run: the schedule's)");
   group.add_options()("cuda-graphs", value("on|off"),
@@ -152,6 +153,7 @@ Json openmp_environment() {
 void refuse_device_flags(const Flags& flags) {
   for (const char* flag : kDeviceFlags) {
     if (!flags.given(flag)) continue;
+    if (std::string_view(flag) == "transport" && flags.text(flag) == "host") continue;
     throw InputError(std::string("--") + flag +
                      " is about GPUs, and no rank computes on one: leave it out, or choose "
                      "--backend cuda");

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/emulated/planned_flows.h"
-#include "engine/emulated/shared_memory.h"
+#include "mpi/shared/shared_memory.h"
 
 namespace hios::emulated {
 
@@ -66,7 +66,7 @@ class FlowQueue {
   const std::span<const Flow> flows_;
   const ReadClock clock_;
   std::vector<double> bus_bytes_per_ms_;
-  SharedMemory memory_;
+  mpi::SharedMemory memory_;
   std::uint32_t expected_ = 0;  // arrivals at the meetings so far
   // Scratch, used while the queue is locked.
   std::vector<double> left_, users_;  // by bus

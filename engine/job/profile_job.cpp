@@ -155,7 +155,7 @@ void ProfileJob::State::set_up() {
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
   setup.transfer_path = tensors->get().path();
   setup.routes = tensors->table();
-  setup.warnings = host_warnings(gather_surroundings(transport(), mine));
+  setup.warnings = host_warnings(gather_surroundings(tensors->get(), mine));
   mpi::agreed(transport(), [&] {
     into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
   });

@@ -214,7 +214,7 @@ void RunJob::State::describe() {
     setup.ranks = gather_ranks(transport(), mine, plan);
     note_memory(setup.ranks, planned, platform.devices());
   }
-  const std::vector<RankSurroundings> surroundings = gather_surroundings(transport(), mine);
+  const std::vector<RankSurroundings> surroundings = gather_surroundings(tensors->get(), mine);
   setup.warnings = host_warnings(surroundings);
   setup.transfer_path = (emulated_transport ? *emulated_transport : tensors->get()).path();
   setup.routes = tensors->table();

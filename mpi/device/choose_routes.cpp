@@ -44,7 +44,8 @@ std::string why_impossible(const Route& route, const Facts& a, const Facts& b) {
 
 /// Returns the routes that serve the two ranks, best first.
 std::vector<const Route*> candidates(const Facts& a, const Facts& b, const Route* forced) {
-  if (forced != nullptr && a.has_device && b.has_device) return {forced};
+  const bool both = a.has_device && b.has_device;
+  if (forced != nullptr && both && forced->serves.devices) return {forced};
   std::vector<const Route*> found;
   for (const Route& route : routes()) {
     if (serves(route, a.has_device, b.has_device)) found.push_back(&route);

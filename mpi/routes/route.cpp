@@ -51,12 +51,10 @@ const Route& route_named(std::string_view name) {
 const Route* parse_route(std::string_view text) {
   if (text == "auto") return nullptr;
   const Route* const found = find(text);
-  if (found != nullptr && found->serves.devices) return found;
+  if (found != nullptr) return found;
   std::vector<std::string_view> names = {"auto"};
-  for (const Route& route : routes()) {
-    if (route.serves.devices) names.push_back(route.name);
-  }
-  throw InputError("no transport is called " + quote(text) + "; there are auto, " +
+  for (const Route& route : routes()) names.push_back(route.name);
+  throw InputError("no transport is called " + quote(text) + "; there are auto, host, " +
                    device_route_names("and") + did_you_mean(text, names));
 }
 

@@ -59,12 +59,13 @@ const Route& route_named(std::string_view name);
 
 bool serves(const Route& route, bool one_has_device, bool other_has_device);
 
-/// Parses the route that the user chose for pairs of devices; null for "auto", the best that works.
+/// Parses the route that the user chose, for pairs of devices, or of ranks in host memory ("host":
+/// all messages by MPI); null for "auto", the best that works.
 /// Throws InputError that lists the names.
 const Route* parse_route(std::string_view text);
 
-/// Lists the names that parse_route takes other than "auto", the word `last` before the last: "ipc,
-/// cuda-aware and staged".
+/// Lists the names that parse_route takes for devices other than "auto", the word `last` before the
+/// last: "ipc, cuda-aware and staged".
 std::string device_route_names(std::string_view last);
 
 }  // namespace hios::mpi

@@ -10,6 +10,7 @@
 #include "hios/platform/platform.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
+#include "mpi/shared/shared_transport.h"
 
 namespace hios::job {
 namespace {
@@ -76,7 +77,9 @@ std::string library_of(const std::string& path) { return path.substr(0, path.fin
 void check_copies(const Ranks& ranks, const std::map<std::string, Host>& hosts, Warnings& found) {
   const bool several = std::any_of(hosts.begin(), hosts.end(),
                                    [](const auto& host) { return host.second.ranks > 1; });
-  if (!several || ranks.front().path.find("without CMA") == std::string::npos) return;
+  const std::string& path = ranks.front().path;
+  if (!several || path.find("without CMA") == std::string::npos) return;
+  if (path.find(mpi::kThroughSharedMemory) != std::string::npos) return;
   int scope = 0;
   for (const auto& [name, host] : hosts) {
     if (host.ptrace_scope.value_or(0) > 0) scope = *host.ptrace_scope;

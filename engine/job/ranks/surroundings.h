@@ -31,7 +31,8 @@ struct RankSurroundings {
   }
 };
 
-/// Gathers the surroundings of every rank, by rank, on every rank. Collective.
+/// Gathers the surroundings of every rank, by rank, on every rank. `transport`: that of the
+/// tensors. Collective.
 std::vector<RankSurroundings> gather_surroundings(mpi::Transport& transport,
                                                   const RankBackend& mine);
 

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/job/ranks/device_agreement.h"
+#include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "mpi/device/choose_routes.h"
 #include "mpi/device/tensor_transport.h"
+#include "mpi/shared/shared_transport.h"
 
 namespace hios::job {
 
@@ -17,7 +19,19 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
                  "): they slow each other down, so the times hold for this case only");
   }
   routes_ = mpi::choose_routes(plain, backend.accelerator(), forced);
-  transport_ = mpi::make_tensor_transport(plain, backend.accelerator(), routes_);
+  const bool between_hosts = forced != nullptr && forced->serves.hosts;
+  if (between_hosts && routes_.devices) {
+    throw InputError("transport " + quote(forced->name) +
+                     " is for ranks in host memory, and some have devices; there are auto, " +
+                     mpi::device_route_names("and"));
+  }
+  // One copy by the system beats two through shared memory, which beat MPI's two.
+  const bool copied_twice = plain.path().find("without CMA") != std::string::npos;
+  if (copied_twice && !routes_.devices && !between_hosts) {
+    transport_ = mpi::make_shared_transport(plain);
+  } else {
+    transport_ = mpi::make_tensor_transport(plain, backend.accelerator(), routes_);
+  }
 }
 
 std::optional<Json> TensorTransport::json() const {

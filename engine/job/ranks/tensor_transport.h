@@ -14,8 +14,8 @@ namespace hios::job {
 /// where several ranks share a device. `plain` and the backend outlive it.
 class TensorTransport {
  public:
-  /// `forced`: the route between devices; null: the best that works. Throws InputError, on all
-  /// ranks, where a forced route fails.
+  /// `forced`: the route between devices, or that of host memory where no rank has one; null: the
+  /// best that works. Throws InputError, on all ranks, where a forced route fails.
   TensorTransport(mpi::Transport& plain, Backend& backend, const mpi::Route* forced);
 
   mpi::Transport& get() const { return *transport_; }

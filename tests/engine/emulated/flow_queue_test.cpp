@@ -228,16 +228,6 @@ TEST(FlowQueue, AMeetingGoesOnWithoutARankThatNeverComes) {
   EXPECT_GE(queue.now_ms(), before_ms + 2);
 }
 
-TEST(SharedMemory, IsOpenedByItsNameAndSizeAlone) {
-  const SharedMemory made(100);
-  made.data()[99] = std::byte{7};
-  const SharedMemory opened(made.name(), 100);
-  EXPECT_EQ(opened.data()[99], std::byte{7});
-  test::expect_error<RunError>([&] { SharedMemory(made.name(), 99); }, {"another size"});
-  test::expect_error<RunError>([&] { SharedMemory(made.name() + "0", 100); }, {"other memory"});
-  test::expect_error<RunError>([&] { SharedMemory("1 999999 1", 100); }, {"cannot be opened"});
-}
-
 std::vector<double> simulated_ends(const std::vector<Flow>& flows, const Topology& topology,
                                    const std::vector<double>& starts) {
   Flows simulated(topology.buses());

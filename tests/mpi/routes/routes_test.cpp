@@ -19,12 +19,12 @@ using mpi::RouteTable;
 
 TEST(Routes, HaveNames) {
   EXPECT_EQ(mpi::parse_route("auto"), nullptr);
-  for (const char* const name : {"ipc", "cuda-aware", "staged"}) {
+  for (const char* const name : {"ipc", "cuda-aware", "staged", "host"}) {
     EXPECT_EQ(mpi::parse_route(name)->name, name);
   }
-  for (const char* const wrong : {"host", "", "IPC"}) {
+  for (const char* const wrong : {"hosts", "", "IPC"}) {
     expect_message(message_of([&] { mpi::parse_route(wrong); }),
-                   "there are auto, ipc, cuda-aware and staged");
+                   "there are auto, host, ipc, cuda-aware and staged");
   }
 }
 

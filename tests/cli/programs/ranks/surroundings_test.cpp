@@ -117,8 +117,9 @@ TEST_F(Surroundings, AProfileSaysWhenAndUnderWhatItWasMeasured) {
 TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
   ProcessOptions options;
   options.environment = kWithoutCma;
-  const auto listed =
-      hios_run(2, {"--list-devices", "--backend", "reference", "--threads", "64"}, options);
+  const auto listed = hios_run(
+      2, {"--list-devices", "--backend", "reference", "--threads", "64", "--transport", "host"},
+      options);
   EXPECT_EQ(listed.exit_status, 0) << listed.err;
   EXPECT_EQ(lines_with(listed.err, "warning: ").size(),
             lines_with(listed.err, "its 2 ranks want 128 cores").size() +
@@ -128,6 +129,15 @@ TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
       << listed.err;
   EXPECT_GE(lines_with(listed.err, "its 2 ranks want 128 cores").size(), 1u) << listed.err;
   EXPECT_EQ(lines_with(listed.err, "copied twice").size(), 1u) << listed.err;
+}
+
+TEST_F(Surroundings, WithoutCopiesBetweenProcessesTensorsGoThroughSharedMemory) {
+  ProcessOptions options;
+  options.environment = kWithoutCma;
+  const auto listed = hios_run(2, {"--list-devices", "--backend", "reference"}, options);
+  EXPECT_EQ(listed.exit_status, 0) << listed.err;
+  EXPECT_EQ(lines_with(listed.err, "copied twice").size(), 0u) << listed.err;
+  EXPECT_EQ(lines_with(listed.out, "through memory that ranks share").size(), 1u) << listed.out;
 }
 
 // Runs the program, and prints the address of each socket on which it listens while it measures: it

@@ -2,7 +2,7 @@
 // descriptor, as ranks do with each other's flight records (hios/flight/recorder.cpp). In another
 // process namespace that may be another process: the memory begins with a random number, which the
 // name has, too.
-#include "engine/emulated/shared_memory.h"
+#include "mpi/shared/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@
 #include "hios/base/error.h"
 #include "hios/flight/descriptors.h"
 
-namespace hios::emulated {
+namespace hios::mpi {
 namespace {
 
 /// The bytes before data(), which hold the number.
@@ -42,17 +42,20 @@ std::uint64_t random_number() {
 }
 
 [[noreturn]] void refuse_memory(std::size_t size_bytes, int failure) {
-  throw RunError("no memory for the ranks of an emulated run to share (" +
-                 std::to_string(size_bytes) + " bytes): " +
-                 std::generic_category().message(failure) + "; the job's ranks need more memory");
+  throw RunError("no memory for the ranks of a host to share (" + std::to_string(size_bytes) +
+                 " bytes): " + std::generic_category().message(failure) +
+                 "; the job's ranks need more memory");
 }
 
 [[noreturn]] void refuse_opening(const std::string& why) {
-  throw RunError("the memory that the ranks of an emulated run share cannot be opened: " + why +
+  throw RunError("the memory that the ranks of a host share cannot be opened: " + why +
                  "; start all ranks as one user in one process namespace");
 }
 
-int allocate(int descriptor, std::size_t size_bytes) {
+int allocate(int descriptor, std::size_t size_bytes, SharedMemory::Pages pages) {
+  if (pages == SharedMemory::Pages::kWhenWritten) {
+    return ftruncate(descriptor, static_cast<off_t>(size_bytes)) == 0 ? 0 : errno;
+  }
   int failure = EINTR;
   while (failure == EINTR) {
     failure = posix_fallocate(descriptor, 0, static_cast<off_t>(size_bytes));
@@ -62,11 +65,11 @@ int allocate(int descriptor, std::size_t size_bytes) {
 
 }  // namespace
 
-SharedMemory::SharedMemory(std::size_t size_bytes)
+SharedMemory::SharedMemory(std::size_t size_bytes, Pages pages)
     : size_bytes_(kHeader + size_bytes),
-      descriptor_(flight::above_standard(memfd_create("emulated-buses", MFD_CLOEXEC))) {
+      descriptor_(flight::above_standard(memfd_create("hios-ranks", MFD_CLOEXEC))) {
   if (descriptor_ < 0) refuse_memory(size_bytes_, errno);
-  if (const int failure = allocate(descriptor_, size_bytes_); failure != 0) {
+  if (const int failure = allocate(descriptor_, size_bytes_, pages); failure != 0) {
     close(descriptor_);
     refuse_memory(size_bytes_, failure);
   }
@@ -114,4 +117,4 @@ SharedMemory::~SharedMemory() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-}  // namespace hios::emulated
+}  // namespace hios::mpi

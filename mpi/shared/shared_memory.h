@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <string>
 
-namespace hios::emulated {
+namespace hios::mpi {
 
 /// Memory that the ranks of a host share, zero at first. It has no name in any file system, so
 /// nothing of it stays after the job, however that ends.
 class SharedMemory {
  public:
+  /// When the system finds pages for the memory: a rank that it has none for while it runs ends by
+  /// a signal.
+  enum class Pages { kNow, kWhenWritten };
   /// Makes memory. Throws RunError where the system refuses.
-  explicit SharedMemory(std::size_t size_bytes);
+  explicit SharedMemory(std::size_t size_bytes, Pages pages = Pages::kNow);
   /// Opens the memory that another rank has made, and still has, by its name(). Throws RunError
   /// where that cannot be opened, or is other memory.
   SharedMemory(const std::string& name, std::size_t size_bytes);
@@ -33,4 +36,4 @@ class SharedMemory {
   std::byte* mapped_ = nullptr;
 };
 
-}  // namespace hios::emulated
+}  // namespace hios::mpi
