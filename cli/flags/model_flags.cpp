@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::int64_t kMaxPixels = 1 << 20;
 
+/// The beginning of --cut auto:N, and the most shards of an operator.
+constexpr std::string_view kAutoShards = "auto:";
+constexpr std::size_t kMostShards = 1024;
+
 /// Returns the files next to a model's that hold its weights.
 std::vector<std::filesystem::path> weights_files(const std::string& model) {
   if (!model.ends_with(".onnx")) return {};
@@ -62,25 +66,41 @@ po::options_description model_flags() {
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
   group.add_options()(
-      "cut", input_file("none|auto|FILE", has_dot_or_slash),
-      "operators that are cut into shards of some rows or channels each, so that devices share them: "
-      "by "
-      "a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that can "
-      "be cut, and schedule chooses; run takes the schedule's");
+      "cut", input_file("none|auto[:N]|FILE", has_dot_or_slash),
+      "operators that are cut into shards of some rows or channels each, so that devices share "
+      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all "
+      "that can be cut, into N shards (as many as there are ranks or devices), and schedule "
+      "chooses; run takes the schedule's");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
   fusion.merge = load_merge(flags.optional_text("merge").value_or("none"), limits);
-  if (!chooses_cuts(flags)) {
+  if (chooses_cuts(flags)) {
+    (void)read_shards(flags);  // refuses a bad number
+  } else {
     fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
   }
   return fusion;
 }
 
 bool chooses_cuts(const Flags& flags) {
-  return flags.optional_text("cut").value_or("none") == "auto";
+  const std::string word = flags.optional_text("cut").value_or("none");
+  return word == "auto" || (word.starts_with(kAutoShards) && !has_dot_or_slash(word));
+}
+
+std::optional<std::size_t> read_shards(const Flags& flags) {
+  const std::string word = flags.optional_text("cut").value_or("none");
+  if (!chooses_cuts(flags) || !word.starts_with(kAutoShards)) return {};
+  std::size_t shards = 0;
+  const char* const end = word.data() + word.size();
+  const bool number = std::from_chars(word.data() + kAutoShards.size(), end, shards).ptr == end;
+  if (!number || shards < 2 || shards > kMostShards) {
+    throw InputError("--cut auto:N takes N from 2 to " + std::to_string(kMostShards) +
+                     ", the shards of an operator, not " + quote(word));
+  }
+  return shards;
 }
 
 InputSize read_input_size(const Flags& flags) {

@@ -29,6 +29,9 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 /// Returns true if --cut leaves the choice of the cuts to a search; read_fusion() then has none.
 bool chooses_cuts(const Flags& flags);
 
+/// Returns the shards of an operator that --cut auto:N asks for; nothing where it gives no number.
+std::optional<std::size_t> read_shards(const Flags& flags);
+
 /// Loads the network that --model names. `element_bytes`: the size of an element of its tensors on
 /// the devices.
 Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element_bytes);

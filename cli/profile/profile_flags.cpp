@@ -106,8 +106,9 @@ void read_stages(const Flags& flags, ProfileCommand& command,
     command.algorithms.emplace_back(scheduler::built_in().find(name).name);
 }
 
-/// Returns the network with all operators cut that can be, into as many shards as there are ranks,
-/// or two, and the whole network, whose operators then compute by the algorithms of the shards.
+/// Returns the network with all operators cut that can be, into the shards of --cut auto:N, or as
+/// many as there are ranks, or two, and the whole network, whose operators then compute by the
+/// algorithms of the shards.
 std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
                                    Bytes element_bytes, std::size_t ranks) {
   if (flags.given("inputs")) {
@@ -115,7 +116,8 @@ std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
   }
   Network whole = network_maker(flags, limits, element_bytes)({});
   FusionRules rules = read_fusion(flags, limits);
-  rules.cuts = even_cuts(whole.model, whole.coarse, std::max<std::size_t>(ranks, 2));
+  rules.cuts = even_cuts(whole.model, whole.coarse,
+                         read_shards(flags).value_or(std::max<std::size_t>(ranks, 2)));
   if (rules.cuts.empty())
     throw InputError("--cut auto: no operator of " + whole.description() + " can be cut");
   log::info("cutting " + std::to_string(rules.cuts.size()) + " of " +

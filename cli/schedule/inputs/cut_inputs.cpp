@@ -21,6 +21,7 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
                      " is for a network as it is: give it with --cut SCHEDULE, the schedule that "
                      "has them");
   }
+  shards_ = read_shards(flags).value_or(platform_.size());
   if (platform_.size() < 2) throw InputError("--cut auto cuts operators over two devices or more");
   make_cut_ = [model = load_model(flags.text("model"), read_input_size(flags), common.limits),
                element_bytes = platform_.element_bytes(),
@@ -34,7 +35,7 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
 /// Returns the even cuts of operators whose shards each device's measurements have, and give the
 /// bits of the whole operator.
 Cuts ScheduleInputs::certified_cuts() const {
-  Cuts cuts = even_cuts(network_->model, network_->coarse, platform_.size());
+  Cuts cuts = even_cuts(network_->model, network_->coarse, shards_);
   if (!profile_) return cuts;
   const Network all = make_cut_(cuts);
   std::set<std::string> lacking;  // by the names of operators
@@ -54,10 +55,11 @@ Cuts ScheduleInputs::certified_cuts() const {
   std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
   if (any && cuts.empty()) {
     throw InputError(
-        printable(profile_->file, 200) + ": no shards of " + std::to_string(platform_.size()) +
-        " an operator were measured, or none gives the bits of its whole; measure them with: " +
+        printable(profile_->file, 200) + ": no operator was measured in " +
+        std::to_string(shards_) +
+        " shards, or none gives the bits of its whole then; measure them with: " +
         measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
-                            model_words_(graph()) + " --cut auto", invocation()));
+                            model_words_(graph()), invocation()));
   }
   return cuts;
 }

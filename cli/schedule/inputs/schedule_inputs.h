@@ -95,6 +95,7 @@ class ScheduleInputs {
   std::optional<SizedGraphs> sized_;
   scheduler::DivisibleProblem divisible_;         ///< a view of sized_
   std::function<Network(const Cuts&)> make_cut_;  ///< empty: cuts are not chosen
+  std::size_t shards_ = 0;                        ///< of an operator, where they are
   scheduler::CuttableProblem cuttable_;           ///< a view of network_ and costs_
   /// Returns model_words() of a graph, for the commands of remedies.
   std::function<std::string(const Graph&)> model_words_;

@@ -42,6 +42,16 @@ std::vector<std::int64_t> equal_rows(std::int64_t height, std::int64_t parts) {
   return at;
 }
 
+/// Returns the rows at which shards begin, for as many of them as there can be; none where there
+/// cannot be two.
+std::vector<std::int64_t> most_rows(std::int64_t height, std::int64_t parts, std::int64_t block) {
+  std::vector<std::int64_t> at;
+  for (; parts >= 2 && at.empty(); --parts) {
+    at = block > 1 ? even_rows(height, parts, block) : equal_rows(height, parts);
+  }
+  return at;
+}
+
 }  // namespace
 
 Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t parts) {
@@ -49,11 +59,9 @@ Cuts even_cuts(const Model& model, const CoarseGraph& operators, std::size_t par
   std::map<std::string, bool> can_be_cut;  // by signature
   for (std::size_t i = 0; i < operators.operators.size(); ++i) {
     const OperatorLayers& op = operators.operators[i];
-    const std::int64_t height = model.tensor(op.output).shape.h;
-    const auto shards = static_cast<std::int64_t>(parts);
-    const std::int64_t block = rows_of_blocks(model, op);
     Cut cut{.op = operators.graph.op(OpId(i)).name,
-            .at = block > 1 ? even_rows(height, shards, block) : equal_rows(height, shards)};
+            .at = most_rows(model.tensor(op.output).shape.h, static_cast<std::int64_t>(parts),
+                            rows_of_blocks(model, op))};
     if (cut.at.empty()) continue;
     const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
     if (is_new) {
