@@ -66,7 +66,7 @@ po::options_description model_flags() {
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
   group.add_options()(
-      "cut", input_file("none|auto[:N]|FILE", has_dot_or_slash),
+      "cut", input_file("none|auto|auto:N|FILE", has_dot_or_slash),
       "operators that are cut into shards of some rows or channels each, so that devices share "
       "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all "
       "that can be cut, into N shards (as many as there are ranks or devices), and schedule "
