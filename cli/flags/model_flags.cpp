@@ -62,19 +62,23 @@ po::options_description model_flags() {
       "(siblings), or those that a hios-schedule file merges. The same for profile, schedule and "
       "run");
   group.add_options()(
-      "cut", input_file("none|auto[:S:S...]|FILE", has_dot_or_slash),
+      "cut", input_file("none|auto|auto:N|auto:S:S|FILE", has_dot_or_slash),
       "operators that are cut into shards of some rows or channels each, so that devices share "
-      "them: "
-      "by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
-      "can be cut, and schedule chooses; run takes the schedule's. auto:2:1 gives the first shard "
-      "twice the rows of the second, for devices that are not alike");
+      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all "
+      "that "
+      "can be cut, into N shards (as many as there are ranks or devices), and schedule chooses; "
+      "run "
+      "takes the schedule's. auto:2:1 gives the first shard twice the rows of the second, for "
+      "devices that are not alike");
   return group;
 }
 
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   FusionRules fusion = load_fusion(flags.optional_text("fusion").value_or("default"), limits);
   fusion.merge = load_merge(flags.optional_text("merge").value_or("none"), limits);
-  if (!chooses_cuts(flags)) {
+  if (chooses_cuts(flags)) {
+    (void)shares_of_cuts(flags, 2);  // refuses what is no number
+  } else {
     fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
   }
   return fusion;
@@ -86,7 +90,7 @@ bool chooses_cuts(const Flags& flags) {
 }
 
 std::vector<std::int64_t> shares_of_cuts(const Flags& flags, std::size_t shards) {
-  constexpr std::int64_t kMostShare = 1000;
+  constexpr std::int64_t kMost = 1000;
   const std::string text = flags.text("cut");
   const std::vector<std::string> words = split(text, ':');
   if (words.size() == 1) return std::vector<std::int64_t>(shards, 1);
@@ -95,15 +99,16 @@ std::vector<std::int64_t> shares_of_cuts(const Flags& flags, std::size_t shards)
     const char* const end = word.data() + word.size();
     std::int64_t& share = shares.emplace_back(0);
     const auto read = std::from_chars(word.data(), end, share);
-    if (read.ec != std::errc() || read.ptr != end || share < 1 || share > kMostShare) {
+    if (read.ec != std::errc() || read.ptr != end || share < 1 || share > kMost) {
       throw InputError("--cut " + printable(text, 200) + ": " + quote(word) +
-                       " is no share: whole numbers from 1 to " + std::to_string(kMostShare));
+                       " is no whole number from 1 to " + std::to_string(kMost));
     }
   }
-  if (shares.size() == 1) {
-    throw InputError("--cut " + text + ": one share is the whole; give two or more");
+  if (shares.size() > 1) return shares;
+  if (shares.front() == 1) {
+    throw InputError("--cut " + text + ": one shard is the whole; give two or more");
   }
-  return shares;
+  return std::vector<std::int64_t>(static_cast<std::size_t>(shares.front()), 1);
 }
 
 InputSize read_input_size(const Flags& flags) {

@@ -29,8 +29,9 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 /// Returns true if --cut leaves the choice of the cuts to a search; read_fusion() then has none.
 bool chooses_cuts(const Flags& flags);
 
-/// Returns the shares of the rows that --cut auto gives the shards: those of the flag, or equal
-/// ones for so many shards. REQUIRES: chooses_cuts(flags).
+/// Returns the shares of the rows that --cut auto gives the shards: those of the flag (auto:2:1),
+/// or equal ones for the shards that it asks for (auto:4), or for so many. REQUIRES:
+/// chooses_cuts(flags).
 std::vector<std::int64_t> shares_of_cuts(const Flags& flags, std::size_t shards);
 
 /// Loads the network that --model names. `element_bytes`: the size of an element of its tensors on

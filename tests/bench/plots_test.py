@@ -9,6 +9,7 @@ import networks
 import plot_trace
 import plots
 import plots_cold
+import plots_cuts
 import simulated
 from markdown_tables import RESULTS
 from measured import COLUMNS
@@ -99,6 +100,13 @@ class PlotsTest(FolderTest):
             shutil.copy(file, self.folder)
         plots_cold.draw_all(self.folder)
         self.assertEqual(self.drawn(), {"figure-cold-starts", "figure-cold-p4d", "figure-cold-ablations"})
+
+    def test_cuts(self):
+        plots_cuts.draw_all(self.folder)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        shutil.copy(RESULTS / "study" / "cuts.csv", self.folder)
+        plots_cuts.draw_all(self.folder)
+        self.assertEqual(self.drawn(), {"figure-cuts"})
 
     def test_a_trace(self):
         slices = [("planned", "device 0", "conv_1", 0.0, 1.0), ("planned", "device 1", "pool_1", 1.5, 0.5)]

@@ -56,10 +56,11 @@ Cuts ScheduleInputs::certified_cuts() const {
   std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
   if (any && cuts.empty()) {
     throw InputError(
-        printable(profile_->file, 200) + ": no shards of " + std::to_string(cut_shares_.size()) +
-        " an operator were measured, or none gives the bits of its whole; measure them with: " +
+        printable(profile_->file, 200) + ": no operator was measured in shards by --cut " +
+        cut_text_ + " over " + std::to_string(cut_shares_.size()) +
+        ", or none gives the bits of its whole then; measure them with: " +
         measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
-                            model_words_(graph()) + " --cut " + cut_text_, invocation()));
+                            model_words_(graph()), invocation()));
   }
   return cuts;
 }

@@ -47,20 +47,30 @@ std::vector<std::int64_t> equal_rows(std::int64_t height, std::int64_t parts) {
   return at;
 }
 
+/// Returns the rows at which shards begin, where shares are equal for as many of them as there can
+/// be; none where there cannot be two.
+std::vector<std::int64_t> most_rows(std::int64_t height, std::span<const std::int64_t> shares,
+                                    std::int64_t block) {
+  const bool equal = std::ranges::adjacent_find(shares, std::not_equal_to{}) == shares.end();
+  if (!equal) return rows_by_shares(height, shares, block);
+  std::vector<std::int64_t> at;
+  for (; shares.size() >= 2 && at.empty(); shares = shares.subspan(1)) {
+    at = block > 1 ? rows_by_shares(height, shares, block) : equal_rows(height, std::ssize(shares));
+  }
+  return at;
+}
+
 }  // namespace
 
 Cuts even_cuts(const Model& model, const CoarseGraph& operators,
                std::span<const std::int64_t> shares) {
-  const bool equal = std::ranges::adjacent_find(shares, std::not_equal_to{}) == shares.end();
   Cuts cuts;
   std::map<std::string, bool> can_be_cut;  // by signature
   for (std::size_t i = 0; i < operators.operators.size(); ++i) {
     const OperatorLayers& op = operators.operators[i];
     const std::int64_t height = model.tensor(op.output).shape.h;
-    const std::int64_t block = rows_of_blocks(model, op);
     Cut cut{.op = operators.graph.op(OpId(i)).name,
-            .at = equal && block == 1 ? equal_rows(height, std::ssize(shares))
-                                      : rows_by_shares(height, shares, block)};
+            .at = most_rows(height, shares, rows_of_blocks(model, op))};
     if (cut.at.empty()) continue;
     const auto [known, is_new] = can_be_cut.emplace(operators.graph.op(OpId(i)).signature, true);
     if (is_new) {

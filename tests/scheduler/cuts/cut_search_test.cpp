@@ -173,5 +173,18 @@ TEST(EvenCuts, AreOfOperatorsThatCanBeCut) {
             std::vector<std::int64_t>{24});
 }
 
+TEST(EvenCuts, AreIntoAsManyShardsAsRowsAllow) {
+  ModelBuilder net("some", {1, 16, 13, 10});
+  const TensorId a = net.conv("a", net.input(), {16, {3, 3}, {1, 1}, {1, 1}});
+  const TensorId b = net.conv("b", a, {16, {1, 1}, {1, 1}, {0, 0}});
+  net.conv("low", b, {16, {12, 1}, {1, 1}, {0, 0}});  // two rows: one shard alone has two
+  net.keep_layer_names();
+  const Network network(std::move(net).build());
+  const Cuts cuts = even_cuts(network.model, network.coarse, std::vector<std::int64_t>(8, 1));
+  ASSERT_EQ(cuts.size(), 2u);
+  EXPECT_EQ(cuts[0], (Cut{.op = "a", .at = {4, 8}}));
+  EXPECT_EQ(cuts[1], (Cut{.op = "b", .at = {2, 4, 6, 8, 10}}));
+}
+
 }  // namespace
 }  // namespace hios::scheduler
