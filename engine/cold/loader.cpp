@@ -92,7 +92,8 @@ void Loader::open_readers(const DirectFile& file, const std::vector<int>& cores)
       }
     }
     if (stretches.empty()) continue;
-    lane->reader = std::make_unique<ReadAhead>(file, stretches, ReadAhead::Options{.cores = cores});
+    lane->reader =
+        std::make_unique<ReadAhead>(file, stretches, ReadAhead::best_options(file, cores));
   }
 }
 

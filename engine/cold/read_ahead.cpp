@@ -1,20 +1,19 @@
-// Each slot belongs to its thread and to the consumer in turns, which one number says; it only
-// grows, so that an iteration begins where the last one ended. Tests:
-// tests/engine/cold/read_ahead_test.cpp.
+// The file is cut into chunks once; who reads them, threads or the system's queue, knows nothing of
+// stretches. Tests: tests/engine/cold/read_ahead_test.cpp.
 #include "engine/cold/read_ahead.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <string>
-#include <system_error>
-
-#include "engine/host/cores.h"
-#include "hios/base/error.h"
+#include <utility>
 
 namespace hios {
 namespace {
+
+// Threads wait for a core after each chunk, so that smaller chunks and fewer of them read slower.
+// The queue needs no thread's turn: with smaller chunks, what is needed first comes earlier.
+constexpr Bytes kThreadsChunk = Bytes{4} << 20, kQueuedChunk = Bytes{1} << 20;
+constexpr std::size_t kThreads = 4, kQueued = 16;
 
 constexpr Bytes kPage = DirectFile::kAlignment;
 // Bytes between two stretches that are read along: less than a seek costs.
@@ -35,28 +34,33 @@ bool in_step(const Stretch& stretch) {
 
 }  // namespace
 
-void ReadAhead::FreeBuffer::operator()(std::byte* buffer) const { std::free(buffer); }
+ReadAhead::Options ReadAhead::best_options(const DirectFile& file, const std::vector<int>& cores) {
+  Options options{.chunk_bytes = kThreadsChunk, .depth = kThreads, .cores = cores};
+  if (!file.direct()) return options;
+  options.queue = ReadQueue::open(kQueued);
+  if (!options.queue) return options;
+  options.chunk_bytes = kQueuedChunk;
+  options.depth = kQueued;
+  return options;
+}
 
-ReadAhead::ReadAhead(const DirectFile& file, std::span<const Stretch> stretches,
-                     const Options& options)
-    : file_(file), options_(options) {
-  size_ = std::min(kFirstChunk, options_.chunk_bytes);
+Bytes ReadAhead::buffer_bytes() {
+  return std::max(kThreadsChunk * kThreads, kQueuedChunk * kQueued);
+}
+
+ReadAhead::ReadAhead(const DirectFile& file, std::span<const Stretch> stretches, Options options)
+    : chunk_bytes_(options.chunk_bytes) {
+  size_ = std::min(kFirstChunk, chunk_bytes_);
   plan(stretches);
-  try {
-    for (std::size_t s = 0; s < std::min(options_.depth, chunks_.size()); ++s) {
-      Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
-      slot.buffer.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, options_.chunk_bytes)));
-      if (!slot.buffer) throw RunError("no memory to read " + file_.name() + " ahead");
-      slot.thread = std::thread([this, &slot, s] { serve(slot, s); });
-    }
-  } catch (const std::system_error& error) {
-    stop();
-    throw RunError("no thread to read " + file_.name() + " ahead: " + error.what());
-  } catch (...) {
-    stop();
-    throw;
+  const ChunkBuffers buffers{options.chunk_bytes, std::min(options.depth, chunks_.size())};
+  if (options.queue) {
+    reader_ = read_by_queue(file, chunks_, buffers, std::move(options.queue));
+  } else {
+    reader_ = read_by_threads(file, chunks_, buffers, options.cores);
   }
 }
+
+ReadAhead::~ReadAhead() = default;
 
 void ReadAhead::plan(std::span<const Stretch> stretches) {
   for (const Stretch& stretch : stretches) {
@@ -74,22 +78,21 @@ void ReadAhead::plan(std::span<const Stretch> stretches) {
 
 Bytes ReadAhead::next_size() {
   const Bytes size = size_;
-  size_ = std::min(2 * size, options_.chunk_bytes);
+  size_ = std::min(2 * size, chunk_bytes_);
   return size;
 }
 
 void ReadAhead::plan_straight(Bytes begin, Bytes end, std::byte* to) {
   for (Bytes at = begin; at < end;) {
     const Bytes size = std::min(next_size(), end - at);
-    chunks_.push_back(
-        {at, size, to + (at - begin), size, size + std::min(kFew, options_.chunk_bytes)});
+    chunks_.push_back({at, size, to + (at - begin), size, size + std::min(kFew, chunk_bytes_)});
     at += size;
   }
 }
 
 void ReadAhead::plan_buffered(Bytes begin, Bytes end) {
   if (!chunks_.empty() && begin >= chunks_.back().end() && begin <= chunks_.back().end() + kGap) {
-    Chunk& last = chunks_.back();
+    FileChunk& last = chunks_.back();
     const Bytes until = std::min(end, last.offset + last.room);
     if (until > begin) {
       last.needed = until - last.offset;
@@ -104,101 +107,30 @@ void ReadAhead::plan_buffered(Bytes begin, Bytes end) {
   }
 }
 
-ReadAhead::~ReadAhead() { stop(); }
-
-void ReadAhead::stop() {
-  stopped_ = true;
-  iteration_.fetch_add(1);
-  iteration_.notify_all();
-  for (const auto& slot : slots_) {
-    slot->turn.fetch_add(2);  // wakes a thread that waits for the consumer
-    slot->turn.notify_all();
-  }
-  for (const auto& slot : slots_) {
-    if (slot->thread.joinable()) slot->thread.join();
-  }
-}
-
 void ReadAhead::begin() {
   chunk_ = 0;
   awaited_ = false;
-  iteration_.fetch_add(1, std::memory_order_release);
-  iteration_.notify_all();
-}
-
-bool ReadAhead::wait_for_turn(Slot& slot, std::uint64_t turn) const {
-  for (;;) {
-    const std::uint64_t now = slot.turn.load(std::memory_order_acquire);
-    if (stopped_) return false;
-    if (now == turn) return true;
-    slot.turn.wait(now, std::memory_order_acquire);
-  }
-}
-
-void ReadAhead::serve(Slot& slot, std::size_t first) {
-  allow_cores(options_.cores);
-  std::uint64_t turn = 0;
-  for (std::uint64_t seen = 0;;) {
-    iteration_.wait(seen, std::memory_order_acquire);
-    ++seen;  // the main thread begins no iteration before the last one was copied
-    if (stopped_) return;
-    for (std::size_t c = first; c < chunks_.size(); c += slots_.size()) {
-      if (!wait_for_turn(slot, turn)) return;
-      try {
-        read(slot, chunks_[c]);
-      } catch (...) {
-        slot.failure = std::current_exception();
-      }
-      slot.turn.store(turn + 1);
-      slot.turn.notify_all();
-      turn += 2;
-    }
-  }
-}
-
-void ReadAhead::read(Slot& slot, const Chunk& chunk) const {
-  const DirectFile::Place buffered{slot.buffer.get(), up(chunk.needed - chunk.straight)};
-  if (chunk.straight == 0) {
-    file_.read(buffered.to, chunk.offset, chunk.needed, buffered.room);
-  } else {
-    file_.read({chunk.to, chunk.straight}, buffered, chunk.offset, chunk.needed);
-  }
-}
-
-void ReadAhead::await_chunk() {
-  if (awaited_) return;
-  Slot& slot = *slots_[chunk_ % slots_.size()];
-  for (;;) {
-    const std::uint64_t now = slot.turn.load(std::memory_order_acquire);
-    if (now % 2 == 1) break;
-    slot.turn.wait(now, std::memory_order_acquire);
-  }
-  if (slot.failure) std::rethrow_exception(slot.failure);
-  awaited_ = true;
+  reader_->begin();
 }
 
 void ReadAhead::release_chunk() {
-  Slot& slot = *slots_[chunk_ % slots_.size()];
-  slot.turn.fetch_add(1, std::memory_order_release);
-  slot.turn.notify_all();
+  reader_->release(chunk_);
   awaited_ = false;
   ++chunk_;
 }
 
 void ReadAhead::copy(std::byte* to, Bytes offset, Bytes size_bytes) {
   while (size_bytes > 0) {
-    await_chunk();
-    const Chunk& chunk = chunks_[chunk_];
+    if (!awaited_) buffer_ = reader_->await(chunk_);
+    awaited_ = true;
+    const FileChunk& chunk = chunks_[chunk_];
     const Bytes end = chunk.end(), buffered = chunk.offset + chunk.straight;
     if (offset >= end || offset < chunk.offset) {
       release_chunk();
       continue;
     }
     const Bytes size = std::min(size_bytes, (offset < buffered ? buffered : end) - offset);
-    if (offset >= buffered) {
-      const std::byte* const buffer = slots_[chunk_ % slots_.size()]->buffer.get();
-      std::memcpy(to, buffer + (offset - buffered), size);
-    }
+    if (offset >= buffered) std::memcpy(to, buffer_ + (offset - buffered), size);
     to += size;
     offset += size;
     size_bytes -= size;

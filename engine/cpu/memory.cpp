@@ -13,8 +13,14 @@
 
 namespace hios::cpu {
 
+namespace {
+
+constexpr std::size_t kLine = 64, kPage = 4096, kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kSlab = 4 * kHugePage;
+
+}  // namespace
+
 AlignedBytes aligned_bytes(std::size_t size) {
-  constexpr std::size_t kLine = 64, kPage = 4096, kHugePage = std::size_t{2} << 20;
   const std::size_t alignment = size >= kHugePage / 2 ? kHugePage
                                 : size >= 16 * kPage  ? kPage
                                                       : kLine;
@@ -27,6 +33,18 @@ AlignedBytes aligned_bytes(std::size_t size) {
   if (alignment == kHugePage) madvise(bytes.get(), rounded, MADV_HUGEPAGE);
   std::memset(bytes.get(), 0, rounded);
   return bytes;
+}
+
+AlignedBytes Slabs::take(std::size_t size) {
+  if (size < 16 * kPage || size >= kHugePage / 2) return aligned_bytes(size);
+  const std::size_t rounded = (size + kPage - 1) / kPage * kPage;
+  if (!slab_ || used_ + rounded > kSlab) {
+    slab_ = std::shared_ptr<std::byte>(aligned_bytes(kSlab).release(), std::free);
+    used_ = 0;
+  }
+  std::byte* const block = slab_.get() + used_;
+  used_ += rounded;
+  return AlignedBytes(block, FreeBytes{slab_});
 }
 
 // oneDNN 2.6 and 3 map 256 KiB for each kernel, writable, and make them executable in place. An

@@ -8,7 +8,10 @@
 namespace hios::cpu {
 
 struct FreeBytes {
-  void operator()(std::byte* p) const { std::free(p); }
+  std::shared_ptr<std::byte> slab = {};  ///< the memory that the bytes are part of; null: none
+  void operator()(std::byte* p) const {
+    if (!slab) std::free(p);
+  }
 };
 /// Memory that begins on a cache line.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
@@ -17,6 +20,19 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 /// begin on a page, so that a disk can fill them without a copy. Large blocks ask for huge pages:
 /// an inference reads all weights once, and their page walks would show. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
+
+/// Blocks that lie together in huge pages, though each is smaller than one: a request to a disk is
+/// then one stretch of memory, and takes a fraction of the time. A slab is freed with the last of
+/// its blocks. One thread only.
+class Slabs {
+ public:
+  /// Returns as many zeroed bytes as aligned_bytes() does, aligned likewise.
+  AlignedBytes take(std::size_t size);
+
+ private:
+  std::shared_ptr<std::byte> slab_;
+  std::size_t used_ = 0;
+};
 
 /// Throws unless there is memory for the code that oneDNN generates for an operator. oneDNN itself
 /// does not check that it got any, and would end the process by SIGSEGV. std::bad_alloc: none is

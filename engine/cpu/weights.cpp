@@ -109,7 +109,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
     std::vector<float> plain = drawn_weights(model, layer, source);
     const auto biases =
         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
-    packed.weights = aligned_bytes(layout.get_size());
+    packed.weights = slabs_.take(layout.get_size());
     packed.weights_bytes = layout.get_size();
     packed.bias_bytes = biases * sizeof(float);
     if (biases > 0) packed.bias = drawn_bias(model, layer, source, 0);
@@ -132,7 +132,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
     const auto taps = static_cast<std::size_t>(conv.kernel.h * conv.kernel.w);
     const std::size_t padded = (channels + lanes - 1) / lanes * lanes;
     const std::vector<float> plain = drawn_weights(model, layer, source);
-    packed.weights = aligned_bytes(padded * taps * sizeof(float));
+    packed.weights = slabs_.take(padded * taps * sizeof(float));
     packed.weights_bytes = padded * taps * sizeof(float);
     packed.bias_bytes = padded * sizeof(float);
     auto* weights = reinterpret_cast<float*>(packed.weights.get());
@@ -150,7 +150,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
                                                                  TensorSource& source) {
   return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
     const std::vector<float> plain = drawn_weights(model, layer, source);
-    packed.weights = aligned_bytes(plain.size() * sizeof(float));
+    packed.weights = slabs_.take(plain.size() * sizeof(float));
     packed.weights_bytes = plain.size() * sizeof(float);
     auto biases = static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
     auto* const weights = reinterpret_cast<float*>(packed.weights.get());

@@ -64,6 +64,7 @@ class WeightsCache {
                                                const dnnl::memory::desc& layout, Pack&& pack);
 
   dnnl::engine engine_;
+  Slabs slabs_;
   std::map<Key, std::vector<std::weak_ptr<const PackedWeights>>> known_;
 };
 

@@ -49,7 +49,7 @@ Bytes loaded_bytes(const CoarseGraph& coarse, const RankPlan& plan,
     const bool reads = std::ranges::any_of(lane, [&](const PlannedLoad& load) {
       return load.store && std::ranges::count(disks, *load.store) > 0;
     });
-    if (reads) sum += ReadAhead::buffer_bytes({});
+    if (reads) sum += ReadAhead::buffer_bytes();
   }
   return sum;
 }

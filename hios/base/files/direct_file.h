@@ -24,6 +24,7 @@ class DirectFile {
   const std::string& name() const { return name_; }  ///< for messages
   Bytes size_bytes() const { return size_bytes_; }   ///< when it was opened
   bool direct() const { return direct_; }
+  int descriptor() const { return descriptor_.get(); }  ///< for reads by a ReadQueue
 
   /// Reads `needed` bytes or more, at most `room`, to `to`. Throws RunError that names the file and
   /// the byte: the system fails, or the file ends before. REQUIRES: offset, room and address are

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "support/expect_error.h"
@@ -19,8 +20,17 @@
 namespace hios {
 namespace {
 
-class ReadAheadTest : public testing::Test {
+/// By the system's queue (true), or by threads, as where there is none.
+class ReadAheadTest : public testing::TestWithParam<bool> {
  protected:
+  void SetUp() override {
+    if (GetParam() && !ReadQueue::open(1)) GTEST_SKIP() << "no queue of reads, or a forbidden one";
+  }
+  static ReadAhead::Options options(Bytes chunk_bytes, std::size_t depth) {
+    return {.chunk_bytes = chunk_bytes,
+            .depth = depth,
+            .queue = GetParam() ? ReadQueue::open(static_cast<unsigned>(depth)) : nullptr};
+  }
   ReadAheadTest() {
     content_.resize(700'001);
     for (std::size_t i = 0; i < content_.size(); ++i) content_[i] = static_cast<char>(i * 31 / 7);
@@ -57,7 +67,7 @@ class ReadAheadTest : public testing::Test {
   std::list<std::vector<std::byte>> memory_;
 };
 
-TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
+TEST_P(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -75,8 +85,7 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
       if (draw(2) > 0) give_memory(stretches.back(), draw(3) > 0);
       end = offset + size;
     }
-    ReadAhead reader(file, stretches,
-                     {.chunk_bytes = Bytes{4096} << draw(7), .depth = 1 + draw(4)});
+    ReadAhead reader(file, stretches, options(Bytes{4096} << draw(7), 1 + draw(4)));
     for (int iteration = 0; iteration < 3; ++iteration) {
       expect_right(reader, stretches, 1 + draw(50'000));
     }
@@ -84,11 +93,11 @@ TEST_F(ReadAheadTest, RandomStretchesComeInTheirOrderInEveryIteration) {
 }
 
 // No byte of these pages passes through copy(): they are there when it returns.
-TEST_F(ReadAheadTest, WholePagesComeStraightToTheirMemory) {
+TEST_P(ReadAheadTest, WholePagesComeStraightToTheirMemory) {
   const DirectFile file(path_);
   std::vector<Stretch> stretches{{4096 * 3 + 5, 400'000}};
   give_memory(stretches[0], true);
-  ReadAhead reader(file, stretches, {.chunk_bytes = 65536, .depth = 2});
+  ReadAhead reader(file, stretches, options(65536, 2));
   for (const Bytes page : {std::size_t{4096 * 4}, std::size_t{4096 * 90}}) {
     std::memset(stretches[0].to, 0, stretches[0].size_bytes);
     reader.begin();
@@ -100,21 +109,27 @@ TEST_F(ReadAheadTest, WholePagesComeStraightToTheirMemory) {
   }
 }
 
-TEST_F(ReadAheadTest, EndsWhileItReads) {
+TEST_P(ReadAheadTest, EndsWhileItReads) {
   const DirectFile file(path_);
   const std::vector<Stretch> all{{0, content_.size()}};
   for (int i = 0; i < 20; ++i) {
-    ReadAhead reader(file, all, {.chunk_bytes = 4096, .depth = 3});
-    reader.begin();
-    std::byte first;
-    if (i % 2 == 0) reader.copy(&first, 0, 1);
+    ReadAhead reader(file, all, options(i % 3 == 0 ? 4096 : 65536, 3));
+    const auto read = [&] {
+      reader.begin();
+      std::byte first;
+      if (i % 2 == 0) reader.copy(&first, 0, 1);
+    };
+    if (i % 4 < 2) {
+      read();
+    } else {  // a lane's thread that failed has ended before its reader
+      std::thread(read).join();
+    }
   }
 }
 
-TEST_F(ReadAheadTest, AFileThatShrinksEndsTheCopy) {
+TEST_P(ReadAheadTest, AFileThatShrinksEndsTheCopy) {
   const DirectFile file(path_);
-  ReadAhead reader(file, std::vector<Stretch>{{0, content_.size()}},
-                   {.chunk_bytes = 65536, .depth = 2});
+  ReadAhead reader(file, std::vector<Stretch>{{0, content_.size()}}, options(65536, 4));
   std::filesystem::resize_file(path_, 300'000);
   reader.begin();
   std::string copied(content_.size(), '\0');
@@ -122,6 +137,47 @@ TEST_F(ReadAheadTest, AFileThatShrinksEndsTheCopy) {
       [&] { reader.copy(reinterpret_cast<std::byte*>(copied.data()), 0, copied.size()); },
       {"f: ends at byte ", "when the run began"});
 }
+
+// Small chunks by the thousand, and more bytes than are read at the same time.
+TEST_P(ReadAheadTest, TwoReadersOfTwoFilesTakeTurns) {
+  std::string content;
+  while (content.size() < 9'000'000) content += content_;
+  const DirectFile one(path_), two(folder_.put("two", content));
+  const std::vector<Stretch> of_one{{5, content_.size() - 5}}, of_two{{0, content.size()}};
+  for (const Bytes chunk : {Bytes{4096}, Bytes{1} << 20}) {
+    ReadAhead first(one, of_one, options(chunk, 16)), second(two, of_two, options(chunk, 16));
+    for (int iteration = 0; iteration < 2; ++iteration) {
+      first.begin();
+      second.begin();
+      std::string copied(content.size(), '\0');
+      const auto copy = [&](ReadAhead& reader, Bytes offset, Bytes size) {
+        reader.copy(reinterpret_cast<std::byte*>(copied.data()), offset, size);
+        return std::string_view(copied).substr(0, size);
+      };
+      constexpr Bytes kPart = 100'000;
+      for (Bytes at = 0; at < content.size(); at += kPart) {
+        const Bytes size = std::min(kPart, content.size() - at);
+        ASSERT_EQ(copy(second, at, size), std::string_view(content).substr(at, size)) << at;
+        if (at + 5 >= content_.size()) continue;
+        const Bytes other = std::min(kPart, content_.size() - at - 5);
+        ASSERT_EQ(copy(first, at + 5, other), std::string_view(content_).substr(at + 5, other));
+      }
+    }
+  }
+}
+
+TEST_P(ReadAheadTest, TheQueueIsForFilesThatAreReadDirectly) {
+  const DirectFile file(path_);
+  const bool queued = ReadAhead::best_options(file, {}).queue != nullptr;
+  EXPECT_EQ(queued, file.direct() && ReadQueue::open(1));
+  if (!std::filesystem::is_directory("/dev/shm")) return;
+  const test::TemporaryFolder memory("/dev/shm");
+  EXPECT_FALSE(ReadAhead::best_options(DirectFile(memory.put("f", content_)), {}).queue);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, ReadAheadTest, testing::Bool(), [](const auto& by) {
+  return std::string(by.param ? "Queue" : "Threads");
+});
 
 }  // namespace
 }  // namespace hios
