@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(shared ${CMAKE_INSTALL_DATAROOTDIR}/hios)
 
 # hios.pc names the libraries of the floors from top to bottom, then those that they need in this build: by their path
-# where a module of ours found them, else by name. Only static libraries are installed, so nothing is private.
+# where CMake found them. Only static libraries are installed, so nothing is private.
 get_property(floors GLOBAL PROPERTY HIOS_FLOORS)
 list(REVERSE floors)
 list(TRANSFORM floors PREPEND -l OUTPUT_VARIABLE libraries)
