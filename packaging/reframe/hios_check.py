@@ -49,8 +49,10 @@ class hios_check(rfm.RunOnlyRegressionTest):  # ReFrame's names are those of its
         # Ranks bind their own threads.
         launcher = self.job.launcher
         launcher.options = ["--cpu-bind=none"] if launcher.registered_name == "srun" else ["--bind-to none"]
+        self.job.num_tasks = self.num_tasks  # ReFrame itself sets it later
         ranks = launcher.run_command(self.job)
         self.prerun_cmds = [
+            "set -e",
             " ".join([ranks, program("hios-profile"), *network, *runs, "--threads", str(cores), "--output profile.json"]),
             " ".join([program("hios-schedule"), *network, "--profile profile.json --devices", str(self.num_tasks),
                       "--algorithm best --output schedule.json"])]

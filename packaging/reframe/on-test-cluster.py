@@ -29,6 +29,9 @@ def main():
             ["reframe", "-C", FOLDER / "settings.py", "-c", FOLDER / "hios_check.py", "--prefix", cluster.folder / "reframe",
              "--report-file", cluster.folder / "report.json", "-r", "--performance-report", *words, *arguments],
             env=cluster.environment, cwd=cluster.folder, check=False)
+        if done.returncode != 0:
+            for file in sorted(cluster.folder.glob("reframe/stage/**/rfm_job.*")):
+                print(f"== {file.parent.name}/{file.name}\n{file.read_text(errors='replace')}")
     return done.returncode
 
 

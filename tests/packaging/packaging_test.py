@@ -87,7 +87,8 @@ class SpackTest(unittest.TestCase):
     def test_dependencies_have_cmakes_least_versions(self):
         least = {words[0].split("@")[0]: words[0].split("@")[1].split(":")[0]
                  for words, _ in self.recorded.named("depends_on") if "@" in words[0]}
-        files = CMAKE + (ROOT / "cmake/HiosOneDnn.cmake").read_text() + (ROOT / "cmake/HiosPython.cmake").read_text()
+        parts = [ROOT / "cmake" / f"Hios{name}.cmake" for name in ("Dependencies", "OneDnn", "Python")]
+        files = CMAKE + "".join(part.read_text() for part in parts)
         for package, pattern in {"nlohmann-json": r"nlohmann_json (\S+) ", "boost": r"Boost (\S+) ", "hwloc": r"Hwloc (\S+) ",
                                  "onednn": r"dnnl_VERSION VERSION_LESS ([\d.]+)", "cudnn": r"CUDNN (\S+) ",
                                  "python": r"Python3 (\S+) ", "cmake": r"cmake_minimum_required\(VERSION (\S+)\)"}.items():
