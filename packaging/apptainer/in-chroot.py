@@ -81,7 +81,8 @@ def main():
             root = roots[name] = folder / name
             print(f"== {given.file.name}, stage {name}: {SUITES[image]}", flush=True)
             if given.base:
-                shutil.copytree(given.base, root, symlinks=True)
+                root.parent.mkdir(parents=True, exist_ok=True)
+                subprocess.run(["cp", "-a", given.base, root], check=True)  # device files, too
             else:
                 subprocess.run(["debootstrap", "--variant=minbase", SUITES[image], root], check=True, stdout=subprocess.DEVNULL)
             copied_files(stage, root, roots)

@@ -15,7 +15,7 @@ HIDDEN = {"nlohmann_json": ("nlohmann-json3-dev", "json-devel"), "MPI": ("libope
 
 class ConfigureTest(unittest.TestCase):
     def refused(self, *flags):
-        """What a configuration prints that fails, without the spaces by which CMake folds lines."""
+        """Returns the message of a configuration that fails, without the spaces by which CMake folds lines."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(["cmake", "-S", ROOT, "-B", folder, *flags], capture_output=True, text=True, timeout=300,
                                   check=False, env={**os.environ, "LC_ALL": "C"})
