@@ -50,6 +50,10 @@ if(HIOS_CUDA OR HIOS_CUDA_TESTS)
   hios_need("${CUDNN_FOUND}" "cuDNN 9.8 or newer" WITHOUT "-DHIOS_CUDA=OFF -DHIOS_CUDA_TESTS=OFF"
     DEBIAN "cudnn9-cuda-13 (NVIDIA's archive)" FEDORA "cudnn9-cuda-13 (NVIDIA's archive)" CONDA cudnn SPACK cudnn)
 endif()
+# Debian's own Python, which has Jinja2 (and after scripts/setup.sh --bench Matplotlib), goes before others in PATH.
+if(EXISTS /usr/bin/python3 AND NOT DEFINED Python3_EXECUTABLE)
+  set(Python3_EXECUTABLE /usr/bin/python3)
+endif()
 if(HIOS_TESTS)
   find_package(GTest QUIET)
   hios_need("${GTest_FOUND}" "GoogleTest" WITHOUT -DHIOS_TESTS=OFF DEBIAN libgtest-dev FEDORA gtest-devel CONDA gtest SPACK googletest)
