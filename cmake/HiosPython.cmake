@@ -1,8 +1,4 @@
 # The command `hios`: a script next to the programs, and the package that it imports.
-# Debian's own Python, which has Jinja2 (and after scripts/setup.sh --bench Matplotlib), goes before others in PATH.
-if(EXISTS /usr/bin/python3 AND NOT DEFINED Python3_EXECUTABLE)
-  set(Python3_EXECUTABLE /usr/bin/python3)
-endif()
 find_package(Python3 3.11 COMPONENTS Interpreter)
 if(NOT Python3_FOUND)
   message(STATUS "Without Python 3.11 there is no command hios")

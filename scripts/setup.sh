@@ -3,7 +3,7 @@
 # which Debian does not have, by scripts/get-highs.sh. Options add packages:
 #   --bench          plots of the studies
 #   --fuzz           the clang of preset fuzz
-#   --package        cpack's tools for a Debian package
+#   --package        tools of the tests of the package: cpack's, and pkg-config
 #   --slurm          the Slurm that the tests of slurm/ start
 #   --browser        the browser that tests the page of hios report
 #   --worlds         tools by which bench/worlds.sh fetches other MPIs
@@ -31,7 +31,7 @@ for argument in "$@"; do
   case "$argument" in
     --bench) packages+=(python3-matplotlib) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: symbol names in sanitizer reports
-    --package) packages+=(dpkg-dev file) ;;
+    --package) packages+=(dpkg-dev file pkgconf) ;;
     --browser) packages+=(chromium chromium-driver python3-selenium fonts-dejavu-core) ;;
     --worlds) packages+=(python3-venv) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;

@@ -29,7 +29,7 @@ Errors while running CTest
 class Scripts(unittest.TestCase):
     # Bash reads a script line by line: what it cannot read at the end shows at the end of an hour.
     def test_bash_reads_every_script_to_its_end(self):
-        folders = ("", ".ci", "bench", "examples", "scripts", "slurm", "tests")
+        folders = ("", ".ci", "bench", "examples", "packaging", "scripts", "slurm", "tests")
         files = {file for folder in folders for file in (ROOT / folder).glob("**/*" if folder else "*")
                  if file.is_file() and not file.is_symlink()}
         scripts = [file for file in files if file.read_bytes()[:64].split(b"\n")[0].endswith((b"bash", b"/sh"))]

@@ -39,7 +39,7 @@ for file in bin/hios bin/hios-profile bin/hios-schedule bin/hios-run share/doc/h
             share/hios/schemas/hios-schedule.json include/hios/hios/base/error.h "${manual[@]}"; do
   [ -s "$prefix/$file" ] || fail "does not install $file"
 done
-if grep -rlF -e "$source_folder" -e "$build" "$prefix"/lib*/cmake; then fail "names the folder it was built in"; fi
+if grep -rlF -e "$source_folder" -e "$build" "$prefix"/lib*/cmake "$prefix"/lib*/pkgconfig; then fail "names the folder it was built in"; fi
 # Links in what people read there lead to what is there.
 python3 - "$prefix/share/doc/hios" >"$work/log" <<'PYTHON' || { cat "$work/log" >&2; fail "installs documents with dead links"; }
 import re, sys
@@ -61,6 +61,13 @@ if [ -f "$source_folder/build/packages/highs/version" ]; then  # the library tha
   quietly "milp" env -u LD_LIBRARY_PATH "$prefix/bin/hios-schedule" --random n=12,spread=0.5 --devices 2 \
     --algorithm milp --option solver=highs
 fi
+
+quietly "two ranks" env -u LD_LIBRARY_PATH "$prefix/share/hios/two-ranks"
+says 'bit for bit the result of one'
+quietly "hios.pc: build" env PKG_CONFIG_PATH="$(dirname "$(find "$prefix" -name hios.pc)")" bash -c \
+  'g++ -O0 "$1"/main.cpp "$1"/earliest_finish.cpp $(pkg-config --cflags --libs hios) -o "$2"' _ \
+  "$source_folder/examples/own_scheduler" "$work/by_pkg_config"
+quietly "hios.pc: run" "$work/by_pkg_config"
 
 build_project headers "$source_folder/tests/package/headers" -DCMAKE_PREFIX_PATH="$prefix"
 

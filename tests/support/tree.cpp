@@ -60,7 +60,7 @@ const std::vector<TreeFile>& tree() {
     };
     for (const auto& entry : fs::directory_iterator(root)) add(entry);
     for (const char* folder : {"hios", "scheduler", "mpi", "engine", "cli", "tests", "bench",
-                               "cmake", "docs", "examples", "python", "scripts", "slurm"}) {
+                               "cmake", "docs", "examples", "packaging", "python", "scripts", "slurm"}) {
       for (const auto& entry : fs::recursive_directory_iterator(root / folder)) add(entry);
     }
     std::ranges::sort(list, {}, &TreeFile::name);

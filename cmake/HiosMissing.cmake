@@ -1,0 +1,42 @@
+# All that a configuration lacks, in one message: hios_need() notes it, hios_report_missing() ends the configuration.
+# hios_need(FOUND NAME [WITHOUT FLAG] [DEBIAN …] [UBUNTU …] [FEDORA …] [CONDA …] [SPACK …]): NAME is missing unless FOUND is true;
+# the packages that bring it by distribution ("-": none; UBUNTU as DEBIAN where it is not given); the flag that does without.
+function(hios_need found name)
+  if(found)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "WITHOUT;DEBIAN;UBUNTU;FEDORA;CONDA;SPACK" "" ${ARGN})
+  if(NOT arg_UBUNTU)
+    set(arg_UBUNTU "${arg_DEBIAN}")
+  endif()
+  set(line "  ${name}")
+  if(arg_WITHOUT)
+    string(APPEND line " (do without: ${arg_WITHOUT})")
+  endif()
+  foreach(distribution IN ITEMS Debian Ubuntu Fedora/Rocky conda Spack)
+    string(REGEX REPLACE "/.*" "" key ${distribution})
+    string(TOUPPER ${key} key)
+    if(arg_${key} AND NOT arg_${key} STREQUAL "-")
+      string(APPEND line "\n    ${distribution}: ${arg_${key}}")
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND_STRING PROPERTY HIOS_MISSING "${line}\n")
+endfunction()
+
+function(hios_report_missing)
+  get_property(missing GLOBAL PROPERTY HIOS_MISSING)
+  if(missing)
+    message(FATAL_ERROR "Missing:\n${missing}On Debian 12, scripts/setup.sh installs all of it.")
+  endif()
+endfunction()
+
+# Compilers that do not know enough of C++20 would fail in the middle of the build.
+function(hios_check_compiler)
+  set(least_GNU 12)
+  set(least_Clang 15)
+  set(least ${least_${CMAKE_CXX_COMPILER_ID}})
+  if(least AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS least)
+    message(FATAL_ERROR "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}: "
+      "GCC 12 or Clang 15 or newer is needed. Name one: -DCMAKE_CXX_COMPILER=g++-12")
+  endif()
+endfunction()
