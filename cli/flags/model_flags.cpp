@@ -63,7 +63,8 @@ po::options_description model_flags() {
       "run");
   group.add_options()(
       "cut", input_file("none|auto|FILE", has_dot_or_slash),
-      "operators that are cut into shards of some rows or channels each, so that devices share them: "
+      "operators that are cut into shards of some rows or channels each, so that devices share "
+      "them: "
       "by "
       "a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that can "
       "be cut, and schedule chooses; run takes the schedule's");
@@ -77,6 +78,13 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
     fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
   }
   return fusion;
+}
+
+void refuse_to_leave_whole(const Flags& flags, const std::string& schedule, const Cuts& cuts) {
+  if (cuts.empty() || flags.optional_text("cut") != "none") return;
+  throw InputError("--cut none: " + printable(schedule, 200) +
+                   ": $.graph.cuts: the schedule cuts " + std::to_string(cuts.size()) +
+                   " operators: leave --cut out");
 }
 
 bool chooses_cuts(const Flags& flags) {
