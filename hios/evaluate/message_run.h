@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
@@ -40,7 +42,8 @@ class MessageRun {
     double occupied_ms = 0;  ///< its time on the link: of the slowest edge that it serves, at least
     double ready_ms = 0;     ///< the end of its producer's stage
     double start_ms = 0;
-    double arrived_ms = 0;    ///< after start_ms, for all its consumers; 0: by each edge alone
+    /// After start_ms, for all its consumers; empty: by each edge alone.
+    std::optional<double> arrived_ms = {};
     double received_ms = 0;   ///< time of its copies so far (CostModel::receive_ms)
     std::uint32_t waits = 1;  ///< number of stages and tensors that it waits for
     std::uint32_t channels[2] = {0, 0};
@@ -87,6 +90,12 @@ class MessageRun {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   /// A time and a number, the smallest first: tensors are numbered by producer and destination.
   using Event = std::pair<double, std::uint32_t>;
+  /// A receiver's work with a tensor.
+  struct Copy {
+    double arrival_ms, ms;
+    std::size_t tensor;
+    auto operator<=>(const Copy&) const = default;
+  };
 
   static void push(std::vector<Event>& queue, double ms, std::size_t number) {
     queue.emplace_back(ms, static_cast<std::uint32_t>(number));
@@ -152,9 +161,9 @@ class MessageRun {
 
   static void set_message_ms(const CostModel& costs, Tensor& tensor) {
     const double launch_ms = costs.launch_ms(tensor.to);
-    tensor.arrived_ms = std::max(costs.message_ms(tensor.bytes.size(), tensor.from, tensor.to),
-                                 tensor.occupied_ms + launch_ms);
-    tensor.occupied_ms = tensor.arrived_ms - launch_ms;
+    const double ms = costs.message_ms(tensor.bytes.size(), tensor.from, tensor.to);
+    tensor.arrived_ms = std::max(ms, tensor.occupied_ms + launch_ms);
+    tensor.occupied_ms = *tensor.arrived_ms - launch_ms;
   }
 
   void choose_channels(Tensor& tensor) {
@@ -197,31 +206,41 @@ class MessageRun {
       });
     });
     std::sort(copies_.begin(), copies_.end());
-    for (const auto& [arrival_ms, ms] : copies_) free_ms = std::max(arrival_ms, free_ms + ms);
+    for (const Copy& copy : copies_) {
+      free_ms = std::max(copy.arrival_ms, free_ms + copy.ms);
+      tensors_[copy.tensor].received_ms += copy.ms;
+    }
     return free_ms;
   }
 
   /// Notes the copy of a message, unless an earlier stage has received as much.
-  void add_copy(const CostModel& costs, EdgeId edge, Tensor& tensor) {
+  void add_copy(const CostModel& costs, EdgeId edge, std::size_t number) {
+    const Tensor& tensor = tensors_[number];
     const double link_ms =
-        tensor.arrived_ms > 0 ? tensor.occupied_ms : costs.link_ms(edge, tensor.from, tensor.to);
+        tensor.arrived_ms ? tensor.occupied_ms : costs.link_ms(edge, tensor.from, tensor.to);
     const double ms = costs.copy_ms(link_ms, tensor.to) - tensor.received_ms;
     if (ms <= 0) return;
-    tensor.received_ms += ms;
-    copies_.emplace_back(arrival_ms(costs, edge, tensor), ms);
+    const double arrived_ms = arrival_ms(costs, edge, tensor);
+    const auto same = std::find_if(copies_.begin(), copies_.end(),
+                                   [&](const Copy& copy) { return copy.tensor == number; });
+    if (same == copies_.end()) {
+      copies_.push_back({arrived_ms, ms, number});
+    } else {
+      same->arrival_ms = std::max(same->arrival_ms, arrived_ms);
+      same->ms = std::max(same->ms, ms);
+    }
   }
 
   static double arrival_ms(const CostModel& costs, EdgeId edge, const Tensor& tensor) {
-    return tensor.start_ms + (tensor.arrived_ms > 0
-                                  ? tensor.arrived_ms
-                                  : costs.transfer_ms(edge, tensor.from, tensor.to));
+    return tensor.start_ms + (tensor.arrived_ms ? *tensor.arrived_ms
+                                                : costs.transfer_ms(edge, tensor.from, tensor.to));
   }
 
-  /// REQUIRES: there is one.
-  Tensor& message(OpId producer, DeviceId to) {
+  /// Returns the number of a message. REQUIRES: there is one.
+  std::size_t message(OpId producer, DeviceId to) const {
     std::size_t t = first_tensor_[producer.index()];
     while (tensors_[t].to != to) ++t;
-    return tensors_[t];
+    return t;
   }
 
   template <class Plan, class Stop>
@@ -284,10 +303,10 @@ class MessageRun {
   std::vector<double> ready_ms_, awaited_ms_, start_ms_, end_ms_;  // by stage
   std::vector<std::uint32_t> waits_;                               // by stage
   std::vector<Tensor> tensors_;
-  std::vector<std::size_t> first_tensor_;          // by operator, and one more for the end
-  std::vector<double> free_ms_;                    // by channel
-  std::vector<Event> ends_, ready_;                // heaps: running stages, tensors to be sent
-  std::vector<std::pair<double, double>> copies_;  // arrivals and times, of the stage that begins
+  std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
+  std::vector<double> free_ms_;            // by channel
+  std::vector<Event> ends_, ready_;        // heaps: running stages, tensors to be sent
+  std::vector<Copy> copies_;               // of the stage that begins
   double latency_ms_ = 0;
 };
 

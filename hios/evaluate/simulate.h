@@ -21,8 +21,8 @@ namespace hios {
 ///
 /// Where the costs' platform has contention, a tensor waits until its link is free, or both its
 /// ports: the sending port of its device and the receiving port of the other. It goes once to each
-/// device that needs it, whole and without a break, and takes the time of the slowest edge that it
-/// serves there. A stage waits for its own edges only, counted from the start of the transfer.
+/// device that needs it, without a break, and takes the time of the slowest edge that it serves
+/// there. A stage waits for its own edges only, counted from the start of the transfer.
 ///  - Where the schedule lists transfers, each link or port carries them in this order, even if a
 ///    later one is ready.
 ///  - Otherwise the transfer that is ready first goes first on each link or port, also before one
