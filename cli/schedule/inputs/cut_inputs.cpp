@@ -57,7 +57,7 @@ Cuts ScheduleInputs::certified_cuts() const {
         printable(profile_->file, 200) + ": no shards of " + std::to_string(platform_.size()) +
         " an operator were measured, or none gives the bits of its whole; measure them with: " +
         measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
-                            model_words_(graph()) + " --cut auto", invocation()));
+                            model_words_(graph()), invocation()));
   }
   return cuts;
 }

@@ -100,7 +100,7 @@ TEST(Cuts, BadOnesSayWhatIsWrong) {
   expect({"soft", {16}, 0, Axis::kC}, {"Softmax is not computed channel by channel"});
 }
 
-TEST(Cuts, OfAFileAreNamedByTheirPlaceThere) {
+TEST(Cuts, BadOnesOfAFileAreNamedByTheirPlaceThere) {
   const Network whole(one_of_each());
   const auto expect = [&](const std::string& cuts, std::string_view message) {
     const Json json = parse_json(
