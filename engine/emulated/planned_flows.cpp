@@ -81,7 +81,8 @@ void PlannedFlows::add_messages(const Machine& machine, const CostModel& costs,
   for (const auto& [message, id] : slowest) {
     const auto& [producer, to] = message;
     const DeviceId from = assignment[producer].device;
-    const Bytes size_bytes = read.at(message).size();
+    const Bytes size_bytes =
+        costs.sends_ranges(producer) ? read.at(message).size() : graph.edge(id).size_bytes;
     Flow flow;
     if (const auto own_ms = costs.own_transfer_ms(id, from, to)) {
       flow.latency_ms = *own_ms;  // the graph's own time uses no bus

@@ -138,7 +138,9 @@ class FlowPlanner {
     } else if (size(edge) > size(plan_.messages[m].edge)) {
       plan_.messages[m].edge = edge;
     }
-    plan_.messages[m].bytes = hull(plan_.messages[m].bytes, graph_.edge(edge).read());
+    ByteRange& bytes = plan_.messages[m].bytes;
+    bytes = costs_.sends_ranges(producer) ? hull(bytes, graph_.edge(edge).read())
+                                          : graph_.edge(plan_.messages[m].edge).read();
   }
 
   void set_flow(FlowMessage& message) const {
