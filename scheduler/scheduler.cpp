@@ -31,9 +31,11 @@ ScheduleResult complete(Schedule schedule, Outcome outcome, const Problem& probl
   result.lower_bound_ms = bound.ms;
   result.bound = std::move(bound.name);
   // Proofs of several devices do not know that messages share buses, and searches that stop at a
-  // bound do not know that receivers copy; a bound that is reached does.
+  // bound do not know that receivers copy or that messages have ranges; a bound that is reached
+  // does.
   const bool shares_buses = problem.platform().topology() && !timeline.transfers.empty();
-  const bool unaware = shares_buses || problem.costs().charges_receivers();
+  const bool unaware =
+      shares_buses || problem.costs().charges_receivers() || problem.costs().sends_ranges();
   if (unaware && outcome == Outcome::kOptimal && result.latency_ms > result.lower_bound_ms) {
     result.outcome = Outcome::kFeasible;
   }

@@ -64,8 +64,8 @@ po::options_description model_flags() {
   group.add_options()(
       "cut", input_file("none|auto|auto:N|auto:S:S|FILE", has_dot_or_slash),
       "operators that are cut into shards of some rows or channels each, so that devices share "
-      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all "
-      "that "
+      "them: "
+      "by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
       "can be cut, into N shards (as many as there are ranks or devices), and schedule chooses; "
       "run "
       "takes the schedule's. auto:2:1 gives the first shard twice the rows of the second, for "
@@ -82,6 +82,13 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
     fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
   }
   return fusion;
+}
+
+void refuse_to_leave_whole(const Flags& flags, const std::string& schedule, const Cuts& cuts) {
+  if (cuts.empty() || flags.optional_text("cut") != "none") return;
+  throw InputError("--cut none: " + printable(schedule, 200) +
+                   ": $.graph.cuts: the schedule cuts " + std::to_string(cuts.size()) +
+                   " operators: leave --cut out");
 }
 
 bool chooses_cuts(const Flags& flags) {

@@ -26,6 +26,9 @@ InputSize read_input_size(const Flags& flags);
 /// for another graph.
 FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 
+/// Throws InputError where --cut none is given with a schedule whose operators are cut.
+void refuse_to_leave_whole(const Flags& flags, const std::string& schedule, const Cuts& cuts);
+
 /// Returns true if --cut leaves the choice of the cuts to a search; read_fusion() then has none.
 bool chooses_cuts(const Flags& flags);
 

@@ -223,6 +223,10 @@ int profile(mpi::Transport& plain_transport, flight::Recorder& recorder, int arg
                                     {"build", build_text()},
                                     {"date", provenance.date},
                                     {"environment", provenance.environment}};
+  for (const Network& network : command.networks) {  // of --cut auto, all that can be cut
+    if (network.cuts.empty()) continue;
+    (*command.options.provenance)["cuts"][network.model.name()] = cut_list_to_json(network.cuts);
+  }
   watch.set_timeout(command.timeout_s);
   std::optional<StopRequest> stop;  // until the profile is written
   const Measured measured = measure_all(command, watch, plain_transport, stop);

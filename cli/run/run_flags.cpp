@@ -263,6 +263,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
       schedule ? read_scheduled(flags, *schedule, limits, fusion)
                : job::inputs_in_order(load_model(model, wanted, limits),
                                       lone_device(flags, ranks, size), {}, limits, fusion);
+  if (schedule) refuse_to_leave_whole(flags, *schedule, inputs.schedule.cuts);
   read_given_weights(flags, wanted, inputs, limits);
   require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
   inputs.profile = job::read_profile(profile, limits);

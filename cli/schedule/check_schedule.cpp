@@ -120,7 +120,7 @@ int check_schedule(const Flags& flags, const Common& common) {
   const GivenFile given = read_given_file(flags, common);
   require_own_devices(flags, given);
   const Work work{.drawn = flags.given("timeline") ? Drawn::kAllDevices : Drawn::kNothing};
-  ScheduleInputs inputs(flags, common, work, given.devices);
+  ScheduleInputs inputs(with_cuts_of(given, flags), common, work, given.devices);
   const GivenSchedule schedule = read_given_schedule(given, inputs);
   const Graph& graph = *schedule.graph;
   const ScheduleFile& file = schedule.file;

@@ -220,7 +220,8 @@ void make_for(const Flags& flags, bool sweep, const std::function<void()>& make)
 std::vector<Planned> read_problems(const std::vector<Flags>& parts, const Common& common,
                                    const PlanCommand& command) {
   std::vector<Planned> planned;
-  for (const Flags& flags : parts) {
+  for (const Flags& part : parts) {
+    const Flags flags = command.given ? with_cuts_of(*command.given, part) : part;
     std::optional<Platform> own;
     if (command.given && !names_devices(flags)) own = command.given->devices;
     Planned& made = planned.emplace_back(Planned{flags, nullptr});

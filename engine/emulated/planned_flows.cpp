@@ -65,6 +65,7 @@ void PlannedFlows::add_messages(const Machine& machine, const CostModel& costs,
   const Graph& graph = machine.graph;
   const Assignment assignment(graph.size(), schedule);
   std::map<std::pair<OpId, DeviceId>, EdgeId> slowest;
+  std::map<std::pair<OpId, DeviceId>, ByteRange> read;  // from the first byte to the last
   for (std::size_t e = 0; e < graph.edge_count(); ++e) {
     const Edge& edge = graph.edge(EdgeId(e));
     const DeviceId from = assignment[edge.from].device, to = assignment[edge.to].device;
@@ -74,11 +75,14 @@ void PlannedFlows::add_messages(const Machine& machine, const CostModel& costs,
     };
     const auto [known, is_new] = slowest.try_emplace({edge.from, to}, EdgeId(e));
     if (!is_new && cost(EdgeId(e)) > cost(known->second)) known->second = EdgeId(e);
+    const auto bytes = read.try_emplace({edge.from, to}, edge.read()).first;
+    bytes->second = hull(bytes->second, edge.read());
   }
   for (const auto& [message, id] : slowest) {
     const auto& [producer, to] = message;
     const DeviceId from = assignment[producer].device;
-    const Bytes size_bytes = graph.edge(id).size_bytes;
+    const Bytes size_bytes =
+        costs.sends_ranges(producer) ? read.at(message).size() : graph.edge(id).size_bytes;
     Flow flow;
     if (const auto own_ms = costs.own_transfer_ms(id, from, to)) {
       flow.latency_ms = *own_ms;  // the graph's own time uses no bus

@@ -251,7 +251,11 @@ Ended ProfileJob::State::measure_all(const AskStages& ask) {
   if (transport().size() > 1 && profiler->measure_transfers(into, options.largest_message).stopped)
     return Ended::kStopped;
   if (options.throughput && profiler->measure_warm(into).stopped) return Ended::kStopped;
-  if (options.throughput && profiler->measure_charges(into).stopped) return Ended::kStopped;
+  const bool one_host = transport().local_size() == transport().size();
+  if (options.throughput || one_host) {
+    const auto effort = options.throughput ? ChargeEffort::kWhole : ChargeEffort::kQuick;
+    if (profiler->measure_charges(into, effort).stopped) return Ended::kStopped;
+  }
   if (options.cold_start && measure_cold_start() == Ended::kStopped) return Ended::kStopped;
   if (!ask) return Ended::kComplete;
   // Rank 0 may need the whole time limit to answer, while the others wait.
@@ -295,7 +299,14 @@ void ProfileJob::State::add_provenance() {
   const std::vector<std::vector<std::string>> differ = mpi::gather(transport(), uncertified);
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
-    for (const auto& [key, value] : options.provenance->items()) into[team]->machine[key] = value;
+    for (const auto& [key, value] : options.provenance->items()) {
+      Json& known = into[team]->machine[key];
+      if (key == "cuts" && known.is_object()) {  // the profile keeps those of other models
+        known.update(value);
+      } else {
+        known = value;
+      }
+    }
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);

@@ -54,8 +54,9 @@ struct ProfileOptions {
   std::uint64_t seed = 0;                   ///< seed of weights and input
   Bytes largest_message = kLargestMessage;  ///< transfers are measured from 1 KB up to this
   double stages_limit_s = 60;               ///< for measuring stages
-  /// Measures also the costs of many inferences in flight: charges of transfers, and operators in
-  /// blocks of the network (Profiler::measure_charges, measure_warm).
+  /// Measures also the costs of many inferences in flight: charges of transfers by the whole
+  /// protocol, which are measured quickly between the ranks of one host in any case, and operators
+  /// in blocks of the network (Profiler::measure_charges, measure_warm).
   bool throughput = false;
   /// Measures also the costs of cold starts: loads, and operators in place
   /// (Profiler::measure_loads, measure_in_place).

@@ -70,19 +70,17 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;
-    return Network(load_model(model, some, limits), Platform(head.devices).element_bytes(), rules);
-  };
-  const auto build_cut = [&] {
+    Model loaded = load_model(model, some, limits);
     try {
-      return build({});
+      return Network(std::move(loaded), Platform(head.devices).element_bytes(), rules);
     } catch (const InputError& error) {
       if (head.cuts.empty()) throw;
-      throw InputError(schedule_file + ": $.graph.cuts: " + error.what() +
-                           "; give the model, batch and size that it was made for",
+      throw InputError(std::string(error.what()) +
+                           "; give the model, batch and size that the schedule was made for",
                        need::ScheduleOfGraph{});
     }
   };
-  RunInputs inputs{.network = build_cut(), .schedule = {}};
+  RunInputs inputs{.network = build({}), .schedule = {}};
   check_merge(root, inputs.network.coarse.graph, fusion.merge);
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);

@@ -136,8 +136,8 @@ Measured Profiler::measure_warm(std::span<Configuration* const> into) {
   return hios::measure_warm(*context_, into);
 }
 
-Measured Profiler::measure_charges(std::span<Configuration* const> into) {
-  return hios::measure_charges(*context_, into);
+Measured Profiler::measure_charges(std::span<Configuration* const> into, ChargeEffort effort) {
+  return hios::measure_charges(*context_, into, effort);
 }
 
 Measured Profiler::measure_loads(std::span<Configuration* const> into, const LoadOptions& options) {

@@ -10,6 +10,7 @@
 #include "engine/measure/measured.h"
 #include "engine/measure/protocol.h"
 #include "engine/measure/sweep_times.h"
+#include "engine/measure/transfers/charge_effort.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "engine/run/rank_context.h"
 #include "hios/profile/profile.h"
@@ -62,13 +63,13 @@ class Profiler {
     return measure_transfers(std::array{&into}, largest);
   }
 
-  // For many inferences in flight. Neither function measures anything with one rank, or where some
-  // device is asynchronous: its transfers and stages overlap, and it has memory of its own.
+  // Neither of the next two functions measures anything with one rank, or where some device is
+  // asynchronous: its transfers and stages overlap, and it has memory of its own.
 
-  /// Measures each operator in a block of the network that a rank runs repeatedly, and in the whole
-  /// network for comparison. There are as many blocks as ranks, with about the same bytes of
-  /// weights. Measures all operators if one is missing, so that all belong to the same blocks.
-  /// Every rank runs every block.
+  /// For many inferences in flight: measures each operator in a block of the network that a rank
+  /// runs repeatedly, and in the whole network for comparison. There are as many blocks as ranks,
+  /// with about the same bytes of weights. Measures all operators if one is missing, so that all
+  /// belong to the same blocks. Every rank runs every block.
   Measured measure_warm(std::span<Configuration* const> into);
   Measured measure_warm(Configuration& into) { return measure_warm(std::array{&into}); }
 
@@ -77,8 +78,11 @@ class Profiler {
   /// next. A team's charges are the sums of these times over the transfers that its ranks sent, and
   /// received, divided by the times of the same transfers between waiting ranks. REQUIRES:
   /// operators and transfers were measured.
-  Measured measure_charges(std::span<Configuration* const> into);
-  Measured measure_charges(Configuration& into) { return measure_charges(std::array{&into}); }
+  Measured measure_charges(std::span<Configuration* const> into,
+                           ChargeEffort effort = ChargeEffort::kWhole);
+  Measured measure_charges(Configuration& into, ChargeEffort effort = ChargeEffort::kWhole) {
+    return measure_charges(std::array{&into}, effort);
+  }
 
   // For cold starts, on hosts' backends that show parameters. Parameters are those of the source.
 

@@ -32,8 +32,29 @@ std::vector<DeviceId> other_consumers(const Graph& graph, const Assignment& assi
 
 }  // namespace
 
+namespace {
+
+/// Returns the mean time of a message with all bytes that are read anywhere, over all pairs of
+/// different devices.
+double mean_message_ms(const Graph& graph, const CostModel& costs, OpId producer) {
+  ByteRange bytes = graph.edge(graph.out_edges(producer).front()).read();
+  for (const EdgeId edge : graph.out_edges(producer)) bytes = hull(bytes, graph.edge(edge).read());
+  const std::size_t devices = costs.platform().size();
+  double sum = 0;
+  for (std::size_t from = 0; from < devices; ++from) {
+    for (std::size_t to = 0; to < devices; ++to) {
+      if (from == to) continue;
+      sum += costs.message_ms(bytes.size(), DeviceId(from), DeviceId(to)) -
+             costs.launch_ms(DeviceId(to));
+    }
+  }
+  return sum / static_cast<double>(devices * (devices - 1));
+}
+
+}  // namespace
+
 double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer) {
-  double ms = 0;
+  double ms = costs.sends_ranges(producer) ? mean_message_ms(graph, costs, producer) : 0;
   for (const EdgeId edge : graph.out_edges(producer)) ms = std::max(ms, costs.mean_link_ms(edge));
   return ms;
 }

@@ -32,8 +32,9 @@ struct Period {
   double ms() const { return blocks[bottleneck.index()].ms(); }
 };
 
-/// Returns the cost of a tensor for its sender and receivers: that of its most expensive edge, in
-/// the mean over all pairs of different devices. 0 for a tensor without consumers.
+/// Returns the cost of a tensor for its sender and receivers: that of its most expensive edge or,
+/// where consumers read ranges, of all bytes from the first to the last that is read, in the mean
+/// over all pairs of different devices. 0 for a tensor without consumers.
 double tensor_ms(const Graph& graph, const CostModel& costs, OpId producer);
 
 /// Returns the bytes of a tensor: those of its operator's output or, where the graph has none, of

@@ -85,11 +85,32 @@ class CostModel {
   /// link_ms(), by the platform (IoCharge::receive), or else by the profile. Without either it is
   /// 0, as with contention and with a topology. REQUIRES: two devices.
   double receive_ms(EdgeId edge, DeviceId from, DeviceId to) const {
+    return copy_ms(link_ms(edge, from, to), to);
+  }
+  /// Returns receive_ms() of a message that travels for so long.
+  double copy_ms(double link_ms, DeviceId to) const {
     const double share = receive_share_[to.index()];
-    return share > 0 ? share * link_ms(edge, from, to) : 0;
+    return share > 0 ? share * link_ms : 0;
   }
   /// Returns true if receiving takes the time of any device.
   bool charges_receivers() const { return charges_receivers_; }
+
+  /// Returns true if operators read different ranges (Edge::range) of the producer's output, whose
+  /// bytes decide the time. One message has the bytes from the first to the last that are read on
+  /// a device, and every operator there waits for all of it: for message_ms(), which is not below
+  /// transfer_ms() of any edge.
+  bool sends_ranges(OpId producer) const {
+    return !sends_ranges_.empty() && sends_ranges_[producer.index()];
+  }
+  bool sends_ranges() const { return !sends_ranges_.empty(); }
+  /// Returns transfer_ms() of so many bytes, computed for each call. REQUIRES: sends_ranges(); two
+  /// devices.
+  double message_ms(Bytes size, DeviceId from, DeviceId to) const;
+  /// Returns true if a tensor's arrival depends on more than its producer's end and transfer_ms():
+  /// on other messages of the link (contention), on other consumers (ranges), or on the receiver.
+  bool messages_matter() const {
+    return platform_->contention() != Contention::kNone || charges_receivers() || sends_ranges();
+  }
   /// Returns the edge's own `transfer_ms` for the pair, without the launch; nothing where its bytes
   /// decide. REQUIRES: two devices.
   std::optional<double> own_transfer_ms(EdgeId edge, DeviceId from, DeviceId to) const;
@@ -143,6 +164,7 @@ class CostModel {
   CostModel(const Graph& graph, const Platform& platform);
   void fill_transfers();
   void fill_charges();
+  void find_ranges();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
   std::optional<double> pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const;
@@ -162,7 +184,8 @@ class CostModel {
   std::vector<double> launch_ms_;                     // by device
   std::vector<double> receive_share_;                 // by device
   bool charges_receivers_ = false;
-  double mean_launch_ms_ = 0;  // over ordered pairs, 0 with one device
+  std::vector<bool> sends_ranges_;  // by operator; empty: none does
+  double mean_launch_ms_ = 0;       // over ordered pairs, 0 with one device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
   std::vector<TransferCost> transfer_cost_;                      // by edge
   std::vector<double> pair_ms_;                                  // row × from × to

@@ -116,9 +116,34 @@ void CostModel::fill_charges() {
   }
 }
 
+void CostModel::find_ranges() {
+  for (std::size_t op = 0; op < graph_->size(); ++op) {
+    const auto edges = graph_->out_edges(OpId(op));
+    const auto by_bytes = [&](EdgeId id) {
+      const Edge& edge = graph_->edge(id);
+      return !edge.transfer_ms && !edge.transfer_by_pair;
+    };
+    const auto partial = [&](EdgeId id) { return graph_->edge(id).range.has_value(); };
+    const auto as_first = [&](EdgeId id) {
+      return graph_->edge(id).read() == graph_->edge(edges.front()).read();
+    };
+    if (!std::ranges::any_of(edges, partial) || !std::ranges::all_of(edges, by_bytes) ||
+        std::ranges::all_of(edges, as_first)) {
+      continue;
+    }
+    sends_ranges_.resize(graph_->size(), false);
+    sends_ranges_[op] = true;
+  }
+}
+
+double CostModel::message_ms(Bytes size, DeviceId from, DeviceId to) const {
+  return pair_transfer_ms(size, from, to).value() + launch_ms(to);
+}
+
 void CostModel::fill_transfers() {
   const std::size_t devices = platform_->size();
   fill_charges();
+  if (devices > 1) find_ranges();
   transfer_cost_.resize(graph_->edge_count());
   mean_transfer_ms_.assign(graph_->edge_count(), 0);
   if (devices < 2) return;

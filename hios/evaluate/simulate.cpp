@@ -4,18 +4,12 @@
 #include <stdexcept>
 
 #include "hios/evaluate/cold/simulate_flows.h"
-#include "hios/evaluate/contended_run.h"
+#include "hios/evaluate/message_run.h"
 #include "hios/schedule/assignment.h"
 
 // The stage graph has a node for each stage, an arc for every dependency between stages, and an arc
 // from each stage to the next on its device. Nodes are visited in Kahn's order, each after all that
-// it waits for, so each edge is visited once.
-//
-// A device that receives (CostModel::receive_ms) copies a tensor when it first awaits it. The copy
-// of a tensor that arrives while the device is idle is a part of its transfer's time. Otherwise the
-// device, which has other work until then, ends with the copy later. So a stage that begins to wait
-// at t and receives a tensor that arrives at a, with a copy of c, is not ready before max(a, t +
-// c); several copies follow each other, by arrival. Tests: an independent fixpoint simulator in
+// it waits for, so each edge is visited once. Tests: an independent fixpoint simulator in
 // tests/hios/evaluate/simulate_test.cpp, and every schedule of the oracle's tests.
 
 namespace hios {
@@ -33,7 +27,6 @@ class Simulation {
       : graph_(graph), schedule_(schedule), costs_(costs), assignment_(graph.size(), schedule) {
     list_nodes();
     count_waits();
-    if (costs.charges_receivers()) received_ms_.assign(graph.size() * schedule.devices.size(), 0);
   }
 
   Timeline run() {
@@ -87,28 +80,6 @@ class Simulation {
     return timeline_.stages[nodes_[node].device.index()][nodes_[node].stage];
   }
 
-  struct Copy {
-    double arrival_ms, ms;
-  };
-
-  /// Notes the device's copy of an edge's tensor, unless an earlier stage has received as much.
-  void add_copy(EdgeId e, DeviceId from, DeviceId device, double arrival_ms) {
-    const std::size_t op = graph_.edge(e).from.index();
-    double& received_ms = received_ms_[op * schedule_.devices.size() + device.index()];
-    const double ms = costs_.receive_ms(e, from, device) - received_ms;
-    if (ms <= 0) return;
-    received_ms += ms;
-    copies_.push_back({arrival_ms, ms});
-  }
-
-  /// Returns the time when a stage that waits since `awaited_ms` has its copies.
-  double copied_ms(double awaited_ms) {
-    std::ranges::sort(copies_, {}, &Copy::arrival_ms);
-    for (const Copy& copy : copies_) awaited_ms = std::max(copy.arrival_ms, awaited_ms + copy.ms);
-    copies_.clear();
-    return awaited_ms;
-  }
-
   void time_stage(std::size_t node) {
     const DeviceId device = nodes_[node].device;
     StageTimes& own = times(node);
@@ -119,14 +90,11 @@ class Simulation {
         const double there =
             times(producer).end_ms + costs_.transfer_ms(e, nodes_[producer].device, device);
         own.ready_ms = std::max(own.ready_ms, there);
-        if (!received_ms_.empty() && nodes_[producer].device != device) {
-          add_copy(e, nodes_[producer].device, device, there);
-        }
       }
     });
     const bool first = nodes_[node].stage == 0;
     own.awaited_ms = first ? costs_.launch_ms(device) : times(node - 1).end_ms;
-    own.start_ms = std::max(own.ready_ms, copied_ms(own.awaited_ms));
+    own.start_ms = std::max(own.ready_ms, own.awaited_ms);
     const StageCost cost =
         costs_.stage(schedule_.devices[device.index()][nodes_[node].stage], device);
     own.end_ms = own.start_ms + cost.ms;
@@ -180,8 +148,6 @@ class Simulation {
   const CostModel& costs_;
   const Assignment assignment_;
   std::vector<WaitingStage> nodes_;  // by number of the stage
-  std::vector<double> received_ms_;  // copies, by operator and device; empty: none is charged
-  std::vector<Copy> copies_;         // those of the stage that is timed
   Timeline timeline_;
 };
 
@@ -189,9 +155,8 @@ class Simulation {
 
 Timeline simulate(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
   if (costs.platform().topology()) return simulate_flows(graph, schedule, costs);
-  const bool alone = costs.platform().contention() == Contention::kNone;
-  return alone ? Simulation(graph, schedule, costs).run()
-               : simulate_contended(graph, schedule, costs);
+  return costs.messages_matter() ? simulate_messages(graph, schedule, costs)
+                                 : Simulation(graph, schedule, costs).run();
 }
 
 }  // namespace hios

@@ -15,10 +15,14 @@ namespace hios {
 /// is queued in advance. Linear in operators and edges. REQUIRES: validate() finds nothing (throws
 /// std::logic_error on a cyclic wait).
 ///
+/// Where operators read ranges of a tensor (CostModel::sends_ranges), a device receives one message
+/// with all bytes from the first to the last that its operators read, and each of them waits for
+/// all of it. A device that receives at its own cost copies when it first awaits a message.
+///
 /// Where the costs' platform has contention, a tensor waits until its link is free, or both its
 /// ports: the sending port of its device and the receiving port of the other. It goes once to each
-/// device that needs it, whole and without a break, and takes the time of the slowest edge that it
-/// serves there. A stage waits for its own edges only, counted from the start of the transfer.
+/// device that needs it, without a break, and takes the time of the slowest edge that it serves
+/// there. A stage waits for its own edges only, counted from the start of the transfer.
 ///  - Where the schedule lists transfers, each link or port carries them in this order, even if a
 ///    later one is ready.
 ///  - Otherwise the transfer that is ready first goes first on each link or port, also before one

@@ -12,6 +12,7 @@
 
 #include "hios/base/ids.h"
 #include "hios/graph/batching.h"
+#include "hios/graph/byte_range.h"
 
 namespace hios {
 
@@ -56,6 +57,11 @@ struct Edge {
   std::optional<double> transfer_ms;  ///< its time between any two devices, if the graph has one
   /// Times for some pairs of devices; for other pairs the bytes decide. Null: no pair has a time.
   std::shared_ptr<const PairTimes> transfer_by_pair = {};
+  /// The bytes of the producer's output that `to` reads, `size_bytes` of them; empty: all.
+  std::optional<ByteRange> range = {};
+
+  /// Returns `range`, or all bytes.
+  ByteRange read() const { return range.value_or(ByteRange{0, size_bytes}); }
 };
 
 /// The rule for the cost of a stage that was not measured ("stage_cost": docs/formats.md).

@@ -135,6 +135,16 @@ std::shared_ptr<const PairTimes> read_pair_times(const JsonView& view) {
   return std::make_shared<const PairTimes>(std::move(times));
 }
 
+ByteRange read_range(const JsonView& view, Bytes size_bytes) {
+  const std::vector<JsonView> ends = view.array();
+  if (ends.size() != 2) view.fail("is no [begin, end) of bytes");
+  const ByteRange range{read_bytes(ends[0]), read_bytes(ends[1])};
+  if (range.end < range.begin || range.size() != size_bytes) {
+    view.fail("must have as many bytes as the edge: " + std::to_string(size_bytes));
+  }
+  return range;
+}
+
 Edge read_edge(const JsonView& view, const IdsByName& ids) {
   ObjectReader reader(view);
   Edge edge;
@@ -150,6 +160,7 @@ Edge read_edge(const JsonView& view, const IdsByName& ids) {
   // An edge without a time of its own needs its bytes, from which a link's time follows.
   const auto bytes = time ? reader.optional("bytes") : reader.required("bytes");
   if (bytes) edge.size_bytes = read_bytes(*bytes);
+  if (const auto range = reader.optional("range")) edge.range = read_range(*range, edge.size_bytes);
   reader.finish();
   return edge;
 }
@@ -279,6 +290,7 @@ Json to_json(const Graph& graph) {
     } else if (edge.transfer_by_pair) {
       json["transfer_ms"] = pair_times_json(*edge.transfer_by_pair);
     }
+    if (edge.range) json["range"] = {edge.range->begin, edge.range->end};
     edges.push_back(std::move(json));
   }
   Json json{{"format", "hios-graph"},    {"version", kFormatVersion},

@@ -79,9 +79,9 @@ void Annealing::begin_cycle(std::int64_t length) {
   timing_.recompute();
   least_ms_ = best_ms_;
   now_is_best_ = false;
-  // Where links contend, moves in a neighbourhood delay tensors of others.
-  const bool large =
-      problem_.operators() >= kMinOfSweep && moves < kMaxMovesOfSweep && !problem_.contended();
+  // Where messages matter, moves in a neighbourhood delay tensors of others.
+  const bool large = problem_.operators() >= kMinOfSweep && moves < kMaxMovesOfSweep &&
+                     !problem_.messages_matter();
   swept_ = large && (sweeps_do_all_ || !swept_);
   if (swept_) begin_sweep();
   weigh_memory();

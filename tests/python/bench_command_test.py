@@ -180,6 +180,24 @@ class BenchTest(MachineTest):
         self.bench("--force")
         self.assertEqual((self.status, len(self.summary()["rows"])), (0, 6))
 
+    def test_ranks_that_find_no_operator_to_cut_leave_the_rows_of_others(self):
+        self.allowed.return_value = set(range(4))
+        answer = self.programs.answer
+        for refuses, error in (("hios-profile", "error: --cut auto: no operator of net can be cut"),
+                               ("hios-schedule", "error: p.json: no shards of 4 an operator were measured, or none gives the "
+                                                 "bits of its whole; measure them with: x")):
+            def refusing(program, flags, ranks):
+                devices = ranks if program == "hios-profile" else int(flag(flags, "--devices") or 0)
+                if program == refuses and "--cut" in flags and devices == 4:
+                    raise ProgramFailed([program], 2, error)
+                return answer(program, flags, ranks)
+            self.programs.answer = refusing
+            said = self.bench("--force")
+            self.assertEqual(self.status, 0)
+            self.assertEqual([row["name"] for row in self.summary()["rows"] if "cut" in row["name"]],
+                             ["2 ranks x 2 cores hios-lp, cut", "2 ranks x 2 cores best, cut"])
+            self.assertIn("4 ranks x 1 core: no rows with cuts", " ".join(said.split()))
+
     def test_measuring_keeps_to_the_budget(self):
         self.bench("--budget", "120")
         self.assertLessEqual(self.now, 120)

@@ -1,5 +1,6 @@
-// Links that carry one tensor at a time: compares every algorithm with brute force over all
-// schedules and orders of transfers, and tests the search of `best` with contention.
+// Messages that matter: links that carry one tensor at a time, ranges of tensors, receivers that
+// copy. Compares every algorithm with brute force over all schedules and orders of transfers, and
+// tests the search of `best`.
 
 #include <algorithm>
 #include <limits>
@@ -69,7 +70,8 @@ void check_contended(const CostModel& costs, const char* iterations = "1000") {
     EXPECT_DOUBLE_EQ(result.latency_ms, *slow);
     EXPECT_GE(result.latency_ms, optimum.any_order_ms * (1 - kOracleRounding));
     EXPECT_LE(result.lower_bound_ms, optimum.any_order_ms * (1 + kOracleRounding));
-    if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1) {
+    if (algorithm.name == "milp" && platform.device(DeviceId(0)).streams == 1 &&
+        !costs.sends_ranges()) {
       EXPECT_EQ(result.outcome, Outcome::kOptimal);
     }
     if (algorithm.name == "best") {
@@ -93,6 +95,43 @@ TEST(Contended, EveryDagOfUpToFourOperatorsOnTwoDevices) {
           graph, test::devices(2, 1 + static_cast<int>(edge_set % 3), kContended[edge_set % 2]));
       if (::testing::Test::HasFailure()) return;
     }
+  }
+}
+
+/// Returns the graph with bytes for transfer times: every operator reads a range of a tensor.
+Graph with_ranges(const Graph& graph, Random& random) {
+  std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
+  for (Edge& edge : edges) {
+    const Bytes begin = 1000 * random.below(4);
+    edge.range = ByteRange{begin, begin + 1000 * (1 + random.below(4))};
+    edge.size_bytes = edge.range->size();
+    edge.transfer_ms.reset();
+  }
+  return Graph(graph.name(), {graph.operators().begin(), graph.operators().end()}, std::move(edges),
+               graph.stage_cost());
+}
+
+/// Returns the devices with links of 2 MB/s, which receive at so much of a transfer's time.
+Platform with_slow_links(const Platform& platform, std::optional<double> receive = {}) {
+  std::vector<Device> devices(platform.devices().begin(), platform.devices().end());
+  for (Device& device : devices) {
+    if (receive) device.io_charge = IoCharge{0, *receive};
+  }
+  return Platform(std::move(devices), {}, hios::Link{0.1, 0.002}, platform.traffic());
+}
+
+/// Messages with all bytes from the first to the last that a device reads.
+TEST(Contended, RangesOfTensors) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "ranges");
+    const Graph graph =
+        with_ranges(test::dag(4, random.below(1 << 6), style_by_number(seed), random), random);
+    const auto contention = static_cast<hios::Contention>(seed % 3);
+    const Platform platform =
+        test::devices(2 + seed % 2, 1 + static_cast<int>(seed / 2 % 2), contention);
+    check_contended(graph, with_slow_links(platform));
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -199,62 +238,88 @@ TEST(Contended, TheTableNamesTheContentionOfAlgorithms) {
   EXPECT_EQ(built_in().find("ios").contention, kMeetsNoContention);
 }
 
-/// Moves of the search, some kept and some undone: each decision and latency equals simulate()'s.
-TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
+/// The numbers of moves that were within their limit and kept, and of those that were not.
+struct FollowedMoves {
   std::size_t kept = 0, refused = 0;
+};
+
+/// Makes moves of the search, keeps some and undoes some: each decision and latency equals
+/// simulate()'s. `exact_sums`: a limit may be the latency.
+void follow_moves(const CostModel& costs, bool exact_sums, Random& random, FollowedMoves& moved) {
+  const Graph& graph = costs.graph();
+  const best::SearchProblem problem(costs);
+  best::StageCosts stage_costs(problem);
+  best::Arrangement arrangement(problem, stage_costs,
+                                test::random_schedule(graph, costs.platform(), random));
+  best::Timing timing(arrangement);
+  best::Moves moves(arrangement, timing, random);
+  const auto simulated = [&] { return simulate(graph, arrangement.schedule(), costs).latency_ms; };
+  EXPECT_NEAR(timing.latency_ms(), simulated(), 1e-9);
+  for (int i = 0; i < 200; ++i) {
+    const double before = timing.latency_ms();
+    if (!moves.propose()) {
+      arrangement.undo();
+      continue;
+    }
+    const double now = simulated();
+    const bool is_limit = exact_sums && i % 2 == 0;
+    const double limit = is_limit ? now : before * random.uniform(0.9, 1.3);
+    if (!is_limit && std::abs(now - limit) < 1e-9) {
+      arrangement.undo();
+      continue;
+    }
+    const bool within = timing.update(limit);
+    ASSERT_EQ(within, now <= limit);
+    if (within) {
+      ASSERT_NEAR(timing.latency_ms(), now, 1e-9);
+    }
+    if (within && random.below(2) == 0) {
+      timing.keep();
+      arrangement.keep();
+      ++moved.kept;
+      continue;
+    }
+    if (within) timing.undo();
+    arrangement.undo();
+    moved.refused += !within;
+    ASSERT_EQ(timing.latency_ms(), before);
+  }
+}
+
+TEST(Contended, TimingFollowsMovesAsSimulateHasThem) {
+  FollowedMoves moved;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "contended moves");
     test::CostStyle style;
     style.small_integers = seed % 3 == 0;
     style.overlap = !style.small_integers;
-    const bool exact_sums = style.small_integers;  // then a limit may be the latency
     const Graph graph = test::random_graph(4 + random.below(20), 0.2, style, random);
-    const std::size_t count = 2 + random.below(3);
-    const Platform platform = test::devices(count, 3, kContended[seed % 2]);
-    const CostModel costs = CostModel::from_graph(graph, platform);
-    const best::SearchProblem problem(costs);
-    best::StageCosts stage_costs(problem);
-    best::Arrangement arrangement(problem, stage_costs,
-                                  test::random_schedule(graph, platform, random));
-    best::Timing timing(arrangement);
-    best::Moves moves(arrangement, timing, random);
-    const auto simulated = [&] {
-      return simulate(graph, arrangement.schedule(), costs).latency_ms;
-    };
-    EXPECT_NEAR(timing.latency_ms(), simulated(), 1e-9);
-    for (int i = 0; i < 200; ++i) {
-      const double before = timing.latency_ms();
-      if (!moves.propose()) {
-        arrangement.undo();
-        continue;
-      }
-      const double now = simulated();
-      const bool is_limit = exact_sums && i % 2 == 0;
-      const double limit = is_limit ? now : before * random.uniform(0.9, 1.3);
-      if (!is_limit && std::abs(now - limit) < 1e-9) {
-        arrangement.undo();
-        continue;
-      }
-      const bool within = timing.update(limit);
-      ASSERT_EQ(within, now <= limit);
-      if (within) {
-        ASSERT_NEAR(timing.latency_ms(), now, 1e-9);
-      }
-      if (within && random.below(2) == 0) {
-        timing.keep();
-        arrangement.keep();
-        ++kept;
-        continue;
-      }
-      if (within) timing.undo();
-      arrangement.undo();
-      refused += !within;
-      ASSERT_EQ(timing.latency_ms(), before);
-    }
+    const Platform platform = test::devices(2 + random.below(3), 3, kContended[seed % 2]);
+    follow_moves(CostModel::from_graph(graph, platform), style.small_integers, random, moved);
   }
-  EXPECT_GT(kept, 500u);
-  EXPECT_GT(refused, 500u);
+  EXPECT_GT(moved.kept, 500u);
+  EXPECT_GT(moved.refused, 500u);
+}
+
+/// The same for messages with ranges, and for receivers that copy, without contention.
+TEST(Contended, TimingFollowsMovesOfRangesAndOfCopies) {
+  FollowedMoves moved;
+  std::size_t matter = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "moves of ranges");
+    const Graph plain = test::random_graph(4 + random.below(20), 0.2, {}, random);
+    const Graph graph = seed % 3 == 0 ? plain : with_ranges(plain, random);
+    const Platform platform = with_slow_links(test::devices(2 + random.below(3), 3),
+                                              seed % 3 == 1 ? std::nullopt : std::optional(0.4));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    matter += costs.messages_matter();
+    follow_moves(costs, false, random, moved);
+  }
+  EXPECT_GT(matter, 20u);
+  EXPECT_GT(moved.kept, 500u);
+  EXPECT_GT(moved.refused, 500u);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
                      "has them");
   }
   if (platform_.size() < 2) throw InputError("--cut auto cuts operators over two devices or more");
-  cut_text_ = flags.text("cut");
   cut_shares_ = shares_of_cuts(flags, platform_.size());
   make_cut_ = [model = load_model(flags.text("model"), read_input_size(flags), common.limits),
                element_bytes = platform_.element_bytes(),
@@ -56,9 +55,9 @@ Cuts ScheduleInputs::certified_cuts() const {
   std::erase_if(cuts, [&](const Cut& cut) { return lacking.contains(cut.op); });
   if (any && cuts.empty()) {
     throw InputError(
-        printable(profile_->file, 200) + ": no operator was measured in shards by --cut " +
-        cut_text_ + " over " + std::to_string(cut_shares_.size()) +
-        ", or none gives the bits of its whole then; measure them with: " +
+        printable(profile_->file, 200) + ": no operator was measured in " +
+        std::to_string(cut_shares_.size()) +
+        " shards, or none gives the bits of its whole then; measure them with: " +
         measurement_command(measurement_of(DeviceId(0), platform_, profile_->file, graph()),
                             model_words_(graph()), invocation()));
   }

@@ -95,7 +95,6 @@ class ScheduleInputs {
   std::optional<SizedGraphs> sized_;
   scheduler::DivisibleProblem divisible_;         ///< a view of sized_
   std::function<Network(const Cuts&)> make_cut_;  ///< empty: cuts are not chosen
-  std::string cut_text_;                          ///< of --cut, where they are chosen
   std::vector<std::int64_t> cut_shares_;          ///< of the rows, by shard, where they are chosen
   scheduler::CuttableProblem cuttable_;           ///< a view of network_ and costs_
   /// Returns model_words() of a graph, for the commands of remedies.

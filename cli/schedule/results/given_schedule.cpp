@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/flags/model_flags.h"
 #include "cli/process/output.h"
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
@@ -61,8 +62,18 @@ GivenFile read_given_file(const Flags& flags, const Common& common) {
   GivenFile given;
   given.name = flags.text("check");
   given.json = read_input(given.name, common.limits);
-  given.devices = Platform(schedule_head(JsonView(*given.json, given.name)).devices);
+  ScheduleHead head = schedule_head(JsonView(*given.json, given.name));
+  given.devices = Platform(std::move(head.devices));
+  given.cuts = std::move(head.cuts);
+  refuse_to_leave_whole(flags, given.name, given.cuts);
   return given;
+}
+
+Flags with_cuts_of(const GivenFile& given, const Flags& flags) {
+  if (given.cuts.empty() || flags.given("cut") || !flags.given("model")) return flags;
+  Flags with_cuts = flags.with({{"cut", given.name}});
+  require_one_source(with_cuts);
+  return with_cuts;
 }
 
 GivenSchedule read_given_schedule(const GivenFile& given, const ScheduleInputs& inputs) {

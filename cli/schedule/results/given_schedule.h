@@ -19,9 +19,14 @@ struct GivenFile {
   std::string name;
   OwnedJson json = {};
   Platform devices;  ///< its devices, without links
+  Cuts cuts = {};
 };
 
+/// Throws InputError also where --cut none is given and the file's operators are cut.
 GivenFile read_given_file(const Flags& flags, const Common& common);
+
+/// Returns the flags, with the file's cuts where they say nothing about cuts of a --model.
+Flags with_cuts_of(const GivenFile& given, const Flags& flags);
 
 /// A given schedule of the inputs' graph.
 struct GivenSchedule {

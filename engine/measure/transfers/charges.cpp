@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,6 +24,9 @@ namespace {
 /// The work of ranks meanwhile: enough operators to be like the whole network.
 constexpr double kWorkMs = 5;
 constexpr std::size_t kMostOperators = 24;
+// By ChargeEffort::kQuick.
+constexpr std::size_t kFewTransfers = 6, kFewTensors = 4;
+constexpr int kFewRounds = 7;
 
 /// Returns three sizes, such that tensors of about each size have a third of the bytes of all
 /// tensors. Larger tensors than those of measured transfers count as the largest.
@@ -96,6 +100,26 @@ std::vector<TransferToCharge> transfers_to_charge(const ProfilerContext& context
   return all;
 }
 
+/// Keeps a few of the transfers, of all ranks and sizes in turn, of few tensors each.
+void make_few(std::vector<TransferToCharge>& transfers) {
+  const std::size_t step = (transfers.size() + kFewTransfers - 1) / kFewTransfers;
+  std::vector<TransferToCharge> few;
+  for (std::size_t i = 0; i < transfers.size(); i += step) {
+    few.push_back(transfers[i]);
+    few.back().most_tensors = kFewTensors;
+  }
+  transfers = std::move(few);
+}
+
+/// Returns the repetitions of each transfer.
+Protocol rounds_of(const Protocol& protocol, ChargeEffort effort) {
+  Protocol rounds = protocol;
+  if (effort == ChargeEffort::kWhole) return rounds;
+  rounds.warmup = std::min(rounds.warmup, 1);
+  rounds.iterations = std::min(rounds.iterations, kFewRounds);
+  return rounds;
+}
+
 /// Sums over the transfers that the ranks of a team sent and received, in ms.
 struct Sums {
   double send_ms = 0, sent_ms = 0;         ///< the senders' own time; that of the transfers alone
@@ -103,10 +127,13 @@ struct Sums {
   std::int64_t samples = 0;
   Json measured = Json::array();
 
+  /// Returns the receivers' share of the transfers' time.
+  double received() const { return receive_ms / received_ms; }
+
   std::optional<MeasuredCharge> charge() const {
     if (sent_ms <= 0 || received_ms <= 0) return {};
     return MeasuredCharge{{std::clamp(send_ms / sent_ms, 0.0, kMostIoCharge),
-                           std::clamp(receive_ms / received_ms, 0.0, kMostIoCharge)},
+                           std::clamp(received(), 0.0, kMostIoCharge)},
                           samples};
   }
 };
@@ -128,12 +155,28 @@ void add(const ProfilerContext& context, const TransferToCharge& transfer,
                              {"receive_ms", charged.receive_ms}});
 }
 
+/// Returns true if the receivers' time cannot be; then one line on rank 0 says so.
+bool refused(const ProfilerContext& context, const Sums& sums) {
+  if (sums.received_ms <= 0 || (sums.received() >= 0 && sums.received() <= 1)) return false;
+  if (context.leader()) {
+    const auto percent = static_cast<int>(std::lround(100 * sums.received()));
+    log::info("receiving seemed to take " + std::to_string(percent) +
+              " % of the transfers' time from ranks that compute, which cannot be (noise): it "
+              "counts as nothing");
+  }
+  return true;
+}
+
 }  // namespace
 
-Measured measure_charges(const ProfilerContext& context, std::span<Configuration* const> into) {
+Measured measure_charges(const ProfilerContext& context, std::span<Configuration* const> into,
+                         ChargeEffort effort) {
   const Stopwatch stopwatch;
-  const bool all_known = std::ranges::all_of(
-      into, [](const Configuration* known) { return known->io_charge.has_value(); });
+  // Those of the whole protocol are listed; they replace those that were measured quickly.
+  const bool all_known = std::ranges::all_of(into, [&](const Configuration* known) {
+    return known->io_charge &&
+           (effort == ChargeEffort::kQuick || known->protocol->contains("charges"));
+  });
   if (mpi::broadcast(context.transport, all_known) || context.transport.size() < 2 ||
       context.any_asynchronous()) {
     return {};
@@ -144,6 +187,7 @@ Measured measure_charges(const ProfilerContext& context, std::span<Configuration
   if (context.leader()) {
     work = choose_work(context.coarse.graph, *into.front());
     transfers = transfers_to_charge(context, into, work.operator_ms);
+    if (effort == ChargeEffort::kQuick && !transfers.empty()) make_few(transfers);
   }
   work = mpi::broadcast(context.transport, work);
   transfers = mpi::broadcast(context.transport, transfers);
@@ -153,6 +197,7 @@ Measured measure_charges(const ProfilerContext& context, std::span<Configuration
   if (context.leader())
     progress.emplace("measuring the time that transfers take from computing ranks");
   BlockRun block(context, work.block);
+  const Protocol rounds = rounds_of(context.protocol, effort);
   std::vector<Sums> by_team(into.size());
   const Stopwatch since_ready;
   for (const TransferToCharge& transfer : transfers) {
@@ -165,15 +210,17 @@ Measured measure_charges(const ProfilerContext& context, std::span<Configuration
     }
     const Rank rank = context.transport.rank();
     const bool takes_part = rank == transfer.from || rank == transfer.to;
-    const auto charged = charge_of_transfer(context, takes_part ? &block : nullptr, transfer);
+    const auto charged =
+        charge_of_transfer(context, takes_part ? &block : nullptr, transfer, rounds);
     measured.stopped = !charged;
     if (measured.stopped) return measured;
     add(context, transfer, *charged, by_team);
     ++measured.done;
   }
   for (std::size_t team = 0; team < into.size(); ++team) {
+    if (effort == ChargeEffort::kQuick && refused(context, by_team[team])) continue;
     into[team]->io_charge = by_team[team].charge();
-    into[team]->protocol["charges"] = by_team[team].measured;
+    if (effort == ChargeEffort::kWhole) into[team]->protocol["charges"] = by_team[team].measured;
     context.describe(*into[team], stopwatch, team);
   }
   return measured;

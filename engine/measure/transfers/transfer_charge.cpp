@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kBuffers = 4;
 constexpr double kTransfersMs = 10;  // about the sum over the tensors of a run
-constexpr std::size_t kFewestTensors = 2, kMostTensors = 12;
+constexpr std::size_t kFewestTensors = 2;
 constexpr double kApart = 2.5;  // the interval between tensors, in times of a transfer
 constexpr double kTail = 0.3;   // the share of the work after the last tensor was sent
 constexpr double kLeastOperatorMs = 1e-3;
@@ -40,7 +40,7 @@ struct Traffic {
     const double transfer_ms = std::max(transfer.transfer_ms, 1e-4);
     tensors = static_cast<std::size_t>(std::clamp(kTransfersMs / transfer_ms,
                                                   static_cast<double>(kFewestTensors),
-                                                  static_cast<double>(kMostTensors)));
+                                                  static_cast<double>(transfer.most_tensors)));
     const double apart =
         std::ceil(kApart * transfer_ms / std::max(transfer.operator_ms, kLeastOperatorMs));
     step =
@@ -183,16 +183,16 @@ double median_of(const std::vector<double>& extra_ms, const std::vector<bool>& d
 }  // namespace
 
 std::optional<ChargedTransfer> charge_of_transfer(const ProfilerContext& context, BlockRun* work,
-                                                  const TransferToCharge& transfer) {
+                                                  const TransferToCharge& transfer,
+                                                  const Protocol& rounds) {
   Samples samples;
   std::vector<double> extra_ms;  // a tensor, on this rank
   {
     ChargedRuns runs(context, work, transfer);
-    const Protocol rounds{.warmup = context.protocol.warmup,
-                          .iterations = context.protocol.iterations,
-                          .stop = context.protocol.stop};
     const auto tensors = static_cast<double>(runs.traffic().tensors);
-    samples = measure(context.transport, rounds, context.disturbance, [&] {
+    const Protocol plain{
+        .warmup = rounds.warmup, .iterations = rounds.iterations, .stop = rounds.stop};
+    samples = measure(context.transport, plain, context.disturbance, [&] {
       double sum_ms = 0, message_ms[2] = {0, 0};
       const bool first = extra_ms.size() % 2 == 1;
       for (const bool with_messages : {first, !first}) {

@@ -134,10 +134,13 @@ class FlowPlanner {
     std::size_t m = first;
     while (m < plan_.messages.size() && plan_.messages[m].to != to) ++m;
     if (m == plan_.messages.size()) {
-      plan_.messages.push_back({producer, from, to, edge, {}, 0});
+      plan_.messages.push_back({producer, from, to, edge, graph_.edge(edge).read(), {}, 0});
     } else if (size(edge) > size(plan_.messages[m].edge)) {
       plan_.messages[m].edge = edge;
     }
+    ByteRange& bytes = plan_.messages[m].bytes;
+    bytes = costs_.sends_ranges(producer) ? hull(bytes, graph_.edge(edge).read())
+                                          : graph_.edge(plan_.messages[m].edge).read();
   }
 
   void set_flow(FlowMessage& message) const {
@@ -149,7 +152,10 @@ class FlowPlanner {
     }
     const Route& route = route_to(from, to, message.producer);
     message.flow = {route.over, route.latency_ms, route.gb_per_s,
-                    static_cast<double>(graph_.edge(message.edge).size_bytes)};
+                    static_cast<double>(message.bytes.size())};
+    if (costs_.sends_ranges(message.producer)) {
+      message.least_ms = costs_.message_ms(message.bytes.size(), from, to) - costs_.launch_ms(to);
+    }
   }
 
   void add_evictions() {

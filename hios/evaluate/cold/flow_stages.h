@@ -17,7 +17,8 @@ namespace hios {
 struct FlowMessage {
   OpId producer;
   DeviceId from, to;
-  EdgeId edge;  ///< that with the longest time alone to that device
+  EdgeId edge;      ///< that with the longest time alone to that device
+  ByteRange bytes;  ///< that edge's; of ranges, from the first to the last that is read there
   Flows::Flow flow;
   double least_ms = 0;  ///< its time alone
 };

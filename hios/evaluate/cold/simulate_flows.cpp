@@ -161,9 +161,8 @@ class FlowSimulation {
   void end_message(const FlowMessage& message) {
     const double sent_ms = times(plan_.stage_of[message.producer.index()]).end_ms;
     const double end_ms = std::max(now_ms_, sent_ms + message.least_ms);
-    const Bytes size = costs_.graph().edge(message.edge).size_bytes;
     timeline_.transfers.push_back(
-        {message.producer, message.from, message.to, sent_ms, end_ms, size});
+        {message.producer, message.from, message.to, sent_ms, end_ms, message.bytes.size()});
     const double ready_ms = end_ms + costs_.launch_ms(message.to);
     for (const EdgeId e : costs_.graph().out_edges(message.producer)) {
       const std::size_t consumer = plan_.stage_of[costs_.graph().edge(e).to.index()];

@@ -118,8 +118,11 @@ const TransferTimes* Arrivals::transfer(OpId producer, DeviceId to) const {
 
 double Arrivals::there(const TransferTimes& sent, EdgeId edge) const {
   if (!costs_) return sent.end_ms;
-  // On shared buses a tensor takes as long as the others let it, and all consumers wait for it.
-  if (costs_->platform().topology()) return sent.end_ms + costs_->launch_ms(sent.to);
+  // On shared buses a tensor takes as long as the others let it. There, and where it is read in
+  // ranges, all consumers wait for it.
+  if (costs_->platform().topology() || costs_->sends_ranges(sent.producer)) {
+    return sent.end_ms + costs_->launch_ms(sent.to);
+  }
   return sent.start_ms + costs_->transfer_ms(edge, sent.from, sent.to);
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "hios/base/error.h"
+#include "hios/base/files/streams.h"
 #include "hios/base/json/json_io.h"
 #include "hios/base/nearest_name.h"
 #include "hios/model/tensor.h"
@@ -46,7 +47,7 @@ Axis read_axis(const JsonView& view) {
 Cut read_cut(const JsonView& view, std::set<std::string>& names) {
   ObjectReader reader(view);
   const JsonView name = reader.required("operator");
-  Cut cut{.op = name.string(), .at = {}};
+  Cut cut{.op = name.string(), .at = {}, .where = view.where()};
   if (!names.insert(cut.op).second) name.fail(quote(cut.op) + " is there twice");
   cut.axis = read_axis(reader.required("axis"));
   const auto at = reader.optional("at"), parts = reader.optional("parts");
@@ -96,7 +97,7 @@ Json to_json(const Cuts& cuts) {
 
 Cuts load_cuts(const std::string& word_or_file, const ReadLimits& limits) {
   if (word_or_file == "none") return {};
-  if (word_or_file.find_first_of("./") == std::string::npos) {
+  if (word_or_file.find_first_of("./") == std::string::npos && !is_standard_input(word_or_file)) {
     throw InputError("cut " + printable(word_or_file, 200) +
                      ": neither none nor auto, and no file (a file's name has a '.' or a '/')" +
                      did_you_mean(word_or_file, {"none", "auto"}));

@@ -23,7 +23,14 @@ struct Cut {
   Axis axis = Axis::kH;  ///< kH, rows; or kC, channels
   /// Shares of the rows, or of the blocks of 16 channels; each shard has at least one.
   std::vector<std::int64_t> parts = {};
-  bool operator==(const Cut&) const = default;
+  /// Where a file has it ("cuts.json: $.cuts[0]"), for messages. Cuts are equal wherever they
+  /// stand.
+  std::string where = "cuts";
+
+  bool operator==(const Cut& other) const {
+    return op == other.op && at == other.at && overlap == other.overlap && axis == other.axis &&
+           parts == other.parts;
+  }
 };
 
 using Cuts = std::vector<Cut>;

@@ -50,7 +50,7 @@ OpId cut_operator(const Graph& graph, const Cut& cut) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < graph.size(); ++i) names.push_back(graph.op(OpId(i)).name);
   const std::string_view meant = nearest_name(cut.op, names);
-  throw InputError("cuts: no operator is named " + quote(cut.op) +
+  throw InputError(cut.where + ": no operator is named " + quote(cut.op) +
                    (meant.empty() ? "" : "; did you mean " + quote(std::string(meant)) + "?"));
 }
 
@@ -68,7 +68,7 @@ class Sharder {
   Model sharded(const Cuts& cuts) {
     for (const Cut& cut : cuts) {
       if (cut_of_.emplace(cut_operator(operators_.graph, cut), &cut).second) continue;
-      throw InputError("cuts: operator " + quote(cut.op) + " is there twice");
+      throw InputError(cut.where + ": operator " + quote(cut.op) + " is there twice");
     }
     for (std::size_t i = 0; i < operators_.operators.size(); ++i) {
       const auto cut = cut_of_.find(OpId(i));
@@ -193,7 +193,7 @@ class Sharder {
     try {
       return on_range(model_, layer, range);
     } catch (const InputError& error) {
-      throw InputError("cuts: operator " + quote(cut.op) + " cannot be cut: layer " +
+      throw InputError(cut.where + ": operator " + quote(cut.op) + " cannot be cut: layer " +
                        quote(layer.name) + ": " + error.what());
     }
   }

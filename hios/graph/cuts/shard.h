@@ -18,7 +18,8 @@ namespace hios {
 ///
 /// Operators of the result have the names of their main layers: "conv1 [0, 74)" for a shard.
 /// `operators`: of coarsen(model), for the names in `cuts`. Throws InputError that names the
-/// operator: unknown, a range outside its output, or a layer that cannot be cut, with the reason.
+/// place of the cut and the operator: unknown, a range outside its output, or a layer that cannot
+/// be cut, with the reason.
 Model shard(const Model& model, const CoarseGraph& operators, const Cuts& cuts);
 
 }  // namespace hios

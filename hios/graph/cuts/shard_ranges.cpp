@@ -53,8 +53,8 @@ std::vector<std::int64_t> beginnings(const Cut& cut, std::int64_t extent, const 
 
 std::vector<AxisRange> shard_ranges(const Cut& cut, const Shape& output) {
   const std::int64_t extent = whole_range(output, cut.axis).end;
-  const std::string has = "cuts: operator " + quote(cut.op) + " has " + std::to_string(extent) +
-                          (cut.axis == Axis::kC ? " channels" : " rows");
+  const std::string has = cut.where + ": operator " + quote(cut.op) + " has " +
+                          std::to_string(extent) + (cut.axis == Axis::kC ? " channels" : " rows");
   if (cut.axis == Axis::kC && cut.overlap > 0) {
     throw InputError(has + ", which cannot overlap; leave out \"overlap\"");
   }

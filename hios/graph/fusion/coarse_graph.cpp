@@ -35,7 +35,7 @@ ByteRange CoarseGraph::read_by(EdgeId id) const {
     return {static_cast<Bytes>(read.begin - made.begin) * each,
             static_cast<Bytes>(read.end - made.begin) * each};
   }
-  return reads.empty() ? ByteRange{0, graph.op(from).memory_bytes} : reads[id.index()];
+  return graph.edge(id).range.value_or(ByteRange{0, graph.op(from).memory_bytes});
 }
 
 std::int64_t CoarseGraph::distance(OpId producer, TensorId tensor, OpId reader) const {

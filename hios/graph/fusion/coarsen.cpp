@@ -320,7 +320,10 @@ class GraphBuilder {
       const ByteRange both = common(read, writer.bytes);
       if (both.empty()) continue;
       edges_.push_back({writer.op, to, both.size(), {}});
-      coarse_.reads.push_back({both.begin - writer.bytes.begin, both.end - writer.bytes.begin});
+      if (both != writer.bytes) {
+        const Bytes begin = both.begin - writer.bytes.begin;
+        edges_.back().range = ByteRange{begin, begin + both.size()};
+      }
       if (!first || both.begin < *first) coarse_.producer_of[input.index()] = writer.op;
       first = std::min(first.value_or(both.begin), both.begin);
     }

@@ -68,7 +68,6 @@ struct CoarseGraph {
   /// the whole network, or that of which it is a shard. Empty: an operator that joins or moves.
   std::vector<std::string> whole_names = {};
   Places places = {};  ///< where tensors lie; those of a graph that divides inputs: alone
-  std::vector<ByteRange> reads = {};  ///< read_by(), by EdgeId; empty: a consumer reads all
 };
 
 /// Returns an operator's signature: inputs, layers and output, everything that its work depends on.

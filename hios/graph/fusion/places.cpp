@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <variant>
 
 #include "hios/model/channel_slice.h"
@@ -139,14 +140,6 @@ class RegionBuilder {
 };
 
 }  // namespace
-
-ByteRange common(const ByteRange& a, const ByteRange& b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
-ByteRange hull(const ByteRange& a, const ByteRange& b) {
-  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
 
 Places::Places(const Model& model, Bytes element_bytes, const std::vector<bool>& alone)
     : views_(model.layers().size(), false) {

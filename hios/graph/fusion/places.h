@@ -2,30 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "hios/base/ids.h"
 #include "hios/base/numbers/precision.h"
+#include "hios/graph/byte_range.h"
 #include "hios/model/model.h"
 
 /// Tensors that lie in one another, so that nothing is copied where rows are taken from a tensor or
 /// joined to one: a region of memory has several writers, and readers of any part of it.
 namespace hios {
-
-/// Bytes [begin, end) of a tensor.
-struct ByteRange {
-  Bytes begin = 0, end = 0;
-
-  Bytes size() const { return end - begin; }
-  bool empty() const { return end <= begin; }
-  auto operator<=>(const ByteRange&) const = default;
-};
-
-/// Returns the intersection; empty() where there is none.
-ByteRange common(const ByteRange& a, const ByteRange& b);
-/// Returns the smallest range with all bytes of both. REQUIRES: none is empty().
-ByteRange hull(const ByteRange& a, const ByteRange& b);
 
 /// Where a tensor lies: from this byte of a region. Regions are numbered, with gaps.
 struct Place {

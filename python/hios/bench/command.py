@@ -56,11 +56,12 @@ def measure(args, programs, network, machine, budget):
             yardstick.run(args.model, effort.iterations)
 
     profile, cut_profile = profiles_of(programs, rows, network, folder, effort, budget)
-    rows = [row for row in rows if cut_profile or not row.cut]
-    rounds = Rounds(programs, profile, rows, network.flags, effort, network.seed, network.inputs, cut_profile)
-    rounds.schedule(rows)
+    planned = [row for row in rows if not row.cut or cut_profile and row.way in cut_profile.ways]
+    rounds = Rounds(programs, profile, planned, network.flags, effort, network.seed, network.inputs, cut_profile)
+    rounds.schedule(planned)
     rounds.run_all(budget, after_round)
-    remarks = list(machine.remarks)
+    remarks = list(machine.remarks) + left_out(rows, rounds.rows)
+    rows = rounds.rows
     if budget.left() < -0.1 * budget.seconds:
         remarks.append(f"{budget.seconds:.0f} s are too few here: one turn of the profile and one round of every row took "
                        f"{budget.spent():.0f} s (--budget {budget.spent():.0f})")
@@ -71,22 +72,25 @@ def measure(args, programs, network, machine, budget):
     return summary
 
 
+def left_out(wanted, rows):
+    """Returns a remark for each way that has no rows with cuts, where others have some."""
+    ways = {row.way for row in rows if row.cut}
+    return [f"{way}: no rows with cuts, since no operator can be cut into {way.ranks} shards there"
+            for way in sorted({row.way for row in wanted if row.cut} - ways) if ways]
+
+
 def profiles_of(programs, rows, network, folder, effort, budget):
     """Measures the profile of the rows without cuts, and that of the others (None: there are none): operators that are not
-    cut may compute by another method there."""
+    cut may compute by another method there. It has no ways whose ranks find no operator to cut."""
     profile = TurnsProfile(programs, [row for row in rows if not row.cut], network.flags, folder, effort, network.seed)
     profile.measure(budget)
     with_cuts = [row for row in rows if row.cut]
     if not with_cuts:
         return profile, None
-    cut_profile = TurnsProfile(programs, with_cuts, [*network.flags, "--cut", "auto"], folder, effort, network.seed, "-cut")
-    try:
-        cut_profile.measure(budget)
-    except ProgramFailed as failed:
-        if NOTHING_TO_CUT not in failed.errors:
-            raise
-        return profile, None
-    return profile, cut_profile
+    cut_profile = TurnsProfile(programs, with_cuts, [*network.flags, "--cut", "auto"], folder, effort, network.seed, "-cut",
+                               leaves_out=NOTHING_TO_CUT)
+    cut_profile.measure(budget)
+    return profile, cut_profile if cut_profile.ways else None
 
 
 def write_page(folder, summary):

@@ -13,6 +13,7 @@ import json
 import sys
 
 from hios.bench.budget import MOST_TURNS, PROFILE_SHARE
+from hios.launch.programs import ProgramFailed
 
 NOT_MEASURED_FOR = ("best",)  # the search estimates stages that no other planner asked for
 AGREE = 0.03
@@ -42,7 +43,9 @@ def did_not_settle(configuration):
 class TurnsProfile:
     """A profile in the folder, from the turns that were measured so far."""
 
-    def __init__(self, programs, rows, model, folder, effort, seed, suffix=""):
+    def __init__(self, programs, rows, model, folder, effort, seed, suffix="", leaves_out=None):
+        """`leaves_out`: an error of hios-profile for which a way has no profile; None: every error ends the measuring."""
+        self.leaves_out = leaves_out
         self.programs, self.rows, self.model = programs, rows, model
         self.folder, self.effort, self.seed = folder, effort, seed
         self.turn_s = 0.0                             # seconds of the last turn of all ways
@@ -62,11 +65,18 @@ class TurnsProfile:
             print(f"profiling, turn {turn} of at most {MOST_TURNS} ({budget.spent():.0f} of {budget.seconds:.0f} s) ...",
                   file=sys.stderr, flush=True)
             self.turn_s = budget.timed(self.turn_of_all)
+            if not self.ways:
+                return
         self.write()
 
     def turn_of_all(self):
-        for way in self.ways:
-            self.turn(way)
+        for way in list(self.ways):
+            try:
+                self.turn(way)
+            except ProgramFailed as failed:
+                if self.leaves_out is None or self.leaves_out not in failed.errors:
+                    raise
+                self.ways.remove(way)
         for way in self.ways:
             self.grow_stages(way)
 

@@ -13,6 +13,7 @@ from hios.launch.programs import ProgramFailed
 
 OFF = 0.10
 ROUNDS_OFF = 2  # for a way that was planned again, where they fit
+NOTHING_CERTIFIED = "or none gives the bits of its whole"  # the error of hios-schedule where no operator can be cut
 
 
 class Rounds:
@@ -26,23 +27,32 @@ class Rounds:
 
     def schedule(self, rows):
         """Plans these rows by the current profile. If that gives another schedule, the samples of the old one are
-        dropped."""
+        dropped. A row with cuts is left out where no operator can be cut for its ranks."""
         drawn = set()
         for row in rows:
-            before = stages_of(row.schedule)
-            graph = []
-            if row.cut:
-                graph = ["--cut", "auto"]
-            elif row.way not in drawn:
-                graph = ["--export-graph", graph_file(row.schedule.parent, row.way)]
-                drawn.add(row.way)
-            self.programs.run("hios-schedule", *self.model, "--profile", self.profile_of(row).file,
-                              "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
-                              "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
-                              "--output", row.schedule, *graph, "--force", "-q")
-            row.report = None
-            if stages_of(row.schedule) != before:
-                row.rounds.clear()
+            try:
+                self.plan(row, drawn)
+            except ProgramFailed as failed:
+                if not row.cut or NOTHING_CERTIFIED not in failed.errors:
+                    raise
+                self.rows = [other for other in self.rows if other is not row]
+
+    def plan(self, row, drawn):
+        """`drawn`: the ways whose graph has a file."""
+        before = stages_of(row.schedule)
+        graph = []
+        if row.cut:
+            graph = ["--cut", "auto"]
+        elif row.way not in drawn:
+            graph = ["--export-graph", graph_file(row.schedule.parent, row.way)]
+            drawn.add(row.way)
+        self.programs.run("hios-schedule", *self.model, "--profile", self.profile_of(row).file,
+                          "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
+                          "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
+                          "--output", row.schedule, *graph, "--force", "-q")
+        row.report = None
+        if stages_of(row.schedule) != before:
+            row.rounds.clear()
 
     def profile_of(self, row):
         return self.cut_profile if row.cut else self.profile
@@ -94,7 +104,9 @@ class Rounds:
 
     def repeat_off_profile(self, profile, budget):
         for way in profile.ways:
-            rows = [row for row in profile.rows if row.way == way]
+            rows = [row for row in profile.rows if row.way == way and row in self.rows]
+            if not rows:
+                continue
             worst = max(rows, key=lambda row: abs(error_of(row)))
             before = error_of(worst)
             cost_s = profile.turn_s + self.effort.plan_s + 2 * self.round_s
@@ -102,6 +114,7 @@ class Rounds:
                 continue
             profile.again(way, [row.schedule for row in rows if row.streams > 1 and not row.cut])
             self.schedule(rows)
+            rows = [row for row in rows if row in self.rows]
             missing = max(ROUNDS_OFF, max(row_count(self.rows) - len(row.rounds) for row in rows))
             self.run(rows, budget=budget)
             while missing > 1 and budget.fits(self.round_s):

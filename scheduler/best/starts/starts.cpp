@@ -118,9 +118,8 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
                             }});
     }
   };
-  // Where links contend, Alg. 2 ignores it and may lengthen a schedule.
-  const bool contended = costs.platform().contention() != hios::Contention::kNone;
-  if (graph.size() > kLarge || contended) add_mappings(false);
+  // Where messages matter, Alg. 2 ignores it and may lengthen a schedule.
+  if (graph.size() > kLarge || costs.messages_matter()) add_mappings(false);
   add_mappings(true);
   return algorithms;
 }

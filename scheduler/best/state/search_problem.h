@@ -33,8 +33,8 @@ class SearchProblem {
   std::size_t devices() const { return platform().size(); }
   /// Returns the devices that can run some operator; the search uses no others.
   std::span<const DeviceId> usable() const { return usable_; }
-  /// Returns true if links carry one tensor at a time.
-  bool contended() const { return platform().contention() != hios::Contention::kNone; }
+  /// Returns true if a move also delays tensors of others (CostModel::messages_matter).
+  bool messages_matter() const { return costs_.messages_matter(); }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
   DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
 

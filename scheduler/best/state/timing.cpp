@@ -17,13 +17,13 @@
 // In a neighbourhood, everything before it ends as it did, and everything after it stays. So ends
 // and tails within it are exact, and so is the longest path through any of its stages.
 //
-// Contention only delays (hios/evaluate/simulate.h), so ends and tails without it are a first test
-// of a move. A move that passes is computed as a whole, and rejected when an end with contention
-// plus the tail without it exceeds the limit.
+// Where messages matter (CostModel::messages_matter), they only delay, so ends and tails by each
+// edge alone are a first test of a move. A move that passes is computed as a whole, and rejected
+// when an end by messages plus the tail by edges exceeds the limit.
 //
-// Cost: the edges of the stages visited; with contention those of the whole graph for a move that
-// passes the first test. Tests: tests/scheduler/best/state/timing_test.cpp (equal to simulate() and
-// to recompute() after thousands of random moves, kept and undone).
+// Cost: the edges of the stages visited; where messages matter those of the whole graph for a move
+// that passes the first test. Tests: tests/scheduler/best/state/timing_test.cpp (equal to
+// simulate() and to recompute() after thousands of random moves, kept and undone).
 
 namespace hios::scheduler::best {
 
@@ -32,7 +32,7 @@ Timing::Timing(const Arrangement& arrangement)
       end_ms_(arrangement.slots(), 0),
       tail_ms_(arrangement.slots(), 0),
       waiting_(arrangement.slots()) {
-  if (arrangement.problem().contended()) contended_.emplace(arrangement.problem());
+  if (arrangement.problem().messages_matter()) messages_.emplace(arrangement.problem());
   recompute();
 }
 
@@ -61,11 +61,11 @@ void Timing::recompute() {
   kept_latency_ms_ = latency_ms_;
 }
 
-/// Updates the latency with contention. Returns false if it is above the limit.
+/// Updates the latency by messages. Returns false if it is above the limit.
 bool Timing::settle(double limit_ms) {
-  if (!contended_) return true;
-  if (!contended_->update(*arrangement_, tail_ms_, limit_ms)) return false;
-  latency_ms_ = contended_->latency_ms();
+  if (!messages_) return true;
+  if (!messages_->update(*arrangement_, tail_ms_, limit_ms)) return false;
+  latency_ms_ = messages_->latency_ms();
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "scheduler/best/state/arrangement.h"
-#include "scheduler/best/state/contended_timing.h"
+#include "scheduler/best/state/message_timing.h"
 #include "scheduler/structures/position_set.h"
 
 namespace hios::scheduler::best {
@@ -12,9 +12,9 @@ namespace hios::scheduler::best {
 /// The ends of an arrangement's stages, equal to simulate()'s, and the tail of each: the longest
 /// path from its end to the end of the schedule. Both are updated incrementally.
 ///
-/// Where links carry one tensor at a time, these ends and tails are those without contention, and
-/// the latency is that with it. A move that passes the test without contention is computed from
-/// scratch with it.
+/// Where messages matter (CostModel::messages_matter), these ends and tails are those by each edge
+/// alone, and the latency is that by messages. A move that passes the test by edges is computed
+/// from scratch by messages.
 ///
 /// In a confined arrangement, ends before the neighbourhood and tails after it cannot change. Only
 /// times within are updated, and the latency is that of the longest path through the neighbourhood;
@@ -39,8 +39,8 @@ class Timing {
 
   /// Computes everything from scratch. REQUIRES: the arrangement is not confined.
   void recompute();
-  /// Computes ends after the arrangement was confined. REQUIRES: no contention; since recompute(),
-  /// changes in earlier neighbourhoods only, each followed by leave_neighbourhood().
+  /// Computes ends after the arrangement was confined. REQUIRES: messages do not matter; since
+  /// recompute(), changes in earlier neighbourhoods only, each followed by leave_neighbourhood().
   void enter_neighbourhood();
   /// Computes ends before the arrangement is confined to the next neighbourhood, after any changes.
   void leave_neighbourhood() { recompute_ends(); }
@@ -66,7 +66,7 @@ class Timing {
 
   const Arrangement* arrangement_;
   std::vector<double> end_ms_, tail_ms_;  // by slot
-  std::optional<ContendedTiming> contended_;
+  std::optional<MessageTiming> messages_;
   double latency_ms_ = 0;
   double kept_latency_ms_ = 0;
   PositionSet waiting_;  ///< positions to be visited; empty between calls

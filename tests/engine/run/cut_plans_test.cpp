@@ -2,9 +2,14 @@
 // whoever computes them, and none is read before it is there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <tuple>
+
 #include "engine/run/plan.h"
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
+#include "hios/evaluate/simulate.h"
 #include "hios/graph/network.h"
 #include "hios/model/networks/networks.h"
 #include "support/networks/random_network.h"
@@ -28,6 +33,69 @@ Network randomly_cut(const Model& model, Random& random) {
     rules.cuts.push_back(std::move(cut));
   }
   return Network(model, 4, rules);
+}
+
+/// Returns the messages of all ranks: producer, receiving rank and bytes.
+std::set<std::tuple<OpId, std::size_t, Bytes>> planned_messages(const Network& network,
+                                                                const Schedule& schedule) {
+  std::set<std::tuple<OpId, std::size_t, Bytes>> messages;
+  for (std::size_t rank = 0; rank < schedule.devices.size(); ++rank) {
+    for (const PlannedMessage& receive : plan_rank(network.coarse, schedule, Rank(rank)).receives) {
+      messages.emplace(receive.op, rank, receive.size_bytes());
+    }
+  }
+  return messages;
+}
+
+/// Returns the graph with a time for each operator.
+Graph with_times(const Graph& graph) {
+  std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
+  for (Operator& op : operators) op.has_time = true;
+  return Graph(graph.name(), std::move(operators), {graph.edges().begin(), graph.edges().end()});
+}
+
+/// Returns devices on links with or without contention, or (3) on routes.
+Platform connected(std::size_t count, std::uint64_t how) {
+  const Platform alike = Platform::homogeneous(count, "cpu", 1, 2);
+  const std::vector<Device> devices(alike.devices().begin(), alike.devices().end());
+  if (how < 3) {
+    return Platform(devices, {}, Link{0.01, 1}, {static_cast<Contention>(how)});
+  }
+  std::vector<Route> routes;
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      if (from != to) routes.push_back({DeviceId(from), DeviceId(to), {}, 0.01, 1});
+    }
+  }
+  return Platform(devices, {}, {}, std::move(routes));
+}
+
+// Costs are those of what the plan sends: one message for each tensor and rank that reads some of
+// it, with all bytes from the first to the last that are read there.
+TEST(CutPlans, SendWhatSimulationsCount) {
+  const Model model = models::find("squeezenet")->build(1, 95, 95);
+  std::size_t joined = 0;  // messages that are larger than every edge that they serve
+  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(tries(40)); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "messages");
+    const Network network = randomly_cut(model, random);
+    const Graph graph = with_times(network.coarse.graph);
+    const std::size_t ranks = 2 + seed % 3;
+    const Schedule schedule = random_schedule(graph, ranks, 2, seed);
+    const Platform platform = connected(ranks, seed % 4);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    std::set<std::tuple<OpId, std::size_t, Bytes>> simulated;
+    for (const TransferTimes& sent : simulate(graph, schedule, costs).transfers) {
+      simulated.emplace(sent.producer, sent.to.index(), sent.size_bytes);
+      EXPECT_NEAR(sent.end_ms - sent.start_ms, 0.01 + static_cast<double>(sent.size_bytes) / 1e6,
+                  1e-9);
+      const auto edges = graph.out_edges(sent.producer);
+      joined += std::ranges::all_of(
+          edges, [&](EdgeId e) { return graph.edge(e).size_bytes < sent.size_bytes; });
+    }
+    EXPECT_EQ(simulated, planned_messages(network, schedule));
+  }
+  EXPECT_GT(joined, 0u);
 }
 
 TEST(CutPlans, ReadRowsThatAreThere) {

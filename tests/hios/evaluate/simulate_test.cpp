@@ -72,6 +72,33 @@ TEST(Simulate, ATransferLastsAsLongAsItsSlowestEdge) {
   }
 }
 
+// v1's consumers on gpu1 read its first and its last kilobyte, and v4 on gpu2 what lies between.
+TEST(Simulate, ADeviceReceivesAllBytesFromTheFirstToTheLastThatItReads) {
+  const Graph plain = test::small_graph({1, 1, 1, 1}, {{1, 2, 0}, {1, 3, 0}, {1, 4, 0}});
+  std::vector<Edge> edges(plain.edges().begin(), plain.edges().end());
+  const ByteRange ranges[] = {{0, 1000}, {3000, 4000}, {1000, 3000}};
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    edges[e].transfer_ms.reset();
+    edges[e].range = ranges[e];
+    edges[e].size_bytes = ranges[e].size();
+  }
+  const Graph graph("g", {plain.operators().begin(), plain.operators().end()}, std::move(edges));
+  const Platform alike = test::devices(3, 1);
+  const Schedule schedule{{{stage({{1}})}, {stage({{2}}), stage({{3}})}, {stage({{4}})}}};
+  for (const Contention contention : {Contention::kNone, Contention::kLink}) {
+    const Platform platform({alike.devices().begin(), alike.devices().end()}, {}, Link{0, 0.001},
+                            {contention});
+    const Timeline timeline = on_links(graph, platform, schedule);
+    ASSERT_EQ(timeline.transfers.size(), 2u);
+    EXPECT_EQ(timeline.transfers[0].size_bytes, 4000u);
+    EXPECT_EQ(timeline.transfers[1].size_bytes, 2000u);
+    EXPECT_EQ(timeline.stages[1][0].start_ms, 1 + 4);
+    EXPECT_EQ(timeline.stages[2][0].start_ms, 1 + 2);
+    const Schedule apart{{{stage({{1}}), stage({{3}})}, {stage({{2}})}, {stage({{4}})}}};
+    EXPECT_EQ(on_links(graph, platform, apart).stages[1][0].start_ms, 1 + 1);
+  }
+}
+
 TEST(Simulate, EdgesInsideAGroupCostNothing) {
   const Graph graph = test::small_graph({1, 2, 3}, {{1, 2, 9}, {2, 3, 9}});
   const Schedule schedule{{{stage({{1, 2, 3}})}, {}}};

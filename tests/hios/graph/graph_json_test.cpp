@@ -102,6 +102,7 @@ void expect_equal_graphs(const Graph& a, const Graph& b) {
   }
   for (std::size_t i = 0; i < a.edge_count(); ++i) {
     EXPECT_EQ(a.edge(EdgeId(i)).transfer_ms, b.edge(EdgeId(i)).transfer_ms);
+    EXPECT_EQ(a.edge(EdgeId(i)).range, b.edge(EdgeId(i)).range);
   }
   EXPECT_EQ(a.stage_cost().kind, b.stage_cost().kind);
   EXPECT_EQ(a.stage_cost().weight, b.stage_cost().weight);
@@ -200,6 +201,20 @@ TEST(GraphIo, EveryMessageNamesItsPath) {
   expect_message(message(kTwo, "", R"(, "stage_cost": {"kind": "serial", "weight": 0.5})"),
                  "unknown key \"weight\"");
   expect_message(message(kTwo, "", R"(, "costs": 1)"), "unknown key \"costs\"");
+}
+
+TEST(GraphIo, KeepsRanges) {
+  const auto of_range = [](const std::string& range) {
+    return graph_text(kTwo, R"({"from": "v0", "to": "v1", "bytes": 96, "range": )" + range + "}");
+  };
+  const Graph graph = read_graph(of_range("[32, 128]"));
+  EXPECT_EQ(graph.edge(EdgeId(0)).range, (ByteRange{32, 128}));
+  const Json json = to_json(graph);
+  test::expect_meets_schema(json);
+  expect_equal_graphs(graph, read_graph(to_text(json)));
+  for (const char* bad : {"[0, 95]", "[96, 0]", "[96]", "96", "[-96, 0]", "[]", "[0, 96, 96]"}) {
+    expect_message(message_of([&] { read_graph(of_range(bad)); }), "g.json: $.edges[0].range");
+  }
 }
 
 TEST(GraphIo, KeepsTimesByPair) {

@@ -206,10 +206,13 @@ class Search {
   void extend(const State& state) {
     ++best_.visited;
     if (state.done + 1 == Mask{1} << graph_.size()) {
-      if (state.latency_ms < best_.latency_ms) {
-        best_.latency_ms = state.latency_ms;
-        best_.schedule = partial_;
-      }
+      if (state.latency_ms >= best_.latency_ms) return;
+      // Messages with ranges only delay, so times by each edge alone prune and order schedules.
+      const double latency_ms =
+          costs_.message_ms ? slow_latency_ms(graph_, partial_, costs_).value() : state.latency_ms;
+      if (latency_ms >= best_.latency_ms) return;
+      best_.latency_ms = latency_ms;
+      best_.schedule = partial_;
       return;
     }
     if (prune_ && hopeless(state)) return;

@@ -12,7 +12,10 @@ namespace {
 class Follower {
  public:
   Follower(const CoarseGraph& coarse, const RankPlan& plan)
-      : coarse_(coarse), graph_(coarse.graph), plan_(plan), holds_(plan.slots.size(), Holds::kNothing) {}
+      : coarse_(coarse),
+        graph_(coarse.graph),
+        plan_(plan),
+        holds_(plan.slots.size(), Holds::kNothing) {}
 
   std::vector<std::string> follow(bool keep_all) {
     check_slots();

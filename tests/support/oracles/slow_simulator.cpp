@@ -62,8 +62,35 @@ PlainCosts plain_costs_of(const CostModel& costs) {
     return from == to ? 0 : costs.link_ms(EdgeId(index), from, to);
   };
   plain_costs.launch_ms = [&](DeviceId device) { return costs.launch_ms(device); };
+  if (costs.sends_ranges()) {
+    plain_costs.message_ms = [&](Bytes size, DeviceId from, DeviceId to) {
+      const auto link = costs.platform().link(from, to);
+      return link ? link->transfer_ms(size)
+                  : costs.message_ms(size, from, to) - costs.launch_ms(to);
+    };
+  }
   return plain_costs;
 }
+
+namespace {
+
+/// Returns the time that an edge's data travels: with all bytes from the first to the last that its
+/// producer sends to the same device.
+template <class DeviceOf>
+double sent_ms(const Graph& graph, const PlainCosts& costs, const Edge& edge, DeviceOf device_of) {
+  const DeviceId from = device_of(edge.from), to = device_of(edge.to);
+  if (from == to) return 0;
+  if (!costs.message_ms) return costs.transfer_ms(edge, from, to);
+  ByteRange bytes = edge.read();
+  for (const Edge& other : graph.edges()) {
+    if (other.from != edge.from || device_of(other.to) != to) continue;
+    bytes.begin = std::min(bytes.begin, other.read().begin);
+    bytes.end = std::max(bytes.end, other.read().end);
+  }
+  return costs.message_ms(bytes.size(), from, to);
+}
+
+}  // namespace
 
 std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
                                       const PlainCosts& plain_costs) {
@@ -103,8 +130,10 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
       for (const Edge& edge : graph.edges()) {
         if (run_of[edge.to] != &*run || run_of[edge.from] == &*run) continue;
         const Run& from = *run_of[edge.from];
-        start =
-            std::max(start, from.end + plain_costs.until_ready_ms(edge, from.device, run->device));
+        const double ms =
+            sent_ms(graph, plain_costs, edge, [&](OpId op) { return run_of[op]->device; });
+        const double launch = from.device == run->device ? 0 : plain_costs.launch_ms(run->device);
+        start = std::max(start, from.end + (ms + launch));
       }
       if (start + run->cost != run->end) moved = true;
       run->start = start;
@@ -150,7 +179,7 @@ class SlowTraffic {
       Sent sent{what, DeviceId(position_[what.producer].first)};
       for (const Edge& edge : graph.edges()) {
         if (edge.from != what.producer || position_[edge.to].first != what.to.index()) continue;
-        sent.takes = std::max(sent.takes, plain_costs.transfer_ms(edge, sent.from, what.to));
+        sent.takes = std::max(sent.takes, sent_ms_of(edge));
       }
       all_.push_back(sent);
     }
@@ -183,6 +212,10 @@ class SlowTraffic {
   }
 
  private:
+  double sent_ms_of(const Edge& edge) const {
+    return sent_ms(graph_, costs_, edge, [&](OpId op) { return DeviceId(position_.at(op).first); });
+  }
+
   bool compete(const Sent& a, const Sent& b) const {
     if (contention_ == Contention::kLink) return a.from == b.from && a.what.to == b.what.to;
     return a.from == b.from || a.what.to == b.what.to;
@@ -227,7 +260,7 @@ class SlowTraffic {
       }
       for (const Sent& sent : all_) {
         if (sent.what != PlannedTransfer{edge.from, DeviceId(d)}) continue;
-        start = std::max(start, sent.start + costs_.until_ready_ms(edge, sent.from, DeviceId(d)));
+        start = std::max(start, sent.start + (sent_ms_of(edge) + costs_.launch_ms(DeviceId(d))));
       }
     }
     return start + costs_.stage_ms(schedule_.devices[d][s], DeviceId(d));

@@ -17,8 +17,10 @@ struct PlainCosts {
   std::function<double(const Stage&, DeviceId)> stage_ms;
   std::function<double(const Edge&, DeviceId from, DeviceId to)> transfer_ms;
   std::function<double(DeviceId)> launch_ms = [](DeviceId) { return 0.0; };
+  /// The time of a message of so many bytes; empty: every edge costs its transfer_ms.
+  std::function<double(Bytes, DeviceId from, DeviceId to)> message_ms = {};
 
-  /// Returns the time from a producer's end until its consumer can start.
+  /// Returns the time from a producer's end until its consumer can start, by the edge alone.
   double until_ready_ms(const Edge& edge, DeviceId from, DeviceId to) const {
     return from == to ? 0 : transfer_ms(edge, from, to) + launch_ms(to);
   }

@@ -64,14 +64,63 @@ TEST_F(CutOperators, AScheduleHasTheCutsOfItsRuns) {
       {"operator": "pool_2", "axis": "height", "at": [8]}]})");
   expect_one_line(hios_run(1, run + Words{"--cut", file("other.json")}),
                   "s.json: $.graph: the schedule was made for operators that are cut otherwise");
-  expect_one_line(schedule({"--check", file("s.json")}, 1), "merge and cuts that it was made for");
-  EXPECT_EQ(schedule({"--check", file("s.json"), "--cut", file("s.json")}, 1).exit_status, 0);
+  expect_one_line(
+      hios_run(1, run + Words{"--cut", "none"}),
+      "--cut none: " + file("s.json") + ": $.graph.cuts: the schedule cuts 2 operators");
 }
+
+TEST_F(CutOperators, AScheduleIsCheckedWithItsOwnCuts) {
+  profile(1, half_of_the_stem());
+  plan(1, file("cuts.json"));
+  for (const char* cut : {"", "s.json", "cuts.json"}) {
+    Words flags{"--check", file("s.json")};
+    if (*cut != '\0') flags = flags + Words{"--cut", file(cut)};
+    const auto done = schedule(flags, 1);
+    EXPECT_EQ(done.exit_status, 0) << cut << done.err;
+  }
+  const auto compared =
+      schedule({"--check", file("s.json"), "--compare", "--algorithm", "hios-mr"}, 1);
+  EXPECT_EQ(compared.exit_status, 0) << compared.err;
+  expect_one_line(
+      schedule({"--check", file("s.json"), "--cut", "none"}, 1),
+      "--cut none: " + file("s.json") + ": $.graph.cuts: the schedule cuts 2 operators");
+  folder_.write("other.json", R"({"format": "hios-cuts", "version": 1, "cuts": [
+      {"operator": "pool_2", "axis": "height", "at": [8]}]})");
+  expect_one_line(schedule({"--check", file("s.json"), "--cut", file("other.json")}, 1),
+                  "merge and cuts that it was made for");
+}
+
+TEST_F(CutOperators, AProfileSaysWhatWasCut) {
+  profile(1, half_of_the_stem());
+  const Json machine = read(file("p.json"))["configurations"][0]["machine"];
+  ASSERT_EQ(machine["cuts"]["squeezenet"].size(), 2u) << machine;
+  EXPECT_EQ(machine["cuts"]["squeezenet"][0]["operator"], "conv_1");
+}
+
+#ifdef HIOS_MPIEXEC
+TEST_F(CutOperators, ThoseThatWereNotMeasuredAreNamedWithTheCommandThatMeasuresThem) {
+  profile(2, "none");
+  const auto done = schedule({"--cut", "auto", "--algorithm", "hios-lp"}, 2);
+  expect_one_line(done,
+                  "p.json: no shards of 2 an operator were measured, or none gives the bits of "
+                  "its whole; measure them with: ");
+  const std::size_t flag = done.err.find(" --cut auto ");
+  EXPECT_NE(flag, std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find("--cut", flag + 7), std::string::npos) << "twice: " << done.err;
+}
+#endif
 
 #ifdef HIOS_MPIEXEC
 TEST_F(CutOperators, TheSearchPlansWhatRunsBitForBit) {
   profile(2, "auto");
   plan(2, "auto");
+  const auto best = schedule({"--cut", "auto", "--algorithm", "best", "--option", "iterations=2000",
+                              "--json", file("best.json")},
+                             2);
+  EXPECT_EQ(best.exit_status, 0) << best.err;
+  const Json found = read(file("best.json"))["comparison"][0];
+  EXPECT_LE(found["latency_ms"], found["latency_without_cuts_ms"]);
+  EXPECT_GE(found["latency_ms"], found["lower_bound_ms"]);
   const Json row = read(file("rows.json"))["comparison"][0];
   EXPECT_LE(row["latency_ms"], row["latency_without_cuts_ms"]);
   EXPECT_LE(row["lower_bound_without_cuts_ms"], row["latency_without_cuts_ms"]);

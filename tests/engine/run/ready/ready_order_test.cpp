@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "support/networks/random_cuts.h"
 #include "support/networks/random_network.h"
 #include "support/oracles/plan_checker.h"
 
@@ -99,44 +100,68 @@ class RandomOrder {
   std::vector<std::set<std::pair<bool, std::size_t>>> awaited_;  // receives (true) and sends
 };
 
-// The checker knows the contents of every byte, and nothing of the proofs by edges.
-TEST(ReadyOrder, AnyOrderKeepsEveryTensorUntilItIsRead) {
+/// The plans and orders that were checked.
+struct CheckedOrders {
   Bytes arena = 0, all = 0;
   std::size_t await_sends = 0, other_orders = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const test::RandomNetwork network = test::random_network(5 + seed % 35, seed);
-    const std::size_t ranks = 1 + seed % 4;
-    const Schedule schedule =
-        test::random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
-    const bool keep_all = seed % 5 == 4;
-    std::vector<RankPlan> plans;
+};
+
+/// Checks three random orders of a random schedule. The checker knows the contents of every byte,
+/// and nothing of the proofs by edges.
+void check_orders(const CoarseGraph& coarse, std::uint64_t seed, CheckedOrders& checked) {
+  const std::size_t ranks = 1 + seed % 4;
+  const Schedule schedule = test::random_schedule(coarse.graph, ranks, 1 + seed % 3, seed);
+  const bool keep_all = seed % 5 == 4;
+  std::vector<RankPlan> plans;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    plans.push_back(
+        plan_rank(coarse, schedule, Rank(r), {.keep_all = keep_all, .any_order = true}));
+    if (keep_all) continue;
+    checked.arena += plans.back().arena_bytes;
+    checked.all += plans.back().all_tensors_bytes;
+  }
+  Random random(seed);
+  for (int order = 0; order < 3; ++order) {
+    const auto ran = RandomOrder(coarse.graph, plans, random).run();
+    ASSERT_TRUE(ran) << "a deadlock";
     for (std::size_t r = 0; r < ranks; ++r) {
-      plans.push_back(
-          plan_rank(network.coarse, schedule, Rank(r), {.keep_all = keep_all, .any_order = true}));
-      if (keep_all) continue;
-      arena += plans.back().arena_bytes;
-      all += plans.back().all_tensors_bytes;
-    }
-    Random random(seed);
-    for (int order = 0; order < 3; ++order) {
-      const auto ran = RandomOrder(network.coarse.graph, plans, random).run();
-      ASSERT_TRUE(ran) << "a deadlock";
-      for (std::size_t r = 0; r < ranks; ++r) {
-        EXPECT_EQ(findings_in(network.coarse, (*ran)[r], keep_all), Lines{}) << "rank " << r;
-        std::size_t last = 0;
-        for (const Step& step : (*ran)[r].steps) {
-          if (std::holds_alternative<AwaitSend>(step)) ++await_sends;
-          if (!std::holds_alternative<Compute>(step)) continue;
-          if (stage_of(step) < last) ++other_orders;
-          last = stage_of(step);
-        }
+      EXPECT_EQ(findings_in(coarse, (*ran)[r], keep_all), Lines{}) << "rank " << r;
+      std::size_t last = 0;
+      for (const Step& step : (*ran)[r].steps) {
+        if (std::holds_alternative<AwaitSend>(step)) ++checked.await_sends;
+        if (!std::holds_alternative<Compute>(step)) continue;
+        if (stage_of(step) < last) ++checked.other_orders;
+        last = stage_of(step);
       }
     }
   }
-  EXPECT_LT(arena, all) << "nothing is reused";
-  EXPECT_GT(await_sends, 0u) << "no slot of a sent tensor is reused";
-  EXPECT_GT(other_orders, 100u);
+}
+
+TEST(ReadyOrder, AnyOrderKeepsEveryTensorUntilItIsRead) {
+  CheckedOrders checked;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    check_orders(test::random_network(5 + seed % 35, seed).coarse, seed, checked);
+  }
+  EXPECT_LT(checked.arena, checked.all) << "nothing is reused";
+  EXPECT_GT(checked.await_sends, 0u) << "no slot of a sent tensor is reused";
+  EXPECT_GT(checked.other_orders, 100u);
+}
+
+TEST(ReadyOrder, AnyOrderKeepsTheRowsOfCutOperators) {
+  CheckedOrders checked;
+  std::size_t cut = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "any order of cuts");
+    const Model model = test::random_layers(4 + seed % 8, random);
+    const Network network = test::cut_network(model, test::random_cuts(model, random));
+    cut += network.cuts.size();
+    check_orders(network.coarse, seed, checked);
+  }
+  EXPECT_GT(cut, 40u);
+  EXPECT_LT(checked.arena, checked.all);
+  EXPECT_GT(checked.other_orders, 20u);
 }
 
 /// Three stages of one operator each, of which the last reads the first, and two evictions.

@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hios/base/json/json_io.h"
 #include "hios/graph/cuts/layer_range.h"
+#include "hios/graph/cuts/shard.h"
 #include "hios/graph/cuts/shard_ranges.h"
 #include "hios/graph/network.h"
 #include "support/expect_error.h"
@@ -96,6 +98,31 @@ TEST(Cuts, BadOnesSayWhatIsWrong) {
   expect({"grouped", {12}, 0, Axis::kC}, {"\"grouped\" cannot be cut", "8 channels each"});
   expect({"joined", {16}, 0, Axis::kC}, {"\"joined\" cannot be cut", "it joins channels"});
   expect({"soft", {16}, 0, Axis::kC}, {"Softmax is not computed channel by channel"});
+}
+
+TEST(Cuts, BadOnesOfAFileAreNamedByTheirPlaceThere) {
+  const Network whole(one_of_each());
+  const auto expect = [&](const std::string& cuts, std::string_view message) {
+    const Json json = parse_json(
+        R"({"format": "hios-schedule", "version": 1, "graph": {"cuts": [)" + cuts + "]}}",
+        "s.json");
+    const JsonView list = JsonView(json, "s.json").find("graph")->second.find("cuts")->second;
+    const Cuts read = cut_list_from_json(list);
+    test::expect_error<InputError>([&] { shard(whole.model, whole.coarse, read); }, {message});
+  };
+  const std::string good = R"({"operator": "conv", "axis": "height", "at": [3]})";
+  expect(good + R"(, {"operator": "grouping", "axis": "height", "at": [3]})",
+         "s.json: $.graph.cuts[1]: no operator is named \"grouping\"");
+  expect(R"({"operator": "conv", "axis": "height", "at": [9]})",
+         "s.json: $.graph.cuts[0]: operator \"conv\" has 9 rows");
+  expect(good + R"(, {"operator": "soft", "axis": "channels", "at": [16]})",
+         "s.json: $.graph.cuts[1]: operator \"soft\" cannot be cut: layer");
+  // Two cuts of one operator are there only where no file was read.
+  const Cuts twice{{"conv", {3}}, {"conv", {4}}};
+  test::expect_error<InputError>([&] { shard(whole.model, whole.coarse, twice); },
+                                 {"cuts: operator \"conv\" is there twice"});
+  const Cut elsewhere{"conv", {3}, 0, Axis::kH, {}, "c.json: $.cuts[0]"};
+  EXPECT_EQ(twice.front(), elsewhere) << "cuts are equal wherever they stand";
 }
 
 }  // namespace

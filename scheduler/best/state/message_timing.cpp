@@ -1,11 +1,11 @@
-#include "scheduler/best/state/contended_timing.h"
+#include "scheduler/best/state/message_timing.h"
 
 // Tests: tests/scheduler/contention_test.cpp (equal to simulate() after thousands of random moves).
 
 namespace hios::scheduler::best {
 namespace {
 
-/// An arrangement as ContendedRun reads it: slots are stages.
+/// An arrangement as MessageRun reads it: slots are stages.
 class PlanOfArrangement {
  public:
   explicit PlanOfArrangement(const Arrangement& arrangement) : arrangement_(arrangement) {}
@@ -31,6 +31,12 @@ class PlanOfArrangement {
       visit(output.edge, output.op);
     }
   }
+  template <class Visit>
+  void for_each_input(OpId op, const Visit& visit) const {
+    for (const SearchProblem::Link& input : arrangement_.problem().inputs(op)) {
+      visit(input.edge, input.op);
+    }
+  }
   const CostModel& costs() const { return arrangement_.problem().costs(); }
 
  private:
@@ -41,8 +47,8 @@ class PlanOfArrangement {
 
 }  // namespace
 
-bool ContendedTiming::update(const Arrangement& arrangement, const std::vector<double>& tail_ms,
-                             double limit_ms) {
+bool MessageTiming::update(const Arrangement& arrangement, const std::vector<double>& tail_ms,
+                           double limit_ms) {
   const PlanOfArrangement plan(arrangement);
   return run_.run(plan, {}, [&](std::size_t stage, double end_ms) {
     return end_ms + tail_ms[stage] > limit_ms;

@@ -2,17 +2,17 @@
 
 #include <vector>
 
-#include "hios/evaluate/contended_run.h"
+#include "hios/evaluate/message_run.h"
 #include "scheduler/best/state/arrangement.h"
 
 namespace hios::scheduler::best {
 
-/// The ends of an arrangement's stages where links carry one tensor at a time, as simulate()
-/// computes them without a list of transfers. Always from scratch, as a move may change the turn of
-/// any tensor. One thread at a time may use it.
-class ContendedTiming {
+/// The ends of an arrangement's stages where messages matter (CostModel::messages_matter), as
+/// simulate() computes them without a list of transfers. Always from scratch, as a move may change
+/// the bytes or the turn of any message. One thread at a time may use it.
+class MessageTiming {
  public:
-  explicit ContendedTiming(const SearchProblem& problem)
+  explicit MessageTiming(const SearchProblem& problem)
       : run_(problem.platform().contention(), problem.devices()) {}
 
   /// Computes the latency; returns true if it is at most `limit_ms`. `tail_ms`, by slot: a lower
@@ -22,7 +22,7 @@ class ContendedTiming {
   double latency_ms() const { return run_.latency_ms(); }
 
  private:
-  ContendedRun run_;
+  MessageRun run_;
 };
 
 }  // namespace hios::scheduler::best

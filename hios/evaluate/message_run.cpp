@@ -1,4 +1,4 @@
-#include "hios/evaluate/contended_run.h"
+#include "hios/evaluate/message_run.h"
 
 #include "hios/schedule/assignment.h"
 
@@ -8,6 +8,13 @@
 // becomes ready at that moment because of a transfer of no duration goes after that one.
 //
 // With a list, a tensor waits until its predecessors were sent; then its start is known, too.
+//
+// A device that receives (CostModel::receive_ms) copies a tensor when it first awaits it. The copy
+// of a tensor that arrives while the device is idle is a part of its transfer's time. Otherwise the
+// device, which has other work until then, ends with the copy later. So a stage that begins to wait
+// at t and receives a tensor that arrives at a, with a copy of c, is not ready before max(a, t +
+// c); several copies follow each other, by arrival. Tests: an independent fixpoint simulator in
+// tests/hios/evaluate/simulate_test.cpp.
 //
 // Tests: tests/hios/evaluate/contention_test.cpp builds the order of transfers one at a time over a
 // simulator of its own.
@@ -55,6 +62,10 @@ class PlanOfSchedule {
   void for_each_output(OpId op, const Visit& visit) const {
     for (const EdgeId edge : graph_.out_edges(op)) visit(edge, graph_.edge(edge).to);
   }
+  template <class Visit>
+  void for_each_input(OpId op, const Visit& visit) const {
+    for (const EdgeId edge : graph_.in_edges(op)) visit(edge, graph_.edge(edge).from);
+  }
   const CostModel& costs() const { return costs_; }
 
  private:
@@ -74,7 +85,7 @@ class PlanOfSchedule {
 
 }  // namespace
 
-void ContendedRun::apply_order(std::span<const PlannedTransfer> order) {
+void MessageRun::apply_order(std::span<const PlannedTransfer> order) {
   std::vector<std::uint32_t> last(free_ms_.size(), kNone);
   if (order.size() != tensors_.size()) {
     throw std::logic_error("simulate: a transfer is missing from the list or in it twice");
@@ -99,9 +110,9 @@ void ContendedRun::apply_order(std::span<const PlannedTransfer> order) {
   }
 }
 
-Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
+Timeline simulate_messages(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
   const PlanOfSchedule plan(graph, schedule, costs);
-  ContendedRun run(costs.platform().contention(), schedule.devices.size());
+  MessageRun run(costs.platform().contention(), schedule.devices.size());
   run.run(plan, schedule.transfers, [](std::size_t, double) { return false; });
   Timeline timeline;
   timeline.latency_ms = run.latency_ms();
@@ -114,10 +125,9 @@ Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const 
                        run.end_ms()[number]});
     }
   }
-  for (const ContendedRun::Tensor& tensor : run.tensors()) {
+  for (const MessageRun::Tensor& tensor : run.tensors()) {
     timeline.transfers.push_back({tensor.producer, tensor.from, tensor.to, tensor.start_ms,
-                                  tensor.start_ms + tensor.occupied_ms,
-                                  graph.edge(tensor.first_edge).size_bytes});
+                                  tensor.start_ms + tensor.occupied_ms, tensor.bytes.size()});
   }
   sort_transfers(timeline.transfers);
   return timeline;

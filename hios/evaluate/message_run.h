@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
@@ -15,36 +17,41 @@
 
 namespace hios {
 
-/// Returns simulate() where links carry one tensor at a time, by the rules in its header. Linear in
-/// operators and edges, except for two queues. REQUIRES: as simulate(), and contention.
-Timeline simulate_contended(const Graph& graph, const Schedule& schedule, const CostModel& costs);
+/// Returns simulate() by messages, as it does where CostModel::messages_matter(). Linear in
+/// operators and edges, except for two queues. REQUIRES: as simulate().
+Timeline simulate_messages(const Graph& graph, const Schedule& schedule, const CostModel& costs);
 
-/// A simulation with contention, for any representation of stages. Events are processed in the
-/// order of time: stages end, and ready tensors are sent, so that a tensor that is ready earlier
-/// goes before all that are ready later. Where a schedule lists transfers, a tensor is sent once
-/// those before it on its link or ports were. An object may run repeatedly and then allocates
-/// little. One thread at a time.
+/// A simulation of messages, for any representation of stages: one message for each tensor and
+/// device that reads some of it. Events are processed in the order of time: stages end, and ready
+/// tensors are sent, so that with contention a tensor that is ready earlier goes before all that
+/// are ready later. Where a schedule lists transfers, a tensor is sent once those before it on its
+/// link or ports were. An object may run repeatedly and then allocates little. One thread at a
+/// time.
 ///
 /// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
 /// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
-/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId consumer)); costs().
-class ContendedRun {
+/// for_each_operator(s, f(OpId)); for_each_output(op, f(EdgeId, OpId consumer)) and
+/// for_each_input(op, f(EdgeId, OpId producer)); costs().
+class MessageRun {
  public:
   /// A transfer of a tensor to one device.
   struct Tensor {
     OpId producer;
     DeviceId from, to;
-    EdgeId first_edge;
-    double occupied_ms = 0;  ///< the time of the slowest edge that it serves
+    ByteRange bytes;         ///< from the first to the last byte of the tensor that is read there
+    double occupied_ms = 0;  ///< its time on the link: of the slowest edge that it serves, at least
     double ready_ms = 0;     ///< the end of its producer's stage
     double start_ms = 0;
+    /// After start_ms, for all its consumers; empty: by each edge alone.
+    std::optional<double> arrived_ms = {};
+    double received_ms = 0;   ///< time of its copies so far (CostModel::receive_ms)
     std::uint32_t waits = 1;  ///< number of stages and tensors that it waits for
     std::uint32_t channels[2] = {0, 0};
     std::uint32_t after[2] = {kNone,
                               kNone};  ///< next tensor on each channel, by the schedule's list
   };
 
-  ContendedRun(Contention contention, std::size_t devices)
+  MessageRun(Contention contention, std::size_t devices)
       : contention_(contention), devices_(devices) {}
 
   /// Runs to the end and returns true, or returns false as soon as `stop(stage, its end in ms)` is
@@ -74,9 +81,7 @@ class ContendedRun {
   const std::vector<double>& ready_ms() const { return ready_ms_; }
   const std::vector<double>& awaited_ms() const { return awaited_ms_; }
   const std::vector<double>& end_ms() const { return end_ms_; }
-  double start_ms(std::size_t stage) const {
-    return std::max(ready_ms_[stage], awaited_ms_[stage]);
-  }
+  double start_ms(std::size_t stage) const { return start_ms_[stage]; }
   /// Returns the transfers by producer, then destination.
   std::span<const Tensor> tensors() const { return tensors_; }
   double latency_ms() const { return latency_ms_; }
@@ -85,6 +90,12 @@ class ContendedRun {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   /// A time and a number, the smallest first: tensors are numbered by producer and destination.
   using Event = std::pair<double, std::uint32_t>;
+  /// A receiver's work with a tensor.
+  struct Copy {
+    double arrival_ms, ms;
+    std::size_t tensor;
+    auto operator<=>(const Copy&) const = default;
+  };
 
   static void push(std::vector<Event>& queue, double ms, std::size_t number) {
     queue.emplace_back(ms, static_cast<std::uint32_t>(number));
@@ -99,7 +110,9 @@ class ContendedRun {
 
   template <class Plan>
   void prepare(const Plan& plan, std::span<const PlannedTransfer> order) {
-    for (auto* times : {&ready_ms_, &awaited_ms_, &end_ms_}) times->assign(plan.stages(), 0);
+    for (auto* times : {&ready_ms_, &awaited_ms_, &start_ms_, &end_ms_}) {
+      times->assign(plan.stages(), 0);
+    }
     waits_.assign(plan.stages(), 0);
     ends_.clear();
     ready_.clear();
@@ -114,7 +127,7 @@ class ContendedRun {
     for (std::size_t i = 0; i < plan.operators(); ++i) list_tensors(plan, OpId(i));
     first_tensor_.push_back(tensors_.size());
     free_ms_.assign(contention_ == Contention::kPort ? 2 * devices_ : links_.size(), 0);
-    if (!order.empty()) apply_order(order);
+    if (!order.empty() && contention_ != Contention::kNone) apply_order(order);
   }
 
   template <class Plan>
@@ -128,20 +141,33 @@ class ContendedRun {
       ++waits_[to_stage];
       const DeviceId to = plan.device(to_stage);
       if (to == from) return;
+      const ByteRange read = plan.costs().graph().edge(edge).read();
       std::size_t t = first;
       while (t < tensors_.size() && tensors_[t].to != to) ++t;
       if (t == tensors_.size()) {
-        tensors_.push_back({.producer = op, .from = from, .to = to, .first_edge = edge});
+        tensors_.push_back({.producer = op, .from = from, .to = to, .bytes = read});
         choose_channels(tensors_.back());
       }
+      tensors_[t].bytes = hull(tensors_[t].bytes, read);
       tensors_[t].occupied_ms =
           std::max(tensors_[t].occupied_ms, plan.costs().link_ms(edge, from, to));
     });
+    for (std::size_t t = first; plan.costs().sends_ranges(op) && t < tensors_.size(); ++t) {
+      set_message_ms(plan.costs(), tensors_[t]);
+    }
     std::sort(tensors_.begin() + static_cast<std::ptrdiff_t>(first), tensors_.end(),
               [](const Tensor& a, const Tensor& b) { return a.to < b.to; });
   }
 
+  static void set_message_ms(const CostModel& costs, Tensor& tensor) {
+    const double launch_ms = costs.launch_ms(tensor.to);
+    const double ms = costs.message_ms(tensor.bytes.size(), tensor.from, tensor.to);
+    tensor.arrived_ms = std::max(ms, tensor.occupied_ms + launch_ms);
+    tensor.occupied_ms = *tensor.arrived_ms - launch_ms;
+  }
+
   void choose_channels(Tensor& tensor) {
+    if (contention_ == Contention::kNone) return;
     const auto from = static_cast<std::uint32_t>(tensor.from.index());
     const auto to = static_cast<std::uint32_t>(tensor.to.index());
     if (contention_ == Contention::kPort) {
@@ -159,10 +185,62 @@ class ContendedRun {
   /// Begins a stage that waits for nothing any more.
   template <class Plan, class Stop>
   bool begin(const Plan& plan, std::size_t stage, const Stop& stop) {
-    end_ms_[stage] = start_ms(stage) + plan.cost_ms(stage);
+    start_ms_[stage] = std::max(ready_ms_[stage], copied_ms(plan, stage));
+    end_ms_[stage] = start_ms_[stage] + plan.cost_ms(stage);
     latency_ms_ = std::max(latency_ms_, end_ms_[stage]);
     push(ends_, end_ms_[stage], stage);
     return stop(stage, end_ms_[stage]);
+  }
+
+  /// Returns the time when the stage's device has copied what it first awaits for it.
+  template <class Plan>
+  double copied_ms(const Plan& plan, std::size_t stage) {
+    double free_ms = awaited_ms_[stage];
+    if (!plan.costs().charges_receivers()) return free_ms;
+    const DeviceId device = plan.device(stage);
+    copies_.clear();
+    plan.for_each_operator(stage, [&](OpId op) {
+      plan.for_each_input(op, [&](EdgeId edge, OpId producer) {
+        const DeviceId from = plan.device(plan.stage_of(producer));
+        if (from != device) add_copy(plan.costs(), edge, message(producer, device));
+      });
+    });
+    std::sort(copies_.begin(), copies_.end());
+    for (const Copy& copy : copies_) {
+      free_ms = std::max(copy.arrival_ms, free_ms + copy.ms);
+      tensors_[copy.tensor].received_ms += copy.ms;
+    }
+    return free_ms;
+  }
+
+  /// Notes the copy of a message, unless an earlier stage has received as much.
+  void add_copy(const CostModel& costs, EdgeId edge, std::size_t number) {
+    const Tensor& tensor = tensors_[number];
+    const double link_ms =
+        tensor.arrived_ms ? tensor.occupied_ms : costs.link_ms(edge, tensor.from, tensor.to);
+    const double ms = costs.copy_ms(link_ms, tensor.to) - tensor.received_ms;
+    if (ms <= 0) return;
+    const double arrived_ms = arrival_ms(costs, edge, tensor);
+    const auto same = std::find_if(copies_.begin(), copies_.end(),
+                                   [&](const Copy& copy) { return copy.tensor == number; });
+    if (same == copies_.end()) {
+      copies_.push_back({arrived_ms, ms, number});
+    } else {
+      same->arrival_ms = std::max(same->arrival_ms, arrived_ms);
+      same->ms = std::max(same->ms, ms);
+    }
+  }
+
+  static double arrival_ms(const CostModel& costs, EdgeId edge, const Tensor& tensor) {
+    return tensor.start_ms + (tensor.arrived_ms ? *tensor.arrived_ms
+                                                : costs.transfer_ms(edge, tensor.from, tensor.to));
+  }
+
+  /// Returns the number of a message. REQUIRES: there is one.
+  std::size_t message(OpId producer, DeviceId to) const {
+    std::size_t t = first_tensor_[producer.index()];
+    while (tensors_[t].to != to) ++t;
+    return t;
   }
 
   template <class Plan, class Stop>
@@ -197,10 +275,13 @@ class ContendedRun {
   template <class Plan, class Stop>
   bool send(const Plan& plan, std::size_t number, const Stop& stop) {
     Tensor& tensor = tensors_[number];
-    double& one = free_ms_[tensor.channels[0]];
-    double& other = free_ms_[tensor.channels[1]];
-    tensor.start_ms = std::max({tensor.ready_ms, one, other});
-    one = other = tensor.start_ms + tensor.occupied_ms;
+    tensor.start_ms = tensor.ready_ms;
+    if (contention_ != Contention::kNone) {
+      double& one = free_ms_[tensor.channels[0]];
+      double& other = free_ms_[tensor.channels[1]];
+      tensor.start_ms = std::max({tensor.ready_ms, one, other});
+      one = other = tensor.start_ms + tensor.occupied_ms;
+    }
     for (const std::uint32_t after : tensor.after) {
       if (after != kNone && --tensors_[after].waits == 0) {
         push(ready_, tensors_[after].ready_ms, after);
@@ -210,8 +291,7 @@ class ContendedRun {
     plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId consumer) {
       const std::size_t to = plan.stage_of(consumer);
       if (stopped || plan.device(to) != tensor.to) return;
-      stopped = arrive(
-          plan, to, tensor.start_ms + plan.costs().transfer_ms(edge, tensor.from, tensor.to), stop);
+      stopped = arrive(plan, to, arrival_ms(plan.costs(), edge, tensor), stop);
     });
     return stopped;
   }
@@ -219,13 +299,14 @@ class ContendedRun {
   Contention contention_;
   std::size_t devices_;
   std::unordered_map<std::uint64_t, std::uint32_t>
-      links_;                                           // channel by pair, in order of first use
-  std::vector<double> ready_ms_, awaited_ms_, end_ms_;  // by stage
-  std::vector<std::uint32_t> waits_;                    // by stage
+      links_;  // channel by pair, in order of first use
+  std::vector<double> ready_ms_, awaited_ms_, start_ms_, end_ms_;  // by stage
+  std::vector<std::uint32_t> waits_;                               // by stage
   std::vector<Tensor> tensors_;
   std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
   std::vector<double> free_ms_;            // by channel
   std::vector<Event> ends_, ready_;        // heaps: running stages, tensors to be sent
+  std::vector<Copy> copies_;               // of the stage that begins
   double latency_ms_ = 0;
 };
 
