@@ -16,11 +16,7 @@ constexpr std::size_t kMaxRank = 64;
 
 /// Throws InputError if a broadcast view has too many elements to be written out.
 void check_written_out(const View& view) {
-  const std::int64_t count = elements(view.dims);
-  const auto base = static_cast<std::int64_t>(view.constant().size());
-  if (count <= std::max(base, kFoldBudget)) return;
-  throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
-                   std::to_string(kFoldBudget));
+  fold_size(view.dims, static_cast<std::int64_t>(view.constant().size()));
 }
 
 std::vector<std::size_t> own_order(std::size_t rank) {
@@ -234,6 +230,13 @@ std::int64_t to_integer(double value) {
   return static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
 }
 
+std::int64_t fold_size(const Dims& dims, std::int64_t largest) {
+  const std::int64_t count = elements(dims), most = std::max(largest, kFoldBudget);
+  if (count <= most) return count;
+  throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
+                   std::to_string(most) + ": simplify the file, or name the input's size");
+}
+
 std::vector<std::int64_t> integers_of(const View& view) {
   check_written_out(view);
   const Constant& constant = view.constant();
@@ -265,6 +268,16 @@ std::vector<float> converted_to_floats(const View& view, std::span<const std::si
     values.push_back(static_cast<float>(constant.at(static_cast<std::size_t>(at))));
   });
   return values;
+}
+
+Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
+  Dims extents;
+  for (const std::size_t axis : order) extents.push_back(dims[axis]);
+  if (extents.size() <= 4) return extents;
+  const auto last = extents.end() - 2;
+  const std::int64_t between =
+      std::accumulate(extents.begin() + 1, last, std::int64_t{1}, std::multiplies<>());
+  return {extents.front(), between, last[0], last[1]};
 }
 
 Axis axis_of(std::size_t k, std::size_t count) {

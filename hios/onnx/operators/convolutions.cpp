@@ -155,7 +155,7 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
   if (node.integer("transA", 0) != 0) a = transposed(a);
   if (node.integer("transB", 0) == 0) b = transposed(b);
   const Dims dims{a.dims[0], b.dims[0]};
-  if (!b.is_constant() || a.is_constant()) node.fail("its second matrix must be a constant");
+  if (!b.is_constant()) node.fail("its second matrix must be a constant");
   std::vector<float> bias;
   bool added = !node.has(2);
   if (node.has(2) && node.input(2).is_constant()) {
@@ -183,7 +183,8 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
 
 /// Adds a product of matrices over the last two axes. The axes before (at most two) broadcast.
 View multiply_tensors(LayerEmitter& emitter, const Node& node, View a, View b) {
-  if (a.is_constant() || b.is_constant()) node.fail("its first operand must be no constant");
+  a = emitter.as_tensor(a);
+  b = emitter.as_tensor(b);
   if (a.rank() == 0 || b.rank() == 0) node.fail("multiplies a scalar");
   const bool row = a.rank() == 1, column = b.rank() == 1;
   if (row) a = insert_axis(a, 0);
@@ -222,10 +223,26 @@ Views matmul(LayerEmitter& emitter, const Node& node) {
   return {multiply_tensors(emitter, node, a, b)};
 }
 
-/// Uses the running mean and variance: training mode is not read.
+/// Normalizes constants by their own mean and variance, as networks standardise their weights.
+View standardised(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  std::vector<std::size_t> order{0};
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) order.push_back(axis);
+  order.push_back(1);
+  const Shape channels{1, x.dims[1], 1, 1};
+  const Normalization layer{.axes = {.n = true, .h = true, .w = true},
+                            .epsilon = node.number("epsilon", 1e-5f),
+                            .scale = channels,
+                            .bias = channels};
+  return emitter.emit(layer, {emitter.input(x, order)}, x.dims, order,
+                      {bias_of(node, 1, x.dims[1]), bias_of(node, 2, x.dims[1])});
+}
+
+/// Uses the running mean and variance: training mode is read for constants only.
 Views batch_normalization(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
+  if (training && x.is_constant() && x.rank() >= 2) return {standardised(emitter, node)};
   if (training) node.fail("is in training mode: export the network for inference");
   if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
   // 0, of opsets before 9: a mean for each pixel, not each channel.

@@ -6,8 +6,8 @@
 #include "hios/onnx/operators/registry.h"
 
 /// The families of operators that add layers. Each function adds its rows to the table; its source
-/// is named after it (convolutions.cpp, joins.cpp, moves.cpp, normalizations.cpp, pools.cpp and
-/// resizes.cpp). Elementwise operators have a header of their own (elementwise.h).
+/// is named after it (convolutions.cpp, gathers.cpp, joins.cpp, …). Elementwise operators have a
+/// header of their own (elementwise.h).
 namespace hios::onnx {
 
 /// Adds Conv, ConvTranspose, and operators that become one: Gemm, MatMul, BatchNormalization.
@@ -20,10 +20,14 @@ void add_normalizations(Operators& operators);
 void add_reductions(Operators& operators);
 /// Returns which axes of its first input, of this rank, a reduction reduces (normalizations.cpp).
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
-/// Operators that rearrange values: Transpose, Reshape, Slice, Gather, …
+/// Operators that rearrange values: Transpose, Reshape, Slice, Split, …
 void add_moves(Operators& operators);
+/// Adds Gather, GatherND and GatherElements.
+void add_gathers(Operators& operators);
 /// Adds Concat and Pad.
 void add_joins(Operators& operators);
+/// Joins tensors along an axis (joins.cpp).
+View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis);
 /// Adds Resize, and Upsample of old opsets.
 void add_resizes(Operators& operators);
 

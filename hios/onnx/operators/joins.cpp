@@ -8,10 +8,8 @@
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
-namespace {
 
-/// Joins tensors along an axis.
-View joined(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis) {
+View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis) {
   if (views.size() == 1) return views.front();
   Dims dims = views.front().dims;
   dims[axis] = 0;
@@ -32,6 +30,8 @@ View joined(LayerEmitter& emitter, const std::vector<View>& views, std::size_t a
   }
   return emitter.emit(layer, inputs, dims, order);
 }
+
+namespace {
 
 /// Pads an axis with zeros, to which constants are added later.
 View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
@@ -98,7 +98,7 @@ Views concat(LayerEmitter& emitter, const Node& node) {
     }
   }
   if (computed.empty()) node.fail("joins nothing that is computed");
-  const View tensors = joined(emitter, computed, axis);
+  const View tensors = join(emitter, computed, axis);
   if (before + after == 0) return {tensors};
   // The constants are added to zeros in their range, and zeros to the computed values: x + 0 = x.
   const View wide = with_zeros(emitter, tensors, axis, before, after);

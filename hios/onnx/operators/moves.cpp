@@ -306,25 +306,6 @@ Views space_to_depth(LayerEmitter& emitter, const Node& node) {
                    {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
 }
 
-/// Gathers by constant indices: one, or several at equal steps.
-Views gather(LayerEmitter&, const Node& node) {
-  const View& x = node.input(0);
-  const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
-  std::vector<std::int64_t> indices = node.integers(1);
-  for (std::int64_t& index : indices) {
-    if (index < -x.dims[axis] || index >= x.dims[axis]) node.fail("has an index out of range");
-    if (index < 0) index += x.dims[axis];
-  }
-  const std::size_t index_rank = node.input(1).rank();
-  if (index_rank > 1 || indices.empty()) node.fail("gathers by a table of indices");
-  const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
-  for (std::size_t i = 1; i < indices.size(); ++i) {
-    if (indices[i] - indices[i - 1] != step) node.fail("gathers by indices at unequal steps");
-  }
-  const View some = slice(x, axis, indices[0], static_cast<std::int64_t>(indices.size()), step);
-  return {index_rank == 0 ? remove_axis(some, axis) : some};
-}
-
 }  // namespace
 
 void add_moves(Operators& operators) {
@@ -348,7 +329,6 @@ void add_moves(Operators& operators) {
                                .attributes = {.read = {"blocksize", "mode"}}};
   operators["SpaceToDepth"] = {.emit = space_to_depth,
                                .attributes = {.read = {"blocksize", "mode"}}};
-  operators["Gather"] = {.emit = gather, .attributes = {.read = {"axis"}}};
 }
 
 }  // namespace hios::onnx

@@ -1,6 +1,6 @@
 #include "hios/onnx/operators/registry.h"
 
-#include "hios/onnx/operators/constants.h"
+#include "hios/onnx/operators/constants/constants.h"
 #include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 
@@ -16,9 +16,13 @@ const Operators& operators() {
     add_normalizations(table);
     add_reductions(table);
     add_moves(table);
+    add_gathers(table);
     add_joins(table);
     add_resizes(table);
     add_folding(table);
+    // The reader of nodes reads the nodes in them (hios/onnx/read/node_reader.h).
+    table["If"].attributes.read = {"else_branch", "then_branch"};
+    table["Loop"].attributes.read = {"body"};
     return table;
   }();
   return all;
