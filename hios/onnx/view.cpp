@@ -270,6 +270,42 @@ std::vector<float> converted_to_floats(const View& view, std::span<const std::si
   return values;
 }
 
+std::optional<std::pair<Dims, Dims>> joined_extents(const View& a, const View& b,
+                                                    std::span<const std::size_t> axes,
+                                                    std::size_t most) {
+  Dims of_a, of_b;
+  for (const std::size_t axis : axes) {
+    const std::int64_t x = a.dims[axis], y = b.dims[axis];
+    if (x == 1 && y == 1) continue;
+    const bool same = !of_a.empty() && (of_a.back() == of_b.back()) == (x == y) &&
+                      (of_a.back() == 1) == (x == 1) && (of_b.back() == 1) == (y == 1);
+    if (same) {
+      of_a.back() *= x;
+      of_b.back() *= y;
+    } else {
+      of_a.push_back(x);
+      of_b.push_back(y);
+    }
+  }
+  if (of_a.size() > most) return {};
+  if (of_a.empty()) of_a = of_b = {1};
+  return std::pair(of_a, of_b);
+}
+
+MergedAxes merged_axes(const Dims& dims, std::span<const std::size_t> order,
+                       const std::vector<bool>& chosen) {
+  MergedAxes merged;
+  for (const std::size_t axis : order) {
+    if (!merged.chosen.empty() && merged.chosen.back() == chosen[axis]) {
+      merged.extents.back() *= dims[axis];
+    } else {
+      merged.extents.push_back(dims[axis]);
+      merged.chosen.push_back(chosen[axis]);
+    }
+  }
+  return merged;
+}
+
 Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
   Dims extents;
   for (const std::size_t axis : order) extents.push_back(dims[axis]);

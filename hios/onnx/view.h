@@ -138,6 +138,23 @@ void each_position(const View& view, std::span<const std::size_t> order, Visit&&
 /// Rounds towards zero and clamps to the range of int64; NaN becomes 0.
 std::int64_t to_integer(double value);
 
+/// Returns the extents of two views of equal rank along these axes, adjacent axes merged where both
+/// views have them or the same one broadcasts. Empty if more than `most` are left. REQUIRES: each
+/// two extents are equal, or one is 1.
+std::optional<std::pair<Dims, Dims>> joined_extents(const View& a, const View& b,
+                                                    std::span<const std::size_t> axes,
+                                                    std::size_t most);
+
+/// Extents of which adjacent ones are merged.
+struct MergedAxes {
+  Dims extents;
+  std::vector<bool> chosen;  ///< by extent
+};
+/// Returns the extents in this order of axes, adjacent ones merged that are both chosen, or both
+/// not.
+MergedAxes merged_axes(const Dims& dims, std::span<const std::size_t> order,
+                       const std::vector<bool>& chosen);
+
 /// Returns extents in this order of axes. More than four become four: the first, the product of
 /// those between, and the last two.
 Dims extents_in(const Dims& dims, std::span<const std::size_t> order);

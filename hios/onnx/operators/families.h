@@ -10,8 +10,14 @@
 /// header of their own (elementwise.h).
 namespace hios::onnx {
 
-/// Adds Conv, ConvTranspose, and operators that become one: Gemm, MatMul, BatchNormalization.
+/// Adds Conv, ConvTranspose, and BatchNormalization, which becomes one.
 void add_convolutions(Operators& operators);
+/// Adds Gemm and MatMul.
+void add_products(Operators& operators);
+/// Adds a product of tensors over the last two axes; the axes before broadcast (products.cpp).
+View product(LayerEmitter& emitter, const View& a, const View& b);
+/// Adds Attention (attention/attention.cpp).
+void add_attention(Operators& operators);
 /// Adds MaxPool, AveragePool and the global pools.
 void add_pools(Operators& operators);
 /// Adds InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.
@@ -22,6 +28,8 @@ void add_reductions(Operators& operators);
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
 /// Operators that rearrange values: Transpose, Reshape, Slice, Split, …
 void add_moves(Operators& operators);
+/// Returns the values, row-major, under other dims (moves.cpp). Adds a Move if no view can do that.
+View reshape_to(LayerEmitter& emitter, const View& x, const Dims& dims);
 /// Adds Gather, GatherND and GatherElements.
 void add_gathers(Operators& operators);
 /// Adds Concat and Pad.

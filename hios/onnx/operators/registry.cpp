@@ -12,6 +12,8 @@ const Operators& operators() {
     Operators table;
     add_elementwise(table);
     add_convolutions(table);
+    add_products(table);
+    add_attention(table);
     add_pools(table);
     add_normalizations(table);
     add_reductions(table);

@@ -9,7 +9,7 @@ namespace hios::onnx {
 namespace {
 
 /// Constants of one type, values after values.
-struct Pool {
+struct ValuePool {
   Constant all;
   std::vector<std::size_t> begins;  ///< the position of the first value of each
 
@@ -25,7 +25,7 @@ Views concat_constants(const Node& node) {
   Dims dims = node.input(0).dims;
   const std::size_t axis = node.axis(node.integer("axis", 0), dims.size());
   dims[axis] = 0;
-  Pool pool;
+  ValuePool pool;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
     const View& x = node.input(i);
     if (x.rank() != dims.size() || x.constant().type != node.input(0).constant().type) {
@@ -71,7 +71,7 @@ Views scatter(const Node& node) {
   if (slices.size() != count * length) {
     node.fail("has another number of updates than its indices take");
   }
-  Pool pool;
+  ValuePool pool;
   pool.add(data.constant());
   pool.add(updates.constant());
   for (std::size_t i = 0; i < count; ++i) {
