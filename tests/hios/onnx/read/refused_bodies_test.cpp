@@ -78,7 +78,7 @@ TEST(ImportRefuses, BodiesWithoutEnd) {
       "the function 'again' calls itself");
 }
 
-TEST(ImportRefuses, WhatItCannotReadInBodies) {
+TEST(ImportRefuses, OperatorsThatItCannotReadInBodies) {
   refused(
       [](auto& b) {
         b.node("all", {"y"}, "z").set_domain("own");
