@@ -21,6 +21,7 @@ constexpr std::size_t kFoldsOfTheFile = 32;
 constexpr std::size_t kLargeConstant = std::size_t{1} << 20;
 // Limits of nodes in functions, branches and iterations.
 constexpr std::size_t kDeepestBody = 50, kMostBodyNodes = 100'000;
+constexpr Bytes kMostBodyBytes = Bytes{1} << 30;
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
@@ -154,7 +155,7 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
     if (node.type() == "Loop") return iterate(node);
     std::optional<Views> folded = row.fold ? row.fold(node) : std::nullopt;
     if (!folded && row.emit != nullptr && has_only_constants(node))
-      folded = compute_constants(node, row, kernel_);
+      folded = compute_constants(node, row, kernel_, operations_);
     if (folded) {
       count_folded(node, *folded);
       return *std::move(folded);
@@ -246,9 +247,8 @@ Views NodeReader::iterate(const Node& node) {
     }
   }
   for (std::size_t k = 0; k < scanned.size(); ++k) {
-    if (!node.wants_output(carried + k)) break;
-    const Views all = stacked(node, scanned[k]);
-    state.push_back(all.front());
+    const bool wanted = node.wants_output(carried + k);
+    state.push_back(wanted ? stacked(node, scanned[k]).front() : View{});
   }
   return state;
 }
@@ -272,12 +272,13 @@ Views NodeReader::stacked(const Node& loop, const std::vector<View>& results) {
 
 Views NodeReader::read_body(Body body, const std::vector<const View*>& inputs,
                             const std::string& name) {
-  body_nodes_ += body.nodes.size();
-  if (depth_ >= kDeepestBody || body_nodes_ > kMostBodyNodes) {
-    file_.fail("node '" + printable(name) +
-               "': functions, branches and iterations go deeper than " +
-               std::to_string(kDeepestBody) + ", or have more than " +
-               std::to_string(kMostBodyNodes) + " nodes: simplify the file");
+  body_nodes_ += 1 + body.nodes.size();  // an iteration without a node takes time, too
+  for (const auto& node : body.nodes) body_bytes_ += node.ByteSizeLong();
+  if (depth_ >= kDeepestBody || body_nodes_ > kMostBodyNodes || body_bytes_ > kMostBodyBytes) {
+    file_.fail(
+        "node '" + printable(name) + "': functions, branches and iterations go deeper than " +
+        std::to_string(kDeepestBody) + ", or have more than " + std::to_string(kMostBodyNodes) +
+        " nodes or " + size_text(kMostBodyBytes) + ": simplify the file");
   }
   ++depth_;
   values_.add_uses(body.inputs);  // held until the end
@@ -311,8 +312,8 @@ void NodeReader::count_folded(const Node& node, const Views& outputs) {
   for (const View& view : outputs) {
     if (!counted.insert(&view.constant()).second) continue;
     const std::size_t size = view.constant().size();
-    if (node.type() == "Constant") {  // it is in the file
-      in_file_ += size;
+    if (node.type() == "Constant") {  // it is in the file; the same one in each iteration
+      if (depth_ == 0) in_file_ += size;
       continue;
     }
     folded_ += size;

@@ -62,9 +62,11 @@ class NodeReader {
   std::set<std::string> left_out_;  ///< outputs that no operator computes
   std::size_t in_file_ = 0;         ///< values that the file holds
   std::size_t folded_ = 0;          ///< values that were computed
+  double operations_ = 0;           ///< of their kernels
   Bytes parameter_bytes_ = 0;       ///< weights of the draft's layers
   std::size_t depth_ = 0;           ///< of bodies in bodies
-  std::size_t body_nodes_ = 0;      ///< nodes that were read in bodies
+  std::size_t body_nodes_ = 0;      ///< nodes that were read in bodies, and the bodies
+  Bytes body_bytes_ = 0;            ///< their messages
 };
 
 }  // namespace hios::onnx

@@ -7,26 +7,27 @@
 namespace hios::onnx {
 namespace {
 
-/// Limit of the operations of one node: some ten seconds of plain loops.
+/// Limit of the operations of all constants: some ten seconds of plain loops.
 constexpr double kMostOperations = 8e9;
 
-/// Fails for layers that would make too many values, or take too long.
-void check_work(const Draft& draft, const Node& node) {
-  double operations = 0;
+/// Adds the operations of a draft. Fails for layers that would make too many values, or take too
+/// long.
+void add_work(const Draft& draft, const Node& node, double& operations) {
   for (const DraftLayer& layer : draft.layers) {
     checked_size(node, {draft.size(layer.output)});
     operations += flop(layer.kind, layer.input_shapes, draft.tensors[layer.output.index()].shape);
   }
   if (operations <= kMostOperations) return;
-  node.fail("would take " + std::to_string(static_cast<std::int64_t>(operations)) +
-            " operations to compute a constant, more than " +
+  node.fail("the constants up to it would take " +
+            std::to_string(static_cast<std::int64_t>(operations)) + " operations, more than " +
             std::to_string(static_cast<std::int64_t>(kMostOperations)) +
             ": simplify the file, or name the input's size");
 }
 
 }  // namespace
 
-Views compute_constants(const Node& node, const Operator& row, const LayerKernel& kernel) {
+Views compute_constants(const Node& node, const Operator& row, const LayerKernel& kernel,
+                        double& operations) {
   Draft draft;
   LayerEmitter::Values values;
   LayerEmitter emitter(draft, node, &values);
@@ -34,7 +35,7 @@ Views compute_constants(const Node& node, const Operator& row, const LayerKernel
   if (!draft.layers.empty() && !kernel) {
     node.fail("computes constants, for which there are no kernels here");
   }
-  check_work(draft, node);
+  add_work(draft, node, operations);
   values.resize(draft.tensors.size());
   for (const DraftLayer& layer : draft.layers) {
     std::vector<LayerOperand> operands;

@@ -66,7 +66,15 @@ TEST(ImportRefuses, BodiesWithoutEnd) {
         add(loop, "Identity", "on", "out");
         loop.add_output()->set_name("out");
       },
-      "or have more than 100000 nodes: simplify the file");
+      "or have more than 100000 nodes or 1.0 GiB: simplify the file");
+  refused(
+      [](auto& b) {  // without a node
+        b.integers("times", {INT64_MAX});
+        auto& loop = body_of(b.node("Loop", {"times"}, "z"), "body");
+        for (const char* name : {"i", "on"}) loop.add_input()->set_name(name);
+        loop.add_output()->set_name("on");
+      },
+      "functions, branches and iterations go deeper than 50, or have more than 100000 nodes");
   refused(
       [](auto& b) {
         b.node("again", {"y"}, "z").set_domain("own");
@@ -101,8 +109,11 @@ TEST(ImportRefuses, OperatorsThatItCannotReadInBodies) {
 TEST(ImportRefuses, ConstantsThatItCannotCompute) {
   refused([](auto& b) { b.floats("one", {1}, {1}), b.node("Exp", {"one"}, "e"); },
           "node 'Exp_of_e' (Exp): computes constants, for which there are no kernels here");
-  refused([](auto& b) { b.integers("far", {0, 4}), b.node("GatherND", {"y", "far"}, "z"); },
-          "node 'GatherND_of_z' (GatherND): has an index out of range: 4 among 4 elements");
+  refused(
+      [](auto& b) {
+        b.integers("far", {0, 4}), b.node("GatherND", {"y", "far"}, "z");
+      },
+      "node 'GatherND_of_z' (GatherND): has an index out of range: 4 among 4 elements");
   refused(
       [](auto& b) {
         b.integers("codes", {1, 2, 3}), b.floats("scales", {2}, {1, 2});
