@@ -14,16 +14,21 @@ namespace hios::onnx {
 void add_convolutions(Operators& operators);
 /// Adds Gemm and MatMul.
 void add_products(Operators& operators);
-/// Adds a product of tensors over the last two axes; the axes before broadcast (products.cpp).
-View product(LayerEmitter& emitter, const View& a, const View& b);
-/// Adds Attention (attention/attention.cpp).
+/// Adds a product over the last two axes; the axes before broadcast (products.cpp). One of the
+/// operands may be a constant matrix.
+View matrix_product(LayerEmitter& emitter, const View& a, const View& b);
+/// Adds Attention (composed/attention.cpp).
 void add_attention(Operators& operators);
+/// Adds Einsum (composed/einsum.cpp).
+void add_einsum(Operators& operators);
 /// Adds MaxPool, AveragePool and the global pools.
 void add_pools(Operators& operators);
 /// Adds InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.
 void add_normalizations(Operators& operators);
 /// Adds ReduceMean, ReduceSum, … (normalizations.cpp).
 void add_reductions(Operators& operators);
+/// Adds a sum along axes, which are removed (normalizations.cpp).
+View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes);
 /// Returns which axes of its first input, of this rank, a reduction reduces (normalizations.cpp).
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
 /// Operators that rearrange values: Transpose, Reshape, Slice, Split, …

@@ -82,25 +82,24 @@ Views group_normalization(LayerEmitter& emitter, const Node& node) {
 /// at most four, else with adjacent ones merged that are computed over, or not.
 struct OverAxes {
   std::vector<std::size_t> order;
-  Dims extents;
   Axes axes;
   LayerInput input;
 };
 
 OverAxes over_axes(LayerEmitter& emitter, const View& x, const std::vector<bool>& chosen) {
-  OverAxes over{reading_order(x), {}, {}, {}};
+  OverAxes over{reading_order(x), {}, {}};
   MergedAxes merged{extents_in(x.dims, over.order), {}};
   for (const std::size_t axis : over.order) merged.chosen.push_back(chosen[axis]);
   if (x.rank() > 4) merged = merged_axes(x.dims, over.order, chosen);
-  if (merged.extents.size() > 4) {
-    emitter.fail("computes over and keeps axes of more than four dimensions alternately");
+  if (merged.extents.size() > 4) {  // alternately: those that are computed over move to the end
+    std::ranges::stable_partition(over.order, [&](std::size_t axis) { return !chosen[axis]; });
+    merged = merged_axes(x.dims, over.order, chosen);
   }
   for (std::size_t k = 0; k < merged.extents.size(); ++k) {
     if (merged.chosen[k]) set(over.axes, axis_of(k, merged.extents.size()));
   }
   over.input = emitter.input(x, over.order);
   over.input.shape = shape_of(merged.extents);
-  over.extents = std::move(merged.extents);
   return over;
 }
 
@@ -150,18 +149,34 @@ Views layer_normalization(LayerEmitter& emitter, const Node& node) {
   return {emitter.emit(layer, {over.input}, x.dims, over.order, std::move(parameters))};
 }
 
+/// Adds a reduction; the reduced axes keep extent 1.
+View reduced(LayerEmitter& emitter, const View& x, Reduce::Function function,
+             const std::vector<bool>& axes) {
+  Dims dims = x.dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (axes[i]) dims[i] = 1;
+  }
+  const OverAxes over = over_axes(emitter, x, axes);
+  const Reduce layer{function, over.axes};
+  const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
+  if (average && x.rank() == 4)
+    return emitter.emit(GlobalAveragePool{}, {over.input}, dims, over.order);
+  return emitter.emit(layer, {over.input}, dims, over.order);
+}
+
+View without_axes(View view, const std::vector<bool>& axes) {
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (axes[i]) view = remove_axis(view, i);
+  }
+  return view;
+}
+
 /// Divides by the root of the mean of squares: x / sqrt(mean(x²) + epsilon) · scale.
 Views root_mean_square(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::vector<bool> normalized = axes_from(node, x.rank());
   const View squares = combine(emitter, Binary::Function::kMul, x, x);
-  const OverAxes over = over_axes(emitter, squares, normalized);
-  Dims dims = x.dims;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (normalized[axis]) dims[axis] = 1;
-  }
-  const Reduce mean{Reduce::Function::kMean, over.axes};
-  View root = emitter.emit(mean, {over.input}, dims, over.order);
+  View root = reduced(emitter, squares, Reduce::Function::kMean, normalized);
   auto epsilon = std::make_shared<Constant>();
   epsilon->floats = {node.number("epsilon", 1e-5f)};
   root = combine(emitter, Binary::Function::kAdd, root, View{std::move(epsilon), {}, {}, 0});
@@ -208,25 +223,16 @@ Reduce::Function reduction_named(const Node& node) {
 
 Views reduce(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
-  const std::vector<bool> reduced = reduced_axes(node, x.rank());
-  Dims dims = x.dims;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (reduced[i]) dims[i] = 1;
-  }
-  const OverAxes over = over_axes(emitter, x, reduced);
-  const Reduce layer{reduction_named(node), over.axes};
-  const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
-  View result = average && x.rank() == 4
-                    ? emitter.emit(GlobalAveragePool{}, {over.input}, dims, over.order)
-                    : emitter.emit(layer, {over.input}, dims, over.order);
-  if (node.integer("keepdims", 1) != 0) return {result};
-  for (std::size_t i = x.rank(); i-- > 0;) {
-    if (reduced[i]) result = remove_axis(result, i);
-  }
-  return {result};
+  const std::vector<bool> axes = reduced_axes(node, x.rank());
+  const View result = reduced(emitter, x, reduction_named(node), axes);
+  return {node.integer("keepdims", 1) != 0 ? result : without_axes(result, axes)};
 }
 
 }  // namespace
+
+View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes) {
+  return without_axes(reduced(emitter, x, Reduce::Function::kSum, axes), axes);
+}
 
 // Newer opsets give the axes as an input.
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {

@@ -95,29 +95,7 @@ std::pair<LayerInput, LayerInput> matrices(LayerEmitter& emitter, const View& a,
   return {whole(a), whole(b)};
 }
 
-/// Returns the view with its last two axes exchanged.
-View matrices_transposed(const View& view) {
-  std::vector<std::size_t> axes = own_axes(view.rank());
-  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return transpose(view, axes);
-}
-
-Views matmul(LayerEmitter& emitter, const Node& node) {
-  const View &a = node.input(0), &b = node.input(1);
-  if (b.is_constant() && b.rank() == 2) return {multiply(emitter, a, transposed(b), {})};
-  if (b.is_constant() && b.rank() == 1) {
-    const View column = multiply(emitter, a, insert_axis(b, 0), {});
-    return {remove_axis(column, column.rank() - 1)};
-  }
-  // A·x = (xᵀ·Aᵀ)ᵀ
-  if (a.is_constant() && a.rank() == 2 && !b.is_constant() && b.rank() >= 2) {
-    return {matrices_transposed(multiply(emitter, matrices_transposed(b), a, {}))};
-  }
-  return {product(emitter, a, b)};
-}
-
-}  // namespace
-
+/// Adds a product of tensors over the last two axes. The axes before broadcast.
 View product(LayerEmitter& emitter, const View& left, const View& right) {
   View a = emitter.as_tensor(left), b = emitter.as_tensor(right);
   if (a.rank() == 0 || b.rank() == 0) emitter.fail("multiplies a scalar");
@@ -142,6 +120,32 @@ View product(LayerEmitter& emitter, const View& left, const View& right) {
   if (column) result = remove_axis(result, rank - 1);
   if (row) result = remove_axis(result, rank - 2);
   return result;
+}
+
+/// Returns the view with its last two axes exchanged.
+View matrices_transposed(const View& view) {
+  std::vector<std::size_t> axes = own_axes(view.rank());
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return transpose(view, axes);
+}
+
+Views matmul(LayerEmitter& emitter, const Node& node) {
+  return {matrix_product(emitter, node.input(0), node.input(1))};
+}
+
+}  // namespace
+
+View matrix_product(LayerEmitter& emitter, const View& a, const View& b) {
+  if (b.is_constant() && b.rank() == 2) return multiply(emitter, a, transposed(b), {});
+  if (b.is_constant() && b.rank() == 1) {
+    const View column = multiply(emitter, a, insert_axis(b, 0), {});
+    return remove_axis(column, column.rank() - 1);
+  }
+  // A·x = (xᵀ·Aᵀ)ᵀ
+  if (a.is_constant() && a.rank() == 2 && !b.is_constant() && b.rank() >= 2) {
+    return matrices_transposed(multiply(emitter, matrices_transposed(b), a, {}));
+  }
+  return product(emitter, a, b);
 }
 
 void add_products(Operators& operators) {

@@ -14,6 +14,7 @@ const Operators& operators() {
     add_convolutions(table);
     add_products(table);
     add_attention(table);
+    add_einsum(table);
     add_pools(table);
     add_normalizations(table);
     add_reductions(table);

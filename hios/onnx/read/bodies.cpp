@@ -116,6 +116,13 @@ std::vector<std::string> names_read(const proto::NodeProto& node) {
   return names;
 }
 
+bool takes_attribute(const proto::FunctionProto& function, const std::string& name) {
+  const auto is_it = [&](const auto& attribute) { return attribute.name() == name; };
+  const auto& names = function.attribute();
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::ranges::any_of(defaults_of(function), is_it);
+}
+
 Body function_body(const proto::FunctionProto& function, const proto::NodeProto& call,
                    const std::string& prefix) {
   Body body;

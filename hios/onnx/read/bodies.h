@@ -16,6 +16,9 @@ struct Body {
   std::vector<std::string> outputs;
 };
 
+/// Returns true if a function has an attribute of this name.
+bool takes_attribute(const proto::FunctionProto& function, const std::string& name);
+
 /// Returns the body of a function as this node calls it, with the call's attributes.
 Body function_body(const proto::FunctionProto& function, const proto::NodeProto& call,
                    const std::string& prefix);

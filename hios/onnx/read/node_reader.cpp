@@ -185,10 +185,14 @@ Views NodeReader::call(const proto::FunctionProto& function, const proto::NodePr
     if (is_standard(import.domain())) opset = import.version();
   }
   const std::string name = draft_.unique(name_of(node));
+  const std::string what = "node '" + printable(name) + "' (" + printable(node.op_type()) + "): ";
+  for (const auto& attribute : node.attribute()) {
+    if (takes_attribute(function, attribute.name()) || is_annotation(attribute.name())) continue;
+    file_.fail(what + "its attribute '" + printable(attribute.name()) + "' is not read");
+  }
   std::vector<const View*> inputs = inputs_of(node);
   if (inputs.size() > static_cast<std::size_t>(function.input_size())) {
-    file_.fail("node '" + printable(name) + "' (" + printable(node.op_type()) + "): has " +
-               std::to_string(inputs.size()) + " inputs, and its function takes " +
+    file_.fail(what + "has " + std::to_string(inputs.size()) + " inputs, and its function takes " +
                std::to_string(function.input_size()));
   }
   inputs.resize(static_cast<std::size_t>(function.input_size()));

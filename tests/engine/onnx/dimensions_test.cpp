@@ -231,6 +231,38 @@ TEST(ManyDimensions, SoftmaxAlongEachAxis) {
   }
 }
 
+TEST(ManyDimensions, ReductionsOfEachSecondAxis) {
+  const Table x = wide_input({2, 3, 2, 4, 3});
+  Net net(x.dims);
+  net.op("ReduceSum", {"x", integer_table(net, {2}, {1, 3})});
+  OnnxBuilder::attribute(net.last(), "keepdims", 0);
+  expect_values(net, table_of({2, 2, 3}, [&](const List& i) {
+                  return over(x, {i[0], 0, i[1], 0, i[2]}, {1, 3}, [](double v) { return v; });
+                }));
+}
+
+// Batches, two letters that are summed, and one of the first operand alone.
+TEST(Products, EinsumIsAProductOfMatrices) {
+  const Table x = wide_input({2, 3, 4, 5});
+  const Table one{{2, 3, 20}, x.values};
+  Net net(one.dims);
+  net.integers("q", {2, 3, 4, 5}), net.integers("k", {4, 2, 5, 3});
+  const std::string q = net.op("Reshape", {"x", "q"}), k = net.op("Reshape", {"x", "k"});
+  net.op("Einsum", {q, k});
+  auto& equation = *net.last().add_attribute();
+  equation.set_name("equation"), equation.set_type(proto::AttributeProto::STRING);
+  equation.set_s("bihd, hbdj -> jbi");
+  const Table right{{4, 2, 5, 3}, one.values}, left{{2, 3, 4, 5}, one.values};
+  expect_values(net, table_of({3, 2, 3}, [&](const List& i) {
+                  double sum = 0;
+                  for (const List& each : indices_in({4, 5})) {
+                    sum += double{left.at({i[1], i[2], each[0], each[1]})} *
+                           right.at({each[0], i[1], each[1], i[0]});
+                  }
+                  return sum;
+                }));
+}
+
 TEST(ManyDimensions, NormalizationsOfTheLastAxes) {
   const Table x = wide_input({2, 3, 2, 4, 5});
   for (const char* type : {"LayerNormalization", "RMSNormalization"}) {

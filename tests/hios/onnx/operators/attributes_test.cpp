@@ -169,6 +169,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"DepthToSpace", {"blocksize", "mode"}},
       {"DequantizeLinear", {"axis", "block_size", "output_dtype"}},
       {"Dropout", {"ratio", "seed"}},
+      {"Einsum", {"equation"}},
       {"Elu", {"alpha"}},
       {"Flatten", {"axis"}},
       {"Gather", {"axis"}},
@@ -250,6 +251,7 @@ void add_needed(proto::NodeProto& node) {
   if (type == "MaxPool" || type == "AveragePool") {
     OnnxBuilder::attribute(node, "kernel_shape", std::vector<std::int64_t>{2, 2});
   }
+  if (type == "Einsum") text(node, "equation", "abcd->ab");
   if (type == "Attention") {
     for (const char* name : {"q_num_heads", "kv_num_heads"}) OnnxBuilder::attribute(node, name, 2);
   }

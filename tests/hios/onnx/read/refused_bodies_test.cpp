@@ -86,6 +86,19 @@ TEST(ImportRefuses, BodiesWithoutEnd) {
       "the function 'again' calls itself");
 }
 
+TEST(ImportRefuses, AttributesThatAFunctionDoesNotTake) {
+  refused(
+      [](auto& b) {
+        auto& call = b.node("all", {"y"}, "z");
+        call.set_domain("own");
+        OnnxBuilder::attribute(call, "slope", 1);
+        auto& function = *b.model.add_functions();
+        function.set_name("all");
+        function.set_domain("own");
+      },
+      "node 'all_of_z' (all): its attribute 'slope' is not read");
+}
+
 TEST(ImportRefuses, OperatorsThatItCannotReadInBodies) {
   refused(
       [](auto& b) {

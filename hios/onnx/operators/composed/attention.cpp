@@ -77,14 +77,14 @@ Views attention(LayerEmitter& emitter, const Node& node) {
   const double usual = 1 / std::sqrt(static_cast<double>(width));
   const float scale = node.number("scale", static_cast<float>(usual));
   static constexpr std::size_t kTransposed[] = {0, 1, 3, 2};
-  View scores = product(emitter, q, transpose(k, kTransposed));
+  View scores = matrix_product(emitter, q, transpose(k, kTransposed));
   scores = combine(emitter, Combined::kMul, scores, one_value(scale));
   if (node.has(3)) scores = masked(emitter, node, scores);
   if (node.integer("is_causal", 0) != 0) scores = causal(emitter, scores);
   const std::vector<std::size_t> order = own_axes(4);
   const LayerInput rows = emitter.input(scores, order);
   const View shares = emitter.emit(Softmax{.axes = {.c = true}}, {rows}, scores.dims, order);
-  const View result = product(emitter, shares, v);
+  const View result = matrix_product(emitter, shares, v);
   if (node.input(0).rank() == 4) return {result};
   static constexpr std::size_t kPositionsFirst[] = {0, 2, 1, 3};
   return {reshape_to(emitter, transpose(result, kPositionsFirst),
