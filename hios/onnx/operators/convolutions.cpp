@@ -125,6 +125,8 @@ View standardised(LayerEmitter& emitter, const Node& node) {
   std::vector<std::size_t> order{0};
   for (std::size_t axis = 2; axis < x.rank(); ++axis) order.push_back(axis);
   order.push_back(1);
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    node.input(i);  // fails if it is absent; bias_of() would not
   const Shape channels{1, x.dims[1], 1, 1};
   const Normalization layer{.axes = {.n = true, .h = true, .w = true},
                             .epsilon = node.number("epsilon", 1e-5f),

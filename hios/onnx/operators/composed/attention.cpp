@@ -30,7 +30,8 @@ View heads_of(LayerEmitter& emitter, const Node& node, std::size_t input, const 
 /// Repeats each head, so that several heads of Q share it.
 View shared_by(LayerEmitter& emitter, const Node& node, const View& x, std::int64_t heads) {
   if (x.dims[1] == heads) return x;
-  if (heads % x.dims[1] != 0) node.fail("its heads of K and V must divide those of Q");
+  if (x.dims[1] < 1 || heads % x.dims[1] != 0)
+    node.fail("its heads of K and V must divide those of Q");
   View wide = insert_axis(x, 2);
   Dims dims = wide.dims;
   dims[2] = heads / x.dims[1];

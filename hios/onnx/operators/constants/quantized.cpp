@@ -12,7 +12,7 @@ namespace {
 /// of an axis, or one for each block of an axis.
 View over_codes(const Node& node, View view, const View& codes, std::size_t axis) {
   if (view.constant().size() == 1) return View{view.base, {}, {}, view.offset};
-  const std::int64_t block = node.integer("block_size", 0);
+  const std::int64_t block = std::min(node.integer("block_size", 0), kMaxExtent);
   if (block > 0) {
     if (view.rank() != codes.rank()) node.fail("needs a scale for each block");
     // Each value is repeated `block` times along the axis; the last block may be shorter.
