@@ -20,7 +20,7 @@ constexpr std::size_t kFoldsOfTheFile = 32;
 /// Computed constants from this size on are checked against the memory.
 constexpr std::size_t kLargeConstant = std::size_t{1} << 20;
 // Limits of nodes in functions, branches and iterations.
-constexpr std::size_t kDeepestBody = 50, kMostBodyNodes = 100'000;
+constexpr std::size_t kDeepestBody = 50, kMostBodyNodes = 20'000;
 constexpr Bytes kMostBodyBytes = Bytes{1} << 30;
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }

@@ -66,7 +66,7 @@ TEST(ImportRefuses, BodiesWithoutEnd) {
         add(loop, "Identity", "on", "out");
         loop.add_output()->set_name("out");
       },
-      "or have more than 100000 nodes or 1.0 GiB: simplify the file");
+      "or have more than 20000 nodes or 1.0 GiB: simplify the file");
   refused(
       [](auto& b) {  // without a node
         b.integers("times", {INT64_MAX});
@@ -74,7 +74,7 @@ TEST(ImportRefuses, BodiesWithoutEnd) {
         for (const char* name : {"i", "on"}) loop.add_input()->set_name(name);
         loop.add_output()->set_name("on");
       },
-      "functions, branches and iterations go deeper than 50, or have more than 100000 nodes");
+      "functions, branches and iterations go deeper than 50, or have more than 20000 nodes");
   refused(
       [](auto& b) {
         b.node("again", {"y"}, "z").set_domain("own");
