@@ -34,7 +34,7 @@ View over_codes(const Node& node, View view, const View& codes, std::size_t axis
     }
     return values_at(view.constant(), positions, dims);
   }
-  if (view.rank() != 1 || view.dims[0] != codes.dims[axis]) {
+  if (view.rank() != 1 || codes.rank() == 0 || view.dims[0] != codes.dims[axis]) {
     node.fail("needs one scale, or one for each index of its axis");
   }
   for (std::size_t k = axis + 1; k < codes.rank(); ++k) view = insert_axis(view, view.rank());
