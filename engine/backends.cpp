@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/reference/backend.h"
+#include "engine/reference/run_layer.h"
 #include "hios/base/error.h"
 #include "hios/base/nearest_name.h"
 #include "hios/base/need.h"
@@ -90,6 +91,8 @@ const BackendEntry& find_backend(std::string_view name, std::span<const BackendE
   throw InputError("unknown backend '" + std::string(name) + "'; known are " + known_names(table) +
                    did_you_mean(name, names));
 }
+
+LayerKernel layer_kernel() { return reference::compute_layer; }
 
 std::span<const std::pair<std::string_view, std::string_view>> recommended_openmp_environment() {
 #ifdef HIOS_HAVE_CPU

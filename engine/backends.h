@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/backend/backend.h"
+#include "hios/model/layer_kernel.h"
 
 /// The table of backends.
 namespace hios {
@@ -30,6 +31,9 @@ std::span<const BackendEntry> backends();
 /// in its stead, if this build lacks the backend. `table` defaults to this build's.
 const BackendEntry& find_backend(std::string_view name,
                                  std::span<const BackendEntry> table = backends());
+
+/// Returns the reference backend's kernels, which compute the constants of files that are read.
+LayerKernel layer_kernel();
 
 /// Returns the environment variables, names and values, that a program of this build should have
 /// before its first instruction. libgomp reads them when it is loaded, so a main sets the missing

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cli/process/commands.h"
+#include "engine/backends.h"
 #include "engine/host/available_memory.h"
 #include "hios/graph/batches.h"
 #include "hios/model/networks/networks.h"
@@ -64,11 +65,9 @@ po::options_description model_flags() {
   group.add_options()(
       "cut", input_file("none|auto|auto:N|auto:S:S|FILE", has_dot_or_slash),
       "operators that are cut into shards of some rows or channels each, so that devices share "
-      "them: "
-      "by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
+      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
       "can be cut, into N shards (as many as there are ranks or devices), and schedule chooses; "
-      "run "
-      "takes the schedule's. auto:2:1 gives the first shard twice the rows of the second, for "
+      "run takes the schedule's. auto:2:1 gives the first shard twice the rows of the second, for "
       "devices that are not alike");
   return group;
 }
@@ -146,7 +145,7 @@ Network load_network(const Flags& flags, const ReadLimits& limits, Bytes element
 
 Model with_weights_of(const std::string& file, const Flags& flags, const InputSize& size,
                       const Model& model, const ReadLimits& limits) {
-  const Model plain = load_model(flags.text("model"), size, limits);
+  const Model plain = load_model(flags.text("model"), size, limits, layer_kernel());
   return model.with_weights(read_weights(file, plain, limits));
 }
 
@@ -198,7 +197,7 @@ std::function<Network(std::optional<std::int64_t>)> network_maker(const Flags& f
           fusion = read_fusion(flags, limits)](std::optional<std::int64_t> at_a_time) {
     InputSize some = size;
     if (at_a_time) some.batch = at_a_time;
-    return Network(load_model(name, some, limits), element_bytes, fusion);
+    return Network(load_model(name, some, limits, layer_kernel()), element_bytes, fusion);
   };
 }
 

@@ -7,6 +7,7 @@
 #include "cli/flags/model_flags.h"
 #include "cli/flags/rank_flags.h"
 #include "cli/profile/write_platform.h"
+#include "engine/backends.h"
 #include "engine/cold/packed_parameters.h"
 #include "hios/base/error.h"
 #include "hios/base/files/streams.h"
@@ -122,7 +123,7 @@ std::vector<Network> cut_and_whole(const Flags& flags, const ReadLimits& limits,
     throw InputError("--cut auto: no operator of " + whole.description() + " can be cut");
   log::info("cutting " + std::to_string(rules.cuts.size()) + " of " +
             std::to_string(whole.coarse.graph.size()) + " operators");
-  Model model = load_model(flags.text("model"), read_input_size(flags), limits);
+  Model model = load_model(flags.text("model"), read_input_size(flags), limits, layer_kernel());
   std::vector<Network> networks;
   networks.emplace_back(std::move(model), element_bytes, rules);
   networks.push_back(std::move(whole));

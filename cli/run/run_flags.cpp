@@ -10,6 +10,7 @@
 #include "cli/run/inferences_flags.h"
 #include "cli/run/inputs/emulated_flags.h"
 #include "cli/run/inputs/missing_files.h"
+#include "engine/backends.h"
 #include "engine/cold/packed_parameters.h"
 #include "engine/emulated/backend.h"
 #include "hios/base/error.h"
@@ -261,7 +262,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
       static_cast<std::size_t>(flags.optional_integer("copies", 1, 65536).value_or(1)));
   job::RunInputs inputs =
       schedule ? read_scheduled(flags, *schedule, limits, fusion)
-               : job::inputs_in_order(load_model(model, wanted, limits),
+               : job::inputs_in_order(load_model(model, wanted, limits, layer_kernel()),
                                       lone_device(flags, ranks, size), {}, limits, fusion);
   if (schedule) refuse_to_leave_whole(flags, *schedule, inputs.schedule.cuts);
   read_given_weights(flags, wanted, inputs, limits);

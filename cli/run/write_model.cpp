@@ -7,6 +7,7 @@
 #include "cli/process/output.h"
 #include "cli/run/write_packed.h"
 #include "engine/backend/tensor_source.h"
+#include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/base/files/file_io.h"
 #include "hios/model/weights/weights_file.h"
@@ -104,7 +105,8 @@ int write_model(const Flags& flags, job::Watch& watch, std::optional<Bytes> memo
     refuse_flags_of_runs(flags, wanted->flag);
     common = read_common(flags, !first);
     common.limits.memory = memory;
-    Model read = load_model(flags.text("model"), read_input_size(flags), common.limits);
+    Model read =
+        load_model(flags.text("model"), read_input_size(flags), common.limits, layer_kernel());
     wanted->check(read);
     if (writes_packed(flags)) check_packed(flags, wanted->flag, transport, common.existing);
     if (first) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backends.h"
 #include "engine/cold/planned_loads.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
@@ -70,7 +71,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
     InputSize some = wanted;
     if (at_a_time) some.batch = at_a_time;
-    Model loaded = load_model(model, some, limits);
+    Model loaded = load_model(model, some, limits, layer_kernel());
     try {
       return Network(std::move(loaded), Platform(head.devices).element_bytes(), rules);
     } catch (const InputError& error) {

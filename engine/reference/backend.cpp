@@ -8,10 +8,9 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include "engine/backend/fusion.h"
-#include "engine/reference/kernels.h"
+#include "engine/reference/run_layer.h"
 #include "hios/base/error.h"
 #include "hios/base/numbers/half.h"
 
@@ -50,12 +49,6 @@ struct StepInput {
   Shape shape;
 };
 
-/// The weights and biases of layers without a packed form, as the source gives them.
-struct Parameters {
-  std::vector<float> weights, bias;
-};
-using LayerWeights = std::variant<Parameters, PackedConv, PackedConvTranspose>;
-
 /// One layer with everything that its kernel needs.
 struct Step {
   LayerKind kind;
@@ -83,53 +76,6 @@ struct Steps {
   std::vector<Widening> inputs;  ///< for fp16 only
   std::vector<Step> layers;
   std::optional<Narrowing> output;  ///< for fp16 only
-};
-
-/// Calls the kernel of a layer's kind.
-struct RunLayer {
-  const Step& step;
-  std::span<const Input> in;
-  const Output& out;
-
-  template <class Weights>
-  const Weights& weights() const {
-    return std::get<Weights>(*step.weights);
-  }
-  Input weight(const std::optional<Shape>& shape) const {
-    return shape ? Input{weights<Parameters>().weights.data(), *shape} : Input{};
-  }
-  Input bias(const std::optional<Shape>& shape) const {
-    return shape ? Input{weights<Parameters>().bias.data(), *shape} : Input{};
-  }
-
-  void operator()(const Conv&) const { weights<PackedConv>().run(in[0], out); }
-  void operator()(const ConvTranspose&) const { weights<PackedConvTranspose>().run(in[0], out); }
-  void operator()(const Pool& kind) const { pool(kind, in[0], out); }
-  void operator()(const GlobalAveragePool&) const { global_average_pool(in[0], out); }
-  void operator()(const Relu&) const { relu(in[0], out); }
-  void operator()(const Sum&) const { sum(in, out); }
-  void operator()(const Concat& kind) const { concat(kind, in, out); }
-  void operator()(const Unary& kind) const { unary(kind, in[0], out); }
-  void operator()(const Binary& kind) const {
-    const Input other = kind.constant ? weight(kind.constant) : in[1];
-    if (kind.constant_first) {
-      binary(kind, other, in[0], out);
-    } else {
-      binary(kind, in[0], other, out);
-    }
-  }
-  void operator()(const Softmax& kind) const { softmax(kind, in[0], out); }
-  void operator()(const Reduce& kind) const { reduce(kind, in[0], out); }
-  void operator()(const Normalization& kind) const {
-    normalize(kind, in[0], weight(kind.scale), bias(kind.bias), out);
-  }
-  void operator()(const LocalResponseNormalization& kind) const {
-    normalize_response(kind, in[0], out);
-  }
-  void operator()(const Resize& kind) const { resize(kind, in[0], out); }
-  void operator()(const Pad& kind) const { pad(kind, in[0], out); }
-  void operator()(const Move& kind) const { move(kind, in[0], out); }
-  void operator()(const MatMul& kind) const { multiply(kind, in[0], in[1], out); }
 };
 
 /// Returns true for the layers that tensor cores compute; in tf32 their inputs are rounded.
@@ -173,7 +119,7 @@ class ReferenceOperator final : public BoundOperator {
     const Output output{step.bound_output ? step.bound_output : &scratch_[step.scratch_offset],
                         step.output_shape};
     const auto inputs = std::span(inputs_).first(step.inputs.size());
-    std::visit(RunLayer{step, inputs, output}, step.kind);
+    run_layer(step.kind, step.weights.get(), inputs, output);
   }
 
   Steps steps_;
@@ -261,17 +207,6 @@ void round_weights(Precision precision, const LayerKind& kind, std::vector<float
   std::ranges::transform(bias, bias.begin(), round_to_half);
 }
 
-LayerWeights packed(const Layer& layer, Parameters drawn) {
-  const std::int64_t in_channels = layer.input_shapes.front().c;
-  if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
-    return PackedConv(*conv, in_channels, drawn.weights, drawn.bias);
-  }
-  if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
-    return PackedConvTranspose(*conv, in_channels, drawn.weights, drawn.bias);
-  }
-  return drawn;
-}
-
 class ReferenceBackend final : public Backend {
  public:
   explicit ReferenceBackend(const BackendOptions& options)
@@ -348,7 +283,8 @@ std::shared_ptr<const LayerWeights> ReferenceBackend::weights_of(const Model& mo
   if (counts.weights > 0) source.weights(model, layer, drawn.weights);
   if (counts.bias > 0) source.bias(model, layer, drawn.bias);
   round_weights(precision_, layer.kind, drawn.weights, drawn.bias);
-  auto shared = std::make_shared<const LayerWeights>(packed(layer, std::move(drawn)));
+  auto shared = std::make_shared<const LayerWeights>(
+      packed(layer.kind, layer.input_shapes.front().c, std::move(drawn)));
   known = shared;
   return shared;
 }

@@ -52,7 +52,8 @@ std::string Network::description() const {
   return model.name() + " " + model.tensor(model.input()).shape.to_string();
 }
 
-Model load_model(const std::string& name_or_file, const InputSize& size, const ReadLimits& limits) {
+Model load_model(const std::string& name_or_file, const InputSize& size, const ReadLimits& limits,
+                 const LayerKernel& kernel) {
   if (!size.dims.empty() && !name_or_file.ends_with(".onnx")) {
     throw InputError("model " + name_or_file + ": only extents of ONNX files have names");
   }
@@ -69,7 +70,7 @@ Model load_model(const std::string& name_or_file, const InputSize& size, const R
   }
   if (name_or_file.ends_with(".onnx")) {
     return onnx::import_model(name_or_file,
-                              {size.batch, size.height, size.width, size.dims, limits});
+                              {size.batch, size.height, size.width, size.dims, limits, kernel});
   }
   const Json json = read_json(name_or_file, limits);
   return model_from_json(JsonView(json, name_or_file), size.batch, size.height, size.width);

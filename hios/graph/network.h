@@ -8,6 +8,7 @@
 
 #include "hios/base/files/file_io.h"
 #include "hios/graph/fusion/coarsen.h"
+#include "hios/model/layer_kernel.h"
 #include "hios/model/model.h"
 
 namespace hios {
@@ -45,9 +46,10 @@ struct InputSize {
 };
 
 /// Returns a built-in network (hios/model/networks/networks.h) by its name, or reads a file: ONNX
-/// where its name ends in ".onnx" (hios/onnx/read/import.h), otherwise `hios-model`. Throws
-/// InputError: no such network, a bad file, or a size that is too small for the network.
+/// where its name ends in ".onnx" (hios/onnx/read/import.h), otherwise `hios-model`. `kernel`
+/// computes the constants of ONNX files. Throws InputError: no such network, a bad file, or a size
+/// that is too small for the network.
 Model load_model(const std::string& name_or_file, const InputSize& size = {},
-                 const ReadLimits& limits = {});
+                 const ReadLimits& limits = {}, const LayerKernel& kernel = {});
 
 }  // namespace hios

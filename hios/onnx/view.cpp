@@ -16,11 +16,7 @@ constexpr std::size_t kMaxRank = 64;
 
 /// Throws InputError if a broadcast view has too many elements to be written out.
 void check_written_out(const View& view) {
-  const std::int64_t count = elements(view.dims);
-  const auto base = static_cast<std::int64_t>(view.constant().size());
-  if (count <= std::max(base, kFoldBudget)) return;
-  throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
-                   std::to_string(kFoldBudget));
+  fold_size(view.dims, static_cast<std::int64_t>(view.constant().size()));
 }
 
 std::vector<std::size_t> own_order(std::size_t rank) {
@@ -234,6 +230,13 @@ std::int64_t to_integer(double value) {
   return static_cast<std::int64_t>(std::clamp(value, -kLimit, kLimit));
 }
 
+std::int64_t fold_size(const Dims& dims, std::int64_t largest) {
+  const std::int64_t count = elements(dims), most = std::max(largest, kFoldBudget);
+  if (count <= most) return count;
+  throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
+                   std::to_string(most) + ": simplify the file, or name the input's size");
+}
+
 std::vector<std::int64_t> integers_of(const View& view) {
   check_written_out(view);
   const Constant& constant = view.constant();
@@ -265,6 +268,52 @@ std::vector<float> converted_to_floats(const View& view, std::span<const std::si
     values.push_back(static_cast<float>(constant.at(static_cast<std::size_t>(at))));
   });
   return values;
+}
+
+std::optional<std::pair<Dims, Dims>> joined_extents(const View& a, const View& b,
+                                                    std::span<const std::size_t> axes,
+                                                    std::size_t most) {
+  Dims of_a, of_b;
+  for (const std::size_t axis : axes) {
+    const std::int64_t x = a.dims[axis], y = b.dims[axis];
+    if (x == 1 && y == 1) continue;
+    const bool same = !of_a.empty() && (of_a.back() == of_b.back()) == (x == y) &&
+                      (of_a.back() == 1) == (x == 1) && (of_b.back() == 1) == (y == 1);
+    if (same) {
+      of_a.back() *= x;
+      of_b.back() *= y;
+    } else {
+      of_a.push_back(x);
+      of_b.push_back(y);
+    }
+  }
+  if (of_a.size() > most) return {};
+  if (of_a.empty()) of_a = of_b = {1};
+  return std::pair(of_a, of_b);
+}
+
+MergedAxes merged_axes(const Dims& dims, std::span<const std::size_t> order,
+                       const std::vector<bool>& chosen) {
+  MergedAxes merged;
+  for (const std::size_t axis : order) {
+    if (!merged.chosen.empty() && merged.chosen.back() == chosen[axis]) {
+      merged.extents.back() *= dims[axis];
+    } else {
+      merged.extents.push_back(dims[axis]);
+      merged.chosen.push_back(chosen[axis]);
+    }
+  }
+  return merged;
+}
+
+Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
+  Dims extents;
+  for (const std::size_t axis : order) extents.push_back(dims[axis]);
+  if (extents.size() <= 4) return extents;
+  const auto last = extents.end() - 2;
+  const std::int64_t between =
+      std::accumulate(extents.begin() + 1, last, std::int64_t{1}, std::multiplies<>());
+  return {extents.front(), between, last[0], last[1]};
 }
 
 Axis axis_of(std::size_t k, std::size_t count) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -42,8 +43,8 @@ struct Constant {
   }
 };
 
-/// The largest number of values that one folded constant may have. It suffices for shapes, ranges,
-/// masks and small tables.
+/// The number of values that one folded constant may have, however few it is made of. It suffices
+/// for shapes, ranges, masks and small tables.
 inline constexpr std::int64_t kFoldBudget = std::int64_t{1} << 22;
 
 /// An ONNX value: element (i0, i1, …) is value offset + i0·strides[0] + i1·strides[1] + … of the
@@ -99,8 +100,12 @@ View insert_axis(const View& view, std::size_t axis);
 /// REQUIRES: the axis has one element.
 View remove_axis(const View& view, std::size_t axis);
 
-// The elements of a constant, row-major in this order of axes. Throw InputError if they are more
-// than the constant holds and more than kFoldBudget.
+/// Returns the number of values of a constant that is made of others, the largest of which has
+/// `largest` values. Throws InputError if they are more than these and more than kFoldBudget.
+std::int64_t fold_size(const Dims& dims, std::int64_t largest);
+
+// The elements of a constant, row-major in this order of axes. Throw InputError as fold_size()
+// does.
 std::vector<std::int64_t> integers_of(const View& view);
 /// Throws InputError, too, unless they are floating-point numbers: ONNX converts no integers, so
 /// they would be the codes of quantised numbers, say.
@@ -134,6 +139,26 @@ void each_position(const View& view, std::span<const std::size_t> order, Visit&&
 /// Rounds towards zero and clamps to the range of int64; NaN becomes 0.
 std::int64_t to_integer(double value);
 
+/// Returns the extents of two views of equal rank along these axes, adjacent axes merged where both
+/// views have them or the same one broadcasts. Empty if more than `most` are left. REQUIRES: each
+/// two extents are equal, or one is 1.
+std::optional<std::pair<Dims, Dims>> joined_extents(const View& a, const View& b,
+                                                    std::span<const std::size_t> axes,
+                                                    std::size_t most);
+
+/// Extents of which adjacent ones are merged.
+struct MergedAxes {
+  Dims extents;
+  std::vector<bool> chosen;  ///< by extent
+};
+/// Returns the extents in this order of axes, adjacent ones merged that are both chosen, or both
+/// not.
+MergedAxes merged_axes(const Dims& dims, std::span<const std::size_t> order,
+                       const std::vector<bool>& chosen);
+
+/// Returns extents in this order of axes. More than four become four: the first, the product of
+/// those between, and the last two.
+Dims extents_in(const Dims& dims, std::span<const std::size_t> order);
 /// Returns extents, outermost in memory first, as a Shape: (C), (N, C), (N, W, C) or (N, H, W, C).
 /// REQUIRES: at most four extents.
 Shape shape_of(std::span<const std::int64_t> extents);

@@ -6,6 +6,7 @@
 #include "cli/process/commands.h"
 #include "cli/remedies.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
+#include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/graph/cuts/cut_operators.h"
 #include "hios/graph/cuts/even_cuts.h"
@@ -23,7 +24,8 @@ void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
   }
   if (platform_.size() < 2) throw InputError("--cut auto cuts operators over two devices or more");
   cut_shares_ = shares_of_cuts(flags, platform_.size());
-  make_cut_ = [model = load_model(flags.text("model"), read_input_size(flags), common.limits),
+  make_cut_ = [model = load_model(flags.text("model"), read_input_size(flags), common.limits,
+                                  layer_kernel()),
                element_bytes = platform_.element_bytes(),
                rules = read_fusion(flags, common.limits)](const Cuts& cuts) {
     FusionRules with_cuts = rules;

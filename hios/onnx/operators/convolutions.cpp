@@ -1,10 +1,9 @@
-// Part of hios/onnx/operators/families.h: convolutions, and operators that become one: products
-// with constant matrices, and the scale and shift of channels.
+// Part of hios/onnx/operators/families.h: convolutions, and the scale and shift of channels, which
+// become one.
 #include <algorithm>
 #include <cmath>
 
 #include "hios/model/infer_shape.h"
-#include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"
 
@@ -120,114 +119,30 @@ Views conv_transpose(LayerEmitter& emitter, const Node& node) {
                   rank)};
 }
 
-/// Adds x·Wᵀ + bias over the last axis of x, for W of (columns, inner), as a 1×1 convolution.
-View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::vector<float> bias) {
-  const std::int64_t columns = weights.dims[0], inner = weights.dims[1];
-  if (x.rank() == 0 || x.dims.back() != inner) {
-    emitter.fail("multiplies rows of " + std::to_string(x.rank() ? x.dims.back() : 1) +
-                 " values by columns of " + std::to_string(inner));
-  }
-  std::vector<std::size_t> own(x.rank());
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
-  Dims dims = x.dims;
-  dims.back() = columns;
-  Conv layer;
-  layer.out_channels = columns;
-  layer.bias = !bias.empty();
-  const LayerInput rows = emitter.input(x, own);
-  return emitter.emit(layer, {rows}, dims, own, {floats_of(weights), std::move(bias)});
+/// Normalizes constants by their own mean and variance, as networks standardise their weights.
+View standardised(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  std::vector<std::size_t> order{0};
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) order.push_back(axis);
+  order.push_back(1);
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    node.input(i);  // fails if it is absent; bias_of() would not
+  const Shape channels{1, x.dims[1], 1, 1};
+  const Normalization layer{.axes = {.n = true, .h = true, .w = true},
+                            .epsilon = node.number("epsilon", 1e-5f),
+                            .scale = channels,
+                            .bias = channels};
+  return emitter.emit(layer, {emitter.input(x, order)}, x.dims, order,
+                      {bias_of(node, 1, x.dims[1]), bias_of(node, 2, x.dims[1])});
 }
 
-View transposed(const View& matrix) {
-  static constexpr std::size_t kAxes[] = {1, 0};
-  return transpose(matrix, kAxes);
-}
-
-void scale(std::vector<float>& values, float factor) {
-  if (factor == 1) return;
-  for (float& value : values) value *= factor;
-}
-
-Views gemm(LayerEmitter& emitter, const Node& node) {
-  const float alpha = node.number("alpha", 1), beta = node.number("beta", 1);
-  View a = node.input(0), b = node.input(1);
-  if (a.rank() != 2 || b.rank() != 2) node.fail("multiplies matrices: two dimensions each");
-  if (node.integer("transA", 0) != 0) a = transposed(a);
-  if (node.integer("transB", 0) == 0) b = transposed(b);
-  const Dims dims{a.dims[0], b.dims[0]};
-  if (!b.is_constant() || a.is_constant()) node.fail("its second matrix must be a constant");
-  std::vector<float> bias;
-  bool added = !node.has(2);
-  if (node.has(2) && node.input(2).is_constant()) {
-    const View& c = node.input(2);
-    const bool row = c.rank() < 2 || c.dims[0] == 1;
-    if (row) {
-      const View wide = expand(c, c.rank() < 2 ? Dims{dims[1]} : Dims{1, dims[1]});
-      bias = floats_of(wide);
-      scale(bias, beta);
-      added = true;
-    }
-  }
-  View weights = b;
-  if (alpha != 1) {
-    auto scaled = std::make_shared<Constant>();
-    scaled->floats = floats_of(b);
-    scale(scaled->floats, alpha);
-    weights = View{std::move(scaled), b.dims, dense_strides(b.dims), 0};
-  }
-  View result = multiply(emitter, a, weights, std::move(bias));
-  if (added) return {result};
-  if (beta != 1) node.fail("its beta must be 1 unless its third input is a constant row");
-  return {combine(emitter, Binary::Function::kAdd, result, node.input(2))};
-}
-
-/// Adds a product of matrices over the last two axes. The axes before (at most two) broadcast.
-View multiply_tensors(LayerEmitter& emitter, const Node& node, View a, View b) {
-  if (a.is_constant() || b.is_constant()) node.fail("its first operand must be no constant");
-  if (a.rank() == 0 || b.rank() == 0) node.fail("multiplies a scalar");
-  const bool row = a.rank() == 1, column = b.rank() == 1;
-  if (row) a = insert_axis(a, 0);
-  if (column) b = insert_axis(b, 1);
-  const std::size_t rank = std::max(a.rank(), b.rank());
-  if (rank > 4) node.fail("multiplies tensors of more than four dimensions");
-  while (a.rank() < rank) a = insert_axis(a, 0);
-  while (b.rank() < rank) b = insert_axis(b, 0);
-  std::vector<std::size_t> own(rank);
-  Dims dims;
-  for (std::size_t i = 0; i < rank; ++i) {
-    own[i] = i;
-    if (i + 2 < rank) dims.push_back(std::max(a.dims[i], b.dims[i]));
-  }
-  dims.push_back(a.dims[rank - 2]);
-  dims.push_back(b.dims[rank - 1]);
-  const auto matrices = [&](const View& view) {
-    const View whole = emitter.dense(view, own);
-    Dims four = view.dims;
-    while (four.size() < 4) four.insert(four.begin(), 1);
-    return LayerInput{whole.tensor(), shape_of(four)};
-  };
-  View result = emitter.emit(MatMul{}, {matrices(a), matrices(b)}, dims, own);
-  if (column) result = remove_axis(result, rank - 1);
-  if (row) result = remove_axis(result, rank - 2);
-  return result;
-}
-
-Views matmul(LayerEmitter& emitter, const Node& node) {
-  const View &a = node.input(0), &b = node.input(1);
-  if (b.is_constant() && b.rank() == 2) return {multiply(emitter, a, transposed(b), {})};
-  if (b.is_constant() && b.rank() == 1) {
-    const View product = multiply(emitter, a, insert_axis(b, 0), {});
-    return {remove_axis(product, product.rank() - 1)};
-  }
-  return {multiply_tensors(emitter, node, a, b)};
-}
-
-/// Uses the running mean and variance: training mode is not read.
+/// Uses the running mean and variance: training mode is read for constants only.
 Views batch_normalization(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const bool training = node.integer("training_mode", 0) != 0 || node.wants_output(1);
+  if (training && x.is_constant() && x.rank() >= 2) return {standardised(emitter, node)};
   if (training) node.fail("is in training mode: export the network for inference");
-  if (x.rank() < 2 || x.rank() > 5) node.fail("takes two to five dimensions");
+  if (x.rank() < 2) node.fail("takes two dimensions or more");
   // 0, of opsets before 9: a mean for each pixel, not each channel.
   if (node.integer("spatial", 1) != 1 && x.rank() > 2)
     node.fail("its attribute 'spatial' is read as 1 only where there are pixels");
@@ -260,10 +175,6 @@ void add_convolutions(Operators& operators) {
   operators["ConvTranspose"] = {
       .emit = conv_transpose,
       .attributes = {.read = window_attributes({"group", "output_padding", "output_shape"})}};
-  operators["Gemm"] = {
-      .emit = gemm,
-      .attributes = {.read = {"alpha", "beta", "transA", "transB"}, .unread = {kOldBroadcast}}};
-  operators["MatMul"].emit = matmul;
   // The momentum is for training; before opset 7, is_test said that there is none.
   operators["BatchNormalization"] = {.emit = batch_normalization,
                                      .attributes = {.read = {"epsilon", "spatial", "training_mode"},

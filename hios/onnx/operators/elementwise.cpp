@@ -147,29 +147,6 @@ View with_rank(View view, std::size_t rank) {
   return view;
 }
 
-/// Returns the extents of two operands of equal rank, adjacent axes merged where both operands have
-/// them or the same one broadcasts. Empty if more than four axes are left.
-std::optional<std::pair<Dims, Dims>> joined(const View& a, const View& b,
-                                            std::span<const std::size_t> order) {
-  Dims of_a, of_b;
-  for (const std::size_t axis : order) {
-    const std::int64_t x = a.dims[axis], y = b.dims[axis];
-    if (x == 1 && y == 1) continue;
-    const bool same = !of_a.empty() && (of_a.back() == of_b.back()) == (x == y) &&
-                      (of_a.back() == 1) == (x == 1) && (of_b.back() == 1) == (y == 1);
-    if (same) {
-      of_a.back() *= x;
-      of_b.back() *= y;
-    } else {
-      of_a.push_back(x);
-      of_b.push_back(y);
-    }
-  }
-  if (of_a.size() > 4) return {};
-  if (of_a.empty()) of_a = of_b = {1};
-  return std::pair(of_a, of_b);
-}
-
 /// Returns the order in which both operands are read: that of the larger one in memory.
 std::vector<std::size_t> common_order(const View& a, const View& b) {
   for (const View* each : {&a, &b}) {
@@ -197,7 +174,7 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
              const View& right) {
   const Dims dims = broadcast_dims(emitter, left.dims, right.dims);
   View a = with_rank(left, dims.size()), b = with_rank(right, dims.size());
-  if (a.is_constant() && b.is_constant()) emitter.fail("combines constants that are not folded");
+  if (a.is_constant() && b.is_constant()) a = emitter.as_tensor(a);
   const std::vector<std::size_t> order = common_order(a, b);
   Dims of_a, of_b;
   if (dims.size() <= 4) {
@@ -205,7 +182,7 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
       of_a.push_back(a.dims[axis]);
       of_b.push_back(b.dims[axis]);
     }
-  } else if (const auto both = joined(a, b, order)) {
+  } else if (const auto both = joined_extents(a, b, order, 4)) {
     std::tie(of_a, of_b) = *both;
   } else {  // the broadcast operands are written out
     a = a.is_constant() ? a : expand(a, dims);

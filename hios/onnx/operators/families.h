@@ -6,24 +6,41 @@
 #include "hios/onnx/operators/registry.h"
 
 /// The families of operators that add layers. Each function adds its rows to the table; its source
-/// is named after it (convolutions.cpp, joins.cpp, moves.cpp, normalizations.cpp, pools.cpp and
-/// resizes.cpp). Elementwise operators have a header of their own (elementwise.h).
+/// is named after it (convolutions.cpp, gathers.cpp, joins.cpp, …). Elementwise operators have a
+/// header of their own (elementwise.h).
 namespace hios::onnx {
 
-/// Adds Conv, ConvTranspose, and operators that become one: Gemm, MatMul, BatchNormalization.
+/// Adds Conv, ConvTranspose, and BatchNormalization, which becomes one.
 void add_convolutions(Operators& operators);
+/// Adds Gemm and MatMul.
+void add_products(Operators& operators);
+/// Adds a product over the last two axes; the axes before broadcast (products.cpp). One of the
+/// operands may be a constant matrix.
+View matrix_product(LayerEmitter& emitter, const View& a, const View& b);
+/// Adds Attention (composed/attention.cpp).
+void add_attention(Operators& operators);
+/// Adds Einsum (composed/einsum.cpp).
+void add_einsum(Operators& operators);
 /// Adds MaxPool, AveragePool and the global pools.
 void add_pools(Operators& operators);
 /// Adds InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.
 void add_normalizations(Operators& operators);
 /// Adds ReduceMean, ReduceSum, … (normalizations.cpp).
 void add_reductions(Operators& operators);
+/// Adds a sum along axes, which are removed (normalizations.cpp).
+View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes);
 /// Returns which axes of its first input, of this rank, a reduction reduces (normalizations.cpp).
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
-/// Operators that rearrange values: Transpose, Reshape, Slice, Gather, …
+/// Operators that rearrange values: Transpose, Reshape, Slice, Split, …
 void add_moves(Operators& operators);
+/// Returns the values, row-major, under other dims (moves.cpp). Adds a Move if no view can do that.
+View reshape_to(LayerEmitter& emitter, const View& x, const Dims& dims);
+/// Adds Gather, GatherND and GatherElements.
+void add_gathers(Operators& operators);
 /// Adds Concat and Pad.
 void add_joins(Operators& operators);
+/// Joins tensors along an axis (joins.cpp).
+View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis);
 /// Adds Resize, and Upsample of old opsets.
 void add_resizes(Operators& operators);
 

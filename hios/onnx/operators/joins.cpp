@@ -8,10 +8,8 @@
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
-namespace {
 
-/// Joins tensors along an axis.
-View joined(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis) {
+View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis) {
   if (views.size() == 1) return views.front();
   Dims dims = views.front().dims;
   dims[axis] = 0;
@@ -33,22 +31,48 @@ View joined(LayerEmitter& emitter, const std::vector<View>& views, std::size_t a
   return emitter.emit(layer, inputs, dims, order);
 }
 
+namespace {
+
+/// Adds a Pad with these pads, before each axis and then after each. Of more than four dimensions,
+/// adjacent ones without pads are padded as one.
+View padded(LayerEmitter& emitter, const View& x, const std::vector<std::int64_t>& pads, Pad layer,
+            const std::vector<std::size_t>& order) {
+  Dims dims = x.dims, extents, before, after;
+  for (const std::size_t axis : order) {
+    const std::int64_t begin = pads[axis], end = pads[x.rank() + axis];
+    dims[axis] += begin + end;
+    const bool plain = begin == 0 && end == 0;
+    if (x.rank() > 4 && plain && !before.empty() && before.back() == 0 && after.back() == 0) {
+      extents.back() *= x.dims[axis];
+      continue;
+    }
+    extents.push_back(x.dims[axis]);
+    before.push_back(begin);
+    after.push_back(end);
+  }
+  if (extents.size() > 4) emitter.fail("pads axes of more than four dimensions alternately");
+  const auto zeros_elsewhere = [](const Dims& some) {
+    Shape shape = shape_of(some);
+    if (some.size() < 4) shape.h = 0;
+    if (some.size() < 3) shape.w = 0;
+    if (some.size() < 2) shape.n = 0;
+    return shape;
+  };
+  layer.begin = zeros_elsewhere(before);
+  layer.end = zeros_elsewhere(after);
+  LayerInput input = emitter.input(x, order);
+  input.shape = shape_of(extents);
+  return emitter.emit(layer, {input}, dims, order);
+}
+
 /// Pads an axis with zeros, to which constants are added later.
 View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
                 std::int64_t after) {
-  if (x.rank() > 4) emitter.fail("joins constants to tensors of more than four dimensions");
-  const std::vector<std::size_t> order = memory_order(x.rank());
-  const auto at = static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin());
-  Pad layer{Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, 0};
-  const auto extent = [&](Shape& shape) -> std::int64_t& {
-    const Axis of = axis_of(at, order.size());
-    return of == Axis::kN ? shape.n : of == Axis::kC ? shape.c : of == Axis::kH ? shape.h : shape.w;
-  };
-  extent(layer.begin) = before;
-  extent(layer.end) = after;
-  Dims dims = x.dims;
-  dims[axis] += before + after;
-  return emitter.emit(layer, {emitter.input(x, order)}, dims, order);
+  std::vector<std::int64_t> pads(2 * x.rank(), 0);
+  pads[axis] = before;
+  pads[x.rank() + axis] = after;
+  return padded(emitter, x, pads, {Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, 0},
+                memory_order(x.rank()));
 }
 
 /// Returns the constants among joined views, with zeros instead of the computed ones.
@@ -98,7 +122,7 @@ Views concat(LayerEmitter& emitter, const Node& node) {
     }
   }
   if (computed.empty()) node.fail("joins nothing that is computed");
-  const View tensors = joined(emitter, computed, axis);
+  const View tensors = join(emitter, computed, axis);
   if (before + after == 0) return {tensors};
   // The constants are added to zeros in their range, and zeros to the computed values: x + 0 = x.
   const View wide = with_zeros(emitter, tensors, axis, before, after);
@@ -127,7 +151,7 @@ std::vector<std::int64_t> pads_of(const Node& node, std::size_t rank) {
 
 Views pad(LayerEmitter& emitter, const Node& node) {
   View x = node.input(0);
-  if (x.rank() == 0 || x.rank() > 4) node.fail("pads one to four dimensions");
+  if (x.rank() == 0) node.fail("pads a scalar");
   std::vector<std::int64_t> pads = pads_of(node, x.rank());
   static const std::map<std::string, Pad::Mode> kModes = {{"constant", Pad::Mode::kConstant},
                                                           {"reflect", Pad::Mode::kReflect},
@@ -144,7 +168,6 @@ Views pad(LayerEmitter& emitter, const Node& node) {
   for (const std::int64_t added : pads) {
     if (added < -kMaxExtent || added > kMaxExtent) node.fail("has pads that cannot be");
   }
-  Dims before, after, dims = x.dims;
   for (std::size_t i = 0; i < x.rank(); ++i) {  // a negative pad cuts values off
     std::int64_t &begin = pads[i], &end = pads[x.rank() + i];
     const std::int64_t cut = std::min<std::int64_t>(begin, 0) + std::min<std::int64_t>(end, 0);
@@ -153,24 +176,9 @@ Views pad(LayerEmitter& emitter, const Node& node) {
     x = slice(x, i, -std::min<std::int64_t>(begin, 0), x.dims[i] + cut, 1);
     begin = std::max<std::int64_t>(begin, 0);
     end = std::max<std::int64_t>(end, 0);
-    dims[i] = x.dims[i] + begin + end;
   }
   if (std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; })) return {x};
-  const std::vector<std::size_t> order = reading_order(x);
-  for (const std::size_t axis : order) {
-    before.push_back(pads[axis]);
-    after.push_back(pads[x.rank() + axis]);
-  }
-  const auto zeros_elsewhere = [](const Dims& extents) {
-    Shape shape = shape_of(extents);
-    if (extents.size() < 4) shape.h = 0;
-    if (extents.size() < 3) shape.w = 0;
-    if (extents.size() < 2) shape.n = 0;
-    return shape;
-  };
-  layer.begin = zeros_elsewhere(before);
-  layer.end = zeros_elsewhere(after);
-  return {emitter.emit(layer, {emitter.input(x, order)}, dims, order)};
+  return {padded(emitter, x, pads, layer, reading_order(x))};
 }
 
 }  // namespace

@@ -1,24 +1,11 @@
 #include "hios/onnx/operators/layer_emitter.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hios/base/error.h"
 
 namespace hios::onnx {
 namespace {
-
-/// Returns extents in this order of axes. More than four become four: the first, the product of
-/// those between, and the last two.
-Dims extents_in(const Dims& dims, std::span<const std::size_t> order) {
-  Dims extents;
-  for (const std::size_t axis : order) extents.push_back(dims[axis]);
-  if (extents.size() <= 4) return extents;
-  const auto last = extents.end() - 2;
-  const std::int64_t between =
-      std::accumulate(extents.begin() + 1, last, std::int64_t{1}, std::multiplies<>());
-  return {extents.front(), between, last[0], last[1]};
-}
 
 /// Returns the loops of a Move, adjacent axes merged where one loop can walk them.
 std::vector<Move::Dimension> loops_of(const View& view, std::span<const std::size_t> order) {
@@ -79,14 +66,30 @@ View LayerEmitter::dense(const View& view, std::span<const std::size_t> order) {
   return dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
 }
 
+View LayerEmitter::as_tensor(const View& view) {
+  if (!view.is_constant()) return view;
+  if (constants_ == nullptr) fail("computes on a constant where a tensor is needed");
+  const auto count = static_cast<std::int64_t>(view.constant().size());
+  const auto order = dense_order(view, count);
+  View whole = order ? view : dense(view);
+  std::vector<float> values =
+      floats_of(whole, order ? *order : memory_order(view.rank()));  // fails for integers
+  const DraftId tensor(draft_.tensors.size());
+  draft_.tensors.push_back(
+      {shape_of(extents_in(view.dims, order ? *order : memory_order(view.rank()))), {}});
+  constants_->resize(draft_.tensors.size());
+  constants_->back() = std::move(values);
+  whole.base = tensor;
+  return whole;
+}
+
 LayerInput LayerEmitter::input(const View& view, std::span<const std::size_t> order) {
-  if (view.is_constant()) fail("computes on a constant where a tensor is needed");
-  return {dense(view, order).tensor(), shape_of(extents_in(view.dims, order))};
+  return {as_tensor(dense(view, order)).tensor(), shape_of(extents_in(view.dims, order))};
 }
 
 LayerInput LayerEmitter::input_in_any_order(const View& view, View& read) {
-  if (view.is_constant()) fail("computes on a constant where a tensor is needed");
-  read = dense_order(view, draft_.size(view.tensor())) ? view : dense(view);
+  read = as_tensor(view);
+  if (!dense_order(read, draft_.size(read.tensor()))) read = dense(read);
   return {read.tensor(), draft_.tensors[read.tensor().index()].shape};
 }
 

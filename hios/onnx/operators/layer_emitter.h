@@ -18,13 +18,22 @@ struct LayerInput {
 /// order in memory.
 class LayerEmitter {
  public:
-  LayerEmitter(Draft& draft, const Node& node) : draft_(draft), node_(node) {}
+  /// Values of the draft's tensors that are constants, by DraftId.
+  using Values = std::vector<std::vector<float>>;
+
+  /// `constants`: null where layers cannot read constants, as they cannot in a model. Otherwise a
+  /// tensor is added for each constant that a layer reads (constants/compute.h).
+  LayerEmitter(Draft& draft, const Node& node, Values* constants = nullptr)
+      : draft_(draft), node_(node), constants_(constants) {}
   const Node& node() const { return node_; }
 
   /// Returns the view as a whole base whose axes lie in this order: the view itself if it is one,
   /// else the output of a Move (or a new constant).
   View dense(const View& view, std::span<const std::size_t> order);
   View dense(const View& view) { return dense(view, memory_order(view.rank())); }
+  /// Returns the view; if it is a constant, a tensor that holds it. Fails where constants cannot be
+  /// tensors.
+  View as_tensor(const View& view);
   /// Returns an input that reads the view in this order of axes. Of more than four axes, the inner
   /// ones between the first and the last two are read as one.
   LayerInput input(const View& view, std::span<const std::size_t> order);
@@ -54,6 +63,7 @@ class LayerEmitter {
 
   Draft& draft_;
   const Node& node_;
+  Values* constants_;
   bool named_ = false;  ///< a layer has the node's own name
 };
 

@@ -48,14 +48,17 @@ std::optional<View> moved_into(LayerEmitter& emitter, const View& x, const Dims&
   return dense_view(emitter.dense(*view, order).base, dims, memory_order(dims.size()));
 }
 
-/// Returns the values, row-major, under other dims. Adds a Move if no view can do that.
-View reshaped(LayerEmitter& emitter, const View& x, const Dims& dims) {
+}  // namespace
+
+View reshape_to(LayerEmitter& emitter, const View& x, const Dims& dims) {
   if (const auto view = reshape(x, dims)) return *view;
   if (const auto moved = moved_into(emitter, x, dims)) return *moved;
   std::vector<std::size_t> own(x.rank());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = i;
   return reshape(emitter.dense(x, own), dims).value();
 }
+
+namespace {
 
 Views identity(LayerEmitter&, const Node& node) { return {node.input(0)}; }
 
@@ -118,7 +121,7 @@ Views reshape_node(LayerEmitter& emitter, const Node& node) {
     if (all % known != 0) node.fail("its extents do not divide " + std::to_string(all) + " values");
     dims[*open] = all / known;
   }
-  return {reshaped(emitter, x, dims)};
+  return {reshape_to(emitter, x, dims)};
 }
 
 Views flatten(LayerEmitter& emitter, const Node& node) {
@@ -127,8 +130,8 @@ Views flatten(LayerEmitter& emitter, const Node& node) {
   const std::size_t axis =
       given == static_cast<std::int64_t>(x.rank()) ? x.rank() : node.axis(given, x.rank());
   const auto split = x.dims.begin() + static_cast<std::ptrdiff_t>(axis);
-  return {reshaped(emitter, x,
-                   {elements(Dims(x.dims.begin(), split)), elements(Dims(split, x.dims.end()))})};
+  return {reshape_to(emitter, x,
+                     {elements(Dims(x.dims.begin(), split)), elements(Dims(split, x.dims.end()))})};
 }
 
 std::vector<std::int64_t> axes_of(const Node& node) {
@@ -263,7 +266,7 @@ Views tile(LayerEmitter& emitter, const Node& node) {
     doubled.push_back(x.dims[i]);
     dims.push_back(repeats[i] * x.dims[i]);
   }
-  return {reshaped(emitter, expand(wide, doubled), dims)};
+  return {reshape_to(emitter, expand(wide, doubled), dims)};
 }
 
 View image_of(const Node& node) {
@@ -289,9 +292,9 @@ Views depth_to_space(LayerEmitter& emitter, const Node& node) {
   const Dims cut = column_row ? Dims{x.dims[0], c / (b * b), b, b, x.dims[2], x.dims[3]}
                               : Dims{x.dims[0], b, b, c / (b * b), x.dims[2], x.dims[3]};
   static constexpr std::size_t kColumnRow[] = {0, 1, 4, 2, 5, 3}, kDepth[] = {0, 3, 4, 1, 5, 2};
-  const View six = reshaped(emitter, x, cut);
-  return {reshaped(emitter, transpose(six, column_row ? kColumnRow : kDepth),
-                   {x.dims[0], c / (b * b), x.dims[2] * b, x.dims[3] * b})};
+  const View six = reshape_to(emitter, x, cut);
+  return {reshape_to(emitter, transpose(six, column_row ? kColumnRow : kDepth),
+                     {x.dims[0], c / (b * b), x.dims[2] * b, x.dims[3] * b})};
 }
 
 Views space_to_depth(LayerEmitter& emitter, const Node& node) {
@@ -300,29 +303,11 @@ Views space_to_depth(LayerEmitter& emitter, const Node& node) {
   if (b < 1 || x.dims[2] % b != 0 || x.dims[3] % b != 0) {
     node.fail("its blocksize does not divide height and width");
   }
-  const View six = reshaped(emitter, x, {x.dims[0], x.dims[1], x.dims[2] / b, b, x.dims[3] / b, b});
+  const View six =
+      reshape_to(emitter, x, {x.dims[0], x.dims[1], x.dims[2] / b, b, x.dims[3] / b, b});
   static constexpr std::size_t kColumnRow[] = {0, 1, 3, 5, 2, 4}, kDepth[] = {0, 3, 5, 1, 2, 4};
-  return {reshaped(emitter, transpose(six, is_column_row_depth(node) ? kColumnRow : kDepth),
-                   {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
-}
-
-/// Gathers by constant indices: one, or several at equal steps.
-Views gather(LayerEmitter&, const Node& node) {
-  const View& x = node.input(0);
-  const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
-  std::vector<std::int64_t> indices = node.integers(1);
-  for (std::int64_t& index : indices) {
-    if (index < -x.dims[axis] || index >= x.dims[axis]) node.fail("has an index out of range");
-    if (index < 0) index += x.dims[axis];
-  }
-  const std::size_t index_rank = node.input(1).rank();
-  if (index_rank > 1 || indices.empty()) node.fail("gathers by a table of indices");
-  const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
-  for (std::size_t i = 1; i < indices.size(); ++i) {
-    if (indices[i] - indices[i - 1] != step) node.fail("gathers by indices at unequal steps");
-  }
-  const View some = slice(x, axis, indices[0], static_cast<std::int64_t>(indices.size()), step);
-  return {index_rank == 0 ? remove_axis(some, axis) : some};
+  return {reshape_to(emitter, transpose(six, is_column_row_depth(node) ? kColumnRow : kDepth),
+                     {x.dims[0], x.dims[1] * b * b, x.dims[2] / b, x.dims[3] / b})};
 }
 
 }  // namespace
@@ -348,7 +333,6 @@ void add_moves(Operators& operators) {
                                .attributes = {.read = {"blocksize", "mode"}}};
   operators["SpaceToDepth"] = {.emit = space_to_depth,
                                .attributes = {.read = {"blocksize", "mode"}}};
-  operators["Gather"] = {.emit = gather, .attributes = {.read = {"axis"}}};
 }
 
 }  // namespace hios::onnx

@@ -109,6 +109,12 @@ std::optional<std::vector<float>> Node::number_list(std::string_view attribute) 
   return std::vector<float>(found->floats().begin(), found->floats().end());
 }
 
+const proto::GraphProto& Node::graph(std::string_view attribute) const {
+  const auto* found = find(attribute, proto::AttributeProto::GRAPH);
+  if (!found) fail("lacks its " + std::string(attribute));
+  return found->g();
+}
+
 std::optional<View> Node::tensor(std::string_view attribute) const {
   auto* found = find(attribute, proto::AttributeProto::TENSOR);
   if (!found) return {};
@@ -118,6 +124,14 @@ std::optional<View> Node::tensor(std::string_view attribute) const {
   if (tensor.name().empty() && output_count() > 0) tensor.set_name(node_.output(0));
   View view{file_.take(tensor), dims, dense_strides(dims), 0};
   return view;
+}
+
+std::int64_t Node::index(std::int64_t index, std::int64_t extent) const {
+  if (index < -extent || index >= extent) {
+    fail("has an index out of range: " + std::to_string(index) + " among " +
+         std::to_string(extent) + " elements");
+  }
+  return index < 0 ? index + extent : index;
 }
 
 std::size_t Node::axis(std::int64_t axis, std::size_t rank) const {

@@ -55,8 +55,12 @@ class Node {
   std::string text(std::string_view attribute, std::string_view or_else) const;
   std::optional<std::vector<std::int64_t>> integer_list(std::string_view attribute) const;
   std::optional<std::vector<float>> number_list(std::string_view attribute) const;
+  /// Returns a graph attribute. Fails if there is none.
+  const proto::GraphProto& graph(std::string_view attribute) const;
   /// Returns the values and dims of a tensor attribute.
   std::optional<View> tensor(std::string_view attribute) const;
+  /// Returns an index; negative ones count from the end. Fails outside the extent.
+  std::int64_t index(std::int64_t index, std::int64_t extent) const;
   /// Returns the index of an axis; ONNX counts negative axes from the end. Fails outside the rank.
   std::size_t axis(std::int64_t axis, std::size_t rank) const;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
@@ -77,34 +78,111 @@ Views group_normalization(LayerEmitter& emitter, const Node& node) {
   return over_pixels(emitter, node, groups);
 }
 
+/// An input of which some axes are computed over together: read with its own extents where they are
+/// at most four, else with adjacent ones merged that are computed over, or not.
+struct OverAxes {
+  std::vector<std::size_t> order;
+  Axes axes;
+  LayerInput input;
+};
+
+OverAxes over_axes(LayerEmitter& emitter, const View& x, const std::vector<bool>& chosen) {
+  OverAxes over{reading_order(x), {}, {}};
+  MergedAxes merged{extents_in(x.dims, over.order), {}};
+  for (const std::size_t axis : over.order) merged.chosen.push_back(chosen[axis]);
+  if (x.rank() > 4) merged = merged_axes(x.dims, over.order, chosen);
+  if (merged.extents.size() > 4) {  // alternately: those that are computed over move to the end
+    std::ranges::stable_partition(over.order, [&](std::size_t axis) { return !chosen[axis]; });
+    merged = merged_axes(x.dims, over.order, chosen);
+  }
+  for (std::size_t k = 0; k < merged.extents.size(); ++k) {
+    if (merged.chosen[k]) set(over.axes, axis_of(k, merged.extents.size()));
+  }
+  over.input = emitter.input(x, over.order);
+  over.input.shape = shape_of(merged.extents);
+  return over;
+}
+
+/// Returns the values of a scale or bias of a normalization, and its shape: one value for each
+/// position along the normalized axes, or fewer that broadcast.
+std::optional<Shape> broadcast_parameter(const Node& node, std::size_t input, const View& x,
+                                         const std::vector<bool>& normalized, const OverAxes& over,
+                                         std::vector<float>& values) {
+  if (!node.has(input)) return {};
+  View view = node.input(input);
+  if (!view.is_constant()) node.fail("its scale and bias must be constants");
+  if (view.rank() > x.rank()) node.fail("its scale or bias has more dimensions than its input");
+  while (view.rank() < x.rank()) view = insert_axis(view, 0);
+  if (x.rank() > 4) {  // the merged axes have all values, or one
+    Dims dims(x.rank(), 1);
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (normalized[k]) dims[k] = x.dims[k];
+    }
+    view = expand(view, dims);
+    values = floats_of(view, over.order);
+    return shape_of(merged_axes(dims, over.order, normalized).extents);
+  }
+  Dims extents;
+  for (const std::size_t axis : over.order) extents.push_back(view.dims[axis]);
+  values = floats_of(view, over.order);
+  return shape_of(extents);
+}
+
+/// Returns true for the axes from the node's attribute on.
+std::vector<bool> axes_from(const Node& node, std::size_t rank) {
+  const std::size_t first = node.axis(node.integer("axis", -1), rank);
+  std::vector<bool> axes(rank, false);
+  for (std::size_t axis = first; axis < rank; ++axis) axes[axis] = true;
+  return axes;
+}
+
 Views layer_normalization(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
-  const std::size_t first = node.axis(node.integer("axis", -1), x.rank());
-  if (x.rank() > 4) node.fail("takes at most four dimensions");
-  const std::vector<std::size_t> order = reading_order(x);
+  const std::vector<bool> normalized = axes_from(node, x.rank());
+  const OverAxes over = over_axes(emitter, x, normalized);
   Normalization layer;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    if (order[k] >= first) set(layer.axes, axis_of(k, order.size()));
-  }
+  layer.axes = over.axes;
   layer.epsilon = node.number("epsilon", 1e-5f);
   ModelWeights::Values parameters;
-  const auto parameter = [&](std::size_t input, std::vector<float>& values) {
-    std::optional<Shape> shape;
-    if (!node.has(input)) return shape;
-    View view = node.input(input);
-    if (!view.is_constant()) node.fail("its scale and bias must be constants");
-    if (view.rank() > x.rank()) node.fail("its scale or bias has more dimensions than its input");
-    while (view.rank() < x.rank()) view = insert_axis(view, 0);
-    Dims extents;
-    for (const std::size_t axis : order) extents.push_back(view.dims[axis]);
-    values = floats_of(view, order);
-    shape = shape_of(extents);
-    return shape;
-  };
-  layer.scale = parameter(1, parameters.weights);
-  layer.bias = parameter(2, parameters.bias);
-  const LayerInput input = emitter.input(x, order);
-  return {emitter.emit(layer, {input}, x.dims, order, std::move(parameters))};
+  layer.scale = broadcast_parameter(node, 1, x, normalized, over, parameters.weights);
+  layer.bias = broadcast_parameter(node, 2, x, normalized, over, parameters.bias);
+  return {emitter.emit(layer, {over.input}, x.dims, over.order, std::move(parameters))};
+}
+
+/// Adds a reduction; the reduced axes keep extent 1.
+View reduced(LayerEmitter& emitter, const View& x, Reduce::Function function,
+             const std::vector<bool>& axes) {
+  Dims dims = x.dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (axes[i]) dims[i] = 1;
+  }
+  const OverAxes over = over_axes(emitter, x, axes);
+  const Reduce layer{function, over.axes};
+  const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
+  if (average && x.rank() == 4)
+    return emitter.emit(GlobalAveragePool{}, {over.input}, dims, over.order);
+  return emitter.emit(layer, {over.input}, dims, over.order);
+}
+
+View without_axes(View view, const std::vector<bool>& axes) {
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (axes[i]) view = remove_axis(view, i);
+  }
+  return view;
+}
+
+/// Divides by the root of the mean of squares: x / sqrt(mean(x²) + epsilon) · scale.
+Views root_mean_square(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const std::vector<bool> normalized = axes_from(node, x.rank());
+  const View squares = combine(emitter, Binary::Function::kMul, x, x);
+  View root = reduced(emitter, squares, Reduce::Function::kMean, normalized);
+  auto epsilon = std::make_shared<Constant>();
+  epsilon->floats = {node.number("epsilon", 1e-5f)};
+  root = combine(emitter, Binary::Function::kAdd, root, View{std::move(epsilon), {}, {}, 0});
+  root = apply(emitter, {Unary::Function::kSqrt, 0, 0}, root);
+  const View result = combine(emitter, Binary::Function::kDiv, x, root);
+  return {combine(emitter, Binary::Function::kMul, result, node.input(1))};
 }
 
 Views local_response(LayerEmitter& emitter, const Node& node) {
@@ -123,15 +201,13 @@ Views local_response(LayerEmitter& emitter, const Node& node) {
 Views softmax(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const bool all = node.opset() < 13;
-  if (x.rank() == 0 || x.rank() > 4) node.fail("takes one to four dimensions");
-  const std::size_t axis = node.axis(node.integer("axis", all ? 1 : -1), x.rank());
-  const std::vector<std::size_t> order = reading_order(x);
-  Softmax layer;
-  layer.log = node.type() == "LogSoftmax";
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    if (all ? order[k] >= axis : order[k] == axis) set(layer.axes, axis_of(k, order.size()));
-  }
-  return {emitter.emit(layer, {emitter.input(x, order)}, x.dims, order)};
+  if (x.rank() == 0) node.fail("takes one dimension or more");
+  const std::size_t first = node.axis(node.integer("axis", all ? 1 : -1), x.rank());
+  std::vector<bool> chosen(x.rank(), false);
+  for (std::size_t axis = first; axis < (all ? x.rank() : first + 1); ++axis) chosen[axis] = true;
+  const OverAxes over = over_axes(emitter, x, chosen);
+  const Softmax layer{.axes = over.axes, .log = node.type() == "LogSoftmax"};
+  return {emitter.emit(layer, {over.input}, x.dims, over.order)};
 }
 
 Reduce::Function reduction_named(const Node& node) {
@@ -147,47 +223,16 @@ Reduce::Function reduction_named(const Node& node) {
 
 Views reduce(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
-  const std::vector<bool> reduced = reduced_axes(node, x.rank());
-  Dims dims = x.dims;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (reduced[i]) dims[i] = 1;
-  }
-  const std::vector<std::size_t> order = reading_order(x);
-  Reduce layer{reduction_named(node), {}};
-  LayerInput input = emitter.input(x, order);
-  if (x.rank() > 4) {  // adjacent axes that are all reduced, or all kept, become one
-    Dims extents;
-    std::vector<bool> kinds;
-    for (const std::size_t axis : order) {
-      if (!kinds.empty() && kinds.back() == reduced[axis]) {
-        extents.back() *= x.dims[axis];
-      } else {
-        extents.push_back(x.dims[axis]);
-        kinds.push_back(reduced[axis]);
-      }
-    }
-    if (extents.size() > 4)
-      node.fail("reduces and keeps axes of more than four dimensions alternately");
-    input.shape = shape_of(extents);
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      if (kinds[k]) set(layer.axes, axis_of(k, kinds.size()));
-    }
-  } else {
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (reduced[order[k]]) set(layer.axes, axis_of(k, order.size()));
-    }
-  }
-  const bool average = layer == Reduce{Reduce::Function::kMean, {.h = true, .w = true}};
-  View result = average && x.rank() == 4 ? emitter.emit(GlobalAveragePool{}, {input}, dims, order)
-                                         : emitter.emit(layer, {input}, dims, order);
-  if (node.integer("keepdims", 1) != 0) return {result};
-  for (std::size_t i = x.rank(); i-- > 0;) {
-    if (reduced[i]) result = remove_axis(result, i);
-  }
-  return {result};
+  const std::vector<bool> axes = reduced_axes(node, x.rank());
+  const View result = reduced(emitter, x, reduction_named(node), axes);
+  return {node.integer("keepdims", 1) != 0 ? result : without_axes(result, axes)};
 }
 
 }  // namespace
+
+View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes) {
+  return without_axes(reduced(emitter, x, Reduce::Function::kSum, axes), axes);
+}
 
 // Newer opsets give the axes as an input.
 std::vector<bool> reduced_axes(const Node& node, std::size_t rank) {
@@ -209,6 +254,8 @@ void add_normalizations(Operators& operators) {
   operators["LayerNormalization"] = {
       .emit = layer_normalization,
       .attributes = {.read = {"axis", "epsilon"}, .unread = {in_fp32}}};
+  operators["RMSNormalization"] = {
+      .emit = root_mean_square, .attributes = {.read = {"axis", "epsilon"}, .unread = {in_fp32}}};
   operators["LRN"] = {.emit = local_response,
                       .attributes = {.read = {"alpha", "beta", "bias", "size"}}};
   for (const char* type : {"Softmax", "LogSoftmax"})

@@ -1,6 +1,6 @@
 #include "hios/onnx/operators/registry.h"
 
-#include "hios/onnx/operators/constants.h"
+#include "hios/onnx/operators/constants/constants.h"
 #include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
 
@@ -12,13 +12,20 @@ const Operators& operators() {
     Operators table;
     add_elementwise(table);
     add_convolutions(table);
+    add_products(table);
+    add_attention(table);
+    add_einsum(table);
     add_pools(table);
     add_normalizations(table);
     add_reductions(table);
     add_moves(table);
+    add_gathers(table);
     add_joins(table);
     add_resizes(table);
     add_folding(table);
+    // The reader of nodes reads the nodes in them (hios/onnx/read/node_reader.h).
+    table["If"].attributes.read = {"else_branch", "then_branch"};
+    table["Loop"].attributes.read = {"body"};
     return table;
   }();
   return all;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hios/base/files/file_io.h"
+#include "hios/model/layer_kernel.h"
 #include "hios/model/model.h"
 
 /// ONNX files as Models with their own weights.
@@ -16,14 +17,16 @@ namespace hios::onnx {
 struct ImportOptions {
   // Extents of the input. Empty: those of the file. Where it leaves them open, the batch is 1, and
   // height and width are equal if one of them is given.
-  std::optional<std::int64_t> batch;
-  std::optional<std::int64_t> height;
-  std::optional<std::int64_t> width;
+  std::optional<std::int64_t> batch = {};
+  std::optional<std::int64_t> height = {};
+  std::optional<std::int64_t> width = {};
   /// Extents that the file leaves open, by their names ("seq"), or by their indices ("1") where
   /// the file names none.
   std::map<std::string, std::int64_t> dims = {};
   /// max_weights_bytes: of the file and its external data together; memory: of all values.
   ReadLimits limits = {};
+  /// Computes nodes whose inputs are all known. Empty: those that need a layer are refused.
+  LayerKernel kernel = {};
 };
 
 /// Reads an ONNX file (opsets 7 to 28; one floating-point input) and its external data, which must

@@ -25,4 +25,9 @@ struct OnnxCase {
 /// sequences, have no outputs here: their models must be refused.
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder);
 
+/// Returns all cases below a folder with constant inputs alone, by name: their inputs are
+/// initializers, and the one input "zero" of one value is added to each output, converted to fp32.
+/// Cases with inputs or outputs that are no tensors of numbers are left out.
+std::vector<OnnxCase> onnx_constant_cases(const std::filesystem::path& folder);
+
 }  // namespace hios::test

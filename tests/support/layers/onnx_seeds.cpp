@@ -58,11 +58,58 @@ void classifier(OnnxBuilder& b) {
   b.output("out");
 }
 
+proto::NodeProto& inside(proto::GraphProto& graph, const std::string& type,
+                         const std::vector<std::string>& inputs, const std::string& output) {
+  auto& node = *graph.add_node();
+  node.set_op_type(type);
+  for (const std::string& input : inputs) node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
+proto::GraphProto& body(proto::NodeProto& node, const char* name) {
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(proto::AttributeProto::GRAPH);
+  return *attribute.mutable_g();
+}
+
+/// Nodes with nodes inside, and integers that are computed while the file is read.
+void bodies(OnnxBuilder& b) {
+  b.input("x", {2, 3, 4});
+  b.integers("three", {3}), b.integers("times", {2}), b.integers("pair", {1, 0, 2, 2});
+  b.node("Shape", {"x"}, "shape");
+  b.node("Size", {"shape"}, "rank");
+  b.node("Equal", {"rank", "three"}, "is_three");
+  auto& choice = b.node("If", {"is_three"}, "y");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& branch = body(choice, name);
+    inside(branch, name[0] == 't' ? "Relu" : "Exp", {"x"}, "r");
+    branch.add_output()->set_name("r");
+  }
+  auto& loop = b.node("Loop", {"times", "", "y"}, "z");
+  loop.add_output("all");
+  auto& again = body(loop, "body");
+  for (const char* name : {"i", "on", "state"}) again.add_input()->set_name(name);
+  inside(again, "Add", {"state", "x"}, "next");
+  for (const char* name : {"on", "next", "state"}) again.add_output()->set_name(name);
+  auto& function = *b.model.add_functions();
+  function.set_name("twice"), function.set_domain("own");
+  function.add_input("a"), function.add_output("c");
+  auto& sum = *function.add_node();
+  sum.set_op_type("Add"), sum.add_input("a"), sum.add_input("a"), sum.add_output("c");
+  b.node("twice", {"z"}, "t").set_domain("own");
+  OnnxBuilder::attribute(b.node("Gather", {"t", "pair"}, "g"), "axis", 1);
+  OnnxBuilder::attribute(b.node("Softmax", {"all"}, "s"), "axis", 2);
+  b.output("g");
+  b.output("s");
+}
+
 }  // namespace
 
 std::vector<std::string> onnx_seeds() {
   std::vector<std::string> seeds;
-  for (const auto build : {convolutions, moves, classifier}) {
+  for (const auto build : {convolutions, moves, classifier, bodies}) {
     OnnxBuilder b;
     build(b);
     seeds.push_back(b.model.SerializeAsString());

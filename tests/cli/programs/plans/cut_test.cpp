@@ -102,8 +102,8 @@ TEST_F(CutOperators, ThoseThatWereNotMeasuredAreNamedWithTheCommandThatMeasuresT
   profile(2, "none");
   const auto done = schedule({"--cut", "auto", "--algorithm", "hios-lp"}, 2);
   expect_one_line(done,
-                  "p.json: no shards of 2 an operator were measured, or none gives the bits of "
-                  "its whole; measure them with: ");
+                  "p.json: no operator was measured in 2 shards, or none gives the bits of "
+                  "its whole then; measure them with: ");
   const std::size_t flag = done.err.find(" --cut auto ");
   EXPECT_NE(flag, std::string::npos) << done.err;
   EXPECT_EQ(done.err.find("--cut", flag + 7), std::string::npos) << "twice: " << done.err;

@@ -147,11 +147,15 @@ const std::map<std::string, std::vector<std::string>>& specification() {
   static const List kReduce = {"axes", "keepdims", "noop_with_empty_axes"};
   static const List kConv = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
   static const std::map<std::string, List> all = {
+      {"Attention",
+       {"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap",
+        "softmax_precision"}},
       {"AveragePool",
        {"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads",
         "strides"}},
       {"BatchNormalization", {"epsilon", "momentum", "spatial", "training_mode"}},
       {"Cast", {"round_mode", "saturate", "to"}},
+      {"CastLike", {"round_mode", "saturate"}},
       {"Celu", {"alpha"}},
       {"Clip", {"max", "min"}},
       {"Concat", {"axis"}},
@@ -161,24 +165,33 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"ConvTranspose",
        {"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads",
         "strides"}},
+      {"CumSum", {"exclusive", "reverse"}},
       {"DepthToSpace", {"blocksize", "mode"}},
+      {"DequantizeLinear", {"axis", "block_size", "output_dtype"}},
       {"Dropout", {"ratio", "seed"}},
+      {"Einsum", {"equation"}},
       {"Elu", {"alpha"}},
       {"Flatten", {"axis"}},
       {"Gather", {"axis"}},
+      {"GatherElements", {"axis"}},
+      {"GatherND", {"batch_dims"}},
       {"Gelu", {"approximate"}},
       {"Gemm", {"alpha", "beta", "transA", "transB"}},
       {"GroupNormalization", {"epsilon", "num_groups", "stash_type"}},
       {"HardSigmoid", {"alpha", "beta"}},
+      {"If", {"else_branch", "then_branch"}},
       {"InstanceNormalization", {"epsilon"}},
+      {"IsInf", {"detect_negative", "detect_positive"}},
       {"LRN", {"alpha", "beta", "bias", "size"}},
       {"LayerNormalization", {"axis", "epsilon", "stash_type"}},
       {"LeakyRelu", {"alpha"}},
       {"LogSoftmax", {"axis"}},
       {"MaxPool",
        {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}},
+      {"Loop", {"body"}},
       {"Mod", {"fmod"}},
       {"Pad", {"mode", "pads", "value"}},
+      {"RMSNormalization", {"axis", "epsilon", "stash_type"}},
       {"Range", {"stash_type"}},
       {"ReduceL1", kReduce},
       {"ReduceL2", kReduce},
@@ -206,6 +219,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"ThresholdedRelu", {"alpha"}},
       {"Transpose", {"perm"}},
       {"Unsqueeze", {"axes"}},
+      {"Trilu", {"upper"}},
       {"Upsample", {"mode", "scales"}},
   };
   return all;
@@ -237,6 +251,23 @@ void add_needed(proto::NodeProto& node) {
   if (type == "MaxPool" || type == "AveragePool") {
     OnnxBuilder::attribute(node, "kernel_shape", std::vector<std::int64_t>{2, 2});
   }
+  if (type == "Einsum") text(node, "equation", "abcd->ab");
+  if (type == "Attention") {
+    for (const char* name : {"q_num_heads", "kv_num_heads"}) OnnxBuilder::attribute(node, name, 2);
+  }
+  for (const char* name : {"then_branch", "else_branch", "body"}) {
+    if (type != (name[0] == 'b' ? "Loop" : "If")) continue;
+    auto& graph = *node.add_attribute();
+    graph.set_name(name), graph.set_type(proto::AttributeProto::GRAPH);
+    if (type == "Loop") {
+      for (const char* input : {"i", "on"}) graph.mutable_g()->add_input()->set_name(input);
+    }
+    auto& inside = *graph.mutable_g()->add_node();
+    inside.set_op_type("Identity"), inside.add_output("inside");
+    inside.add_input(type == "Loop" ? "on" : "y");
+    for (int i = 0; i < (type == "Loop" ? 2 : 1); ++i)
+      graph.mutable_g()->add_output()->set_name("inside");
+  }
   const auto needed = kNeeded.find(type);
   if (needed != kNeeded.end()) {
     OnnxBuilder::attribute(node, needed->second.first, needed->second.second);
@@ -265,7 +296,15 @@ const std::vector<std::vector<std::string>>& input_lists() {
       {"channels", "channels"},
       {"channels", "channels", "channels"},
       {"scalar", "scalar", "scalar"},
-      {"channels", "index", "scalars"}};
+      {"channels", "index", "scalars"},
+      {"matrix"},
+      {"matrix", "axis"},
+      {"extents", "scalar"},
+      {"y", "tuple"},
+      {"y", "everywhere"},
+      {"row3", "row3", "row3"},
+      {"index"},
+      {"index", "index"}};
   return all;
 }
 
@@ -282,6 +321,12 @@ void values(OnnxBuilder& b) {
   b.integers("extents", {1, 4, 8, 8});
   b.integers("axis", {1});
   b.integers("index", {2});
+  b.integers("tuple", {0, 1});
+  b.integers("everywhere", {0, 0, 0, 0}).clear_dims();
+  for (int i = 0; i < 4; ++i)
+    b.graph().mutable_initializer(b.graph().initializer_size() - 1)->add_dims(i == 3 ? 4 : 1);
+  b.integers("heads", {1, 4, 64});
+  b.node("Reshape", {"y", "heads"}, "row3");
   b.integers("pads", {0, 0, 1, 1, 0, 0, 1, 1});
 }
 
