@@ -158,7 +158,7 @@ TEST(Charges, AreMeasuredQuicklyByFewTransfersAndAgainByAll) {
   EXPECT_FALSE(measured.protocol->contains("charges")) << "the whole protocol's are listed";
   if (measured.io_charge) {  // a machine that is busy meanwhile may give nonsense
     EXPECT_GE(measured.io_charge->charge.receive, 0);
-    EXPECT_LE(measured.io_charge->charge.receive, 1);
+    EXPECT_LE(measured.io_charge->charge.receive, 3);
   }
   const RandomNetwork network = random_network(12, 3);
   run_ranks(2, [&](mpi::Transport& transport) {
