@@ -101,7 +101,7 @@ def cutting():
     lines = []
     for network, rows in results("cutting")["networks"].items():
         ms = {row["name"]: row["best_quarter_ms"] for row in rows}
-        cut = next(row for row in rows if row["name"].endswith(", cut"))
+        cut = min((row for row in rows if row["name"].endswith(", cut")), key=lambda row: row["best_quarter_ms"])
         one = ms["1 rank x 1 core sequential"]
         best = [min(value for name, value in ms.items() if "2 cores" in name),
                 min(value for name, value in ms.items() if name.startswith("2 ranks") and not name.endswith(", cut")),
