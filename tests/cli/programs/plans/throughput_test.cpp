@@ -145,7 +145,11 @@ TEST_F(Throughput, PlansAndRunsByWhatAProfileMeasuredForIt) {
                         {.limit_s = 300});
   };
   ASSERT_EQ(profile({}).exit_status, 0);
-  EXPECT_FALSE(read(file("p.json"))["configurations"][0].contains("warm"));
+  Json first = read(file("p.json"));
+  EXPECT_FALSE(first["configurations"][0].contains("warm"));
+  // Noise may refuse the charge that is measured quickly, and older profiles have none.
+  first["configurations"][0].erase("io_charge");
+  folder_.write("p.json", first.dump());
   const auto plan = [&](const Words& more) {
     return hios_schedule(model +
                          Words{"--profile", file("p.json"), "--devices", "2", "--objective",
@@ -184,8 +188,11 @@ TEST_F(Throughput, PlansAndRunsByWhatAProfileMeasuredForIt) {
                                           "--inferences", "20", "--json", file("r.json")},
                             {.limit_s = 300});
   ASSERT_EQ(run.exit_status, 0) << run.out << run.err;
-  EXPECT_NEAR(read(file("r.json"))["throughput"]["predicted_period_ms"].get<double>(),
-              read(file("s.json"))["predicted"]["period_ms"].get<double>(), 1e-9);
+  // The run's has the buffers that were planned, with which waiting adds a hundredth at most.
+  const double blocks_ms = read(file("s.json"))["predicted"]["period_ms"];
+  const double buffers_ms = read(file("r.json"))["throughput"]["predicted_period_ms"];
+  EXPECT_GE(buffers_ms, blocks_ms - 1e-9);
+  EXPECT_LE(buffers_ms, blocks_ms * 1.01 + 1e-9);
 }
 #endif
 
