@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 
 from built import built  # noqa: E402
 from cold_peer import Peer, Worker, surroundings  # noqa: E402
-from cold_rows import page, row  # noqa: E402
+from cold_rows import added, page, row  # noqa: E402
 from hios.launch.programs import Programs  # noqa: E402
 
 NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
@@ -37,7 +37,7 @@ def arguments(words=None):
     parser.add_argument("--iterations", type=int, default=5, metavar="N", help="cold starts of a run (5)")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cold", help="where all is left (build/cold)")
     parser.add_argument("--no-peer", action="store_true", help="leave ONNX Runtime out, which is installed into build/ first")
-    parser.add_argument("--keep", action="store_true", help="write bench/results/cold.json and .md")
+    parser.add_argument("--keep", action="store_true", help="write bench/results/cold.json and .md, where rows of other networks, stores and cores by the same protocol remain")
     parser.add_argument("--programs", type=Path, help="folder of the programs (build/release/bin, built first)")
     return parser.parse_args(words)
 
@@ -138,8 +138,10 @@ def main(words=None):
                 (options.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(page(summary))
     if options.keep:
-        (ROOT / "bench/results/cold.json").write_text(json.dumps(summary, indent=1) + "\n")
-        (ROOT / "bench/results/cold.md").write_text(f"# Cold starts on the cores of one machine\n\n{page(summary)}\n")
+        kept = ROOT / "bench/results/cold.json"
+        whole = added(summary, json.loads(kept.read_text()) if kept.exists() else None)
+        kept.write_text(json.dumps(whole, indent=1) + "\n")
+        (ROOT / "bench/results/cold.md").write_text(f"# Cold starts on the cores of one machine\n\n{page(whole)}\n")
     return 0 if all(each["verified"] for each in summary["rows"]) else 1
 
 

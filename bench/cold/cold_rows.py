@@ -22,6 +22,17 @@ def row(names, reports):
             "verified": verified["passed"], "bitwise_equal_to_one_rank": verified["bitwise"]}
 
 
+def added(summary, kept):
+    """The summary, and those kept rows that it has no others for: of other networks, stores or cores of the same processor by
+    the same protocol. Rows are compared with those of their own network, store and cores only."""
+    protocol = ("processor", "cores", "onnxruntime", "rounds", "iterations")
+    if kept is None or any(kept.get(key) != summary[key] for key in protocol):
+        return summary
+    place = lambda row: (row["model"], row["store"], row["place"])
+    mine = {place(row) for row in summary["rows"]}
+    return {**summary, "rows": [row for row in kept["rows"] if place(row) not in mine] + summary["rows"]}
+
+
 def shown(value, pattern):
     return "" if value is None else pattern.format(value)
 

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 from cold import Place, arguments
-from cold_rows import page, row
+from cold_rows import added, page, row
 from markdown_tables import tables_in
 from support import FakePrograms, FolderTest, flag
 
@@ -31,6 +31,16 @@ class RowsTest(unittest.TestCase):
         self.assertEqual((found["resident_ms"], found["load_ms"], found["overlap"]), (8, 4, 1.25))
         self.assertEqual(found["executor"], "fifo")
         self.assertTrue(found["verified"] and found["bitwise_equal_to_one_rank"] and found["direct"])
+
+    def test_rows_that_a_run_did_not_measure_remain(self):
+        protocol = {"processor": "p", "cores": 2, "onnxruntime": "1", "rounds": 3, "iterations": 5}
+        rows = lambda *names: [{"model": name, "store": "disk", "place": place, "of": of} for name, place, of in names]
+        kept = {**protocol, "rows": rows(("a", "1x1", "old"), ("b", "1x1", "old"), ("a", "2x1", "old"))}
+        new = {**protocol, "rows": rows(("a", "1x1", "new"), ("c", "1x1", "new"))}
+        self.assertEqual([(row["model"], row["place"], row["of"]) for row in added(new, kept)["rows"]],
+                         [("b", "1x1", "old"), ("a", "2x1", "old"), ("a", "1x1", "new"), ("c", "1x1", "new")])
+        self.assertEqual(added(new, None), new)
+        self.assertEqual(added(new, {**kept, "rounds": 5}), new)
 
     def test_a_peer_leaves_empty_what_it_does_not_say(self):
         peer = {**self.rows()[1], "algorithm": "onnxruntime", "predicted_ms": None, "prediction_error": None, "load_ms": None,

@@ -3,8 +3,10 @@
 // write to are apart from these, as in a cold start.
 #include "engine/measure/loads/load_run.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "engine/backend/arena.h"
@@ -14,6 +16,9 @@
 
 namespace hios {
 namespace {
+
+/// The memory of all passes from a disk.
+constexpr Bytes kMostArrived = Bytes{1} << 30;
 
 /// Returns this moment on the clock of LoadClock.
 double load_clock_ms() { return ms_between({}, Clock::now()); }
@@ -64,19 +69,21 @@ LoadRun::LoadRun(const RankContext& rank, BlockRun& network, const LoadOptions& 
   Bytes size = 0;
   for (const auto& load : lane_) {
     for (const ParameterCopy& copy : load) {
-      size = placed(size, copy.size_bytes) + copy.size_bytes;
+      offsets_.push_back(placed(size, copy.size_bytes));
+      size = offsets_.back() + copy.size_bytes;
     }
   }
-  arrived_ = rank.backend.allocate(size, "the parameters that " + who + " loads");
-  Bytes at = 0;
-  for (auto& load : lane_) {
-    for (ParameterCopy& copy : load) {
-      at = placed(at, copy.size_bytes);
-      copy.to = arrived_->data() + at;
-      at += copy.size_bytes;
-    }
-  }
+  const std::string what = "the parameters that " + who + " loads";
+  make_room_ = [&backend = rank.backend, size, what] { return backend.allocate(size, what); };
+  most_passes_ = std::max<Bytes>(kMostArrived / std::max<Bytes>(size, 1), 1);
   set_passes(1);
+}
+
+void LoadRun::place(std::byte* to) {
+  std::size_t next = 0;
+  for (auto& load : lane_) {
+    for (ParameterCopy& copy : load) copy.to = to + offsets_[next++];
+  }
 }
 
 const DirectFile* LoadRun::file() const {
@@ -89,17 +96,25 @@ void LoadRun::drop_cached() const {
 }
 
 void LoadRun::set_passes(std::size_t passes) {
-  Loader::LaneOfCopies all;
-  for (std::size_t pass = 0; pass < passes; ++pass)
-    all.insert(all.end(), lane_.begin(), lane_.end());
+  if (file()) passes = std::min<std::size_t>(passes, most_passes_);
   loader_.reset();  // before another has threads and buffers
+  Loader::LaneOfCopies all;
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    // Memory that two loads bring is copied to, and a run's loads come straight from the disk.
+    const std::size_t room = file() ? pass : 0;
+    if (room == arrived_.size()) arrived_.push_back(make_room_());
+    place(arrived_[room]->data());
+    all.insert(all.end(), lane_.begin(), lane_.end());
+  }
   std::vector<Loader::LaneOfCopies> lanes;
   lanes.push_back(std::move(all));
   loader_ = std::make_unique<Loader>(std::move(lanes), options_.cores,
                                      std::vector<std::vector<std::size_t>>(), file());
 }
 
-void LoadRun::forget() { std::memset(arrived_->data(), 0xff, arrived_->size_bytes()); }
+void LoadRun::forget() {
+  for (const auto& room : arrived_) std::memset(room->data(), 0xff, room->size_bytes());
+}
 
 LoadRun::Alone LoadRun::load() {
   Alone alone;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -44,7 +45,8 @@ class LoadRun {
 
   /// Returns the sizes of the loads, as the graph counts them.
   const std::vector<Bytes>& sizes() const { return sizes_; }
-  /// Lets the lane load everything so many times, one pass after the other; first once.
+  /// Lets the lane load everything so many times, one pass after the other; first once. From a disk
+  /// each pass goes to memory of its own, at most a GiB in all where more than one goes.
   void set_passes(std::size_t passes);
 
   /// Overwrites what loads bring, as before a cold start.
@@ -56,14 +58,19 @@ class LoadRun {
   double run();
 
  private:
+  /// Gives the lane's copies their places from `to` on.
+  void place(std::byte* to);
   const DirectFile* file() const;
   void drop_cached() const;
 
   BlockRun& network_;
   const LoadOptions& options_;
   std::unique_ptr<KeptParameters> kept_;
-  std::unique_ptr<Buffer> arrived_;
-  Loader::LaneOfCopies lane_;  // to `arrived_`
+  std::function<std::unique_ptr<Buffer>()> make_room_;  // for a pass
+  std::vector<std::unique_ptr<Buffer>> arrived_;
+  Bytes most_passes_ = 1;       // from a disk
+  Loader::LaneOfCopies lane_;   // one pass
+  std::vector<Bytes> offsets_;  // of its copies in the memory of a pass
   std::vector<Bytes> sizes_;
   std::unique_ptr<Loader> loader_;
 };

@@ -68,8 +68,23 @@ class MeasuredStore {
       });
       if (curve == measured.transfers.end()) fail(from, "no transfers from it were measured");
       const RateLine line = relative_line(curve->points);
-      routes_.push_back({from, DeviceId(d), {}, line.latency_ms, line.gb_per_s});
+      const MeasuredLoads& copies = copies_of(DeviceId(d));
+      routes_.push_back({.from = from,
+                         .to = DeviceId(d),
+                         .over = {},
+                         .latency_ms = line.latency_ms,
+                         .gb_per_s = line.gb_per_s,
+                         .slowdown = copies.slowdown,
+                         .load_slowdown = copies.load_slowdown});
     }
+  }
+
+  /// Returns what slows a device that takes parameters from another one: a lane copies them from
+  /// memory, whatever store they came from.
+  const MeasuredLoads& copies_of(DeviceId device) const {
+    const auto& loads = configuration_of(device, platform_, profile_, graph_).loads;
+    const auto memory = loads.find(StoreKind::kMemory);
+    return memory == loads.end() ? loads_of(device) : memory->second;
   }
 
   const MeasuredLoads& loads_of(DeviceId device) const {

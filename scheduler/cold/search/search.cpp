@@ -10,6 +10,7 @@
 
 #include "hios/base/numbers/random.h"
 #include "scheduler/cold/search/cold_plan.h"
+#include "scheduler/cold/search/plain_plan.h"
 #include "scheduler/cold/search/plan_moves.h"
 #include "scheduler/structures/run_all.h"
 
@@ -17,6 +18,9 @@
 // moves for all. A cycle cools from a percent of the latency to nearly nothing, and is longer
 // than the one before. Between cycles every second island continues with the best of all; the
 // others do so once theirs is far above it, so that not all search the same valley.
+//
+// The best start stays where no plan is shorter by more than rounding, and of the best plan only
+// what makes it shorter (plain_plan.h), for which some of the time is left.
 //
 // A move copies the plan and simulates its schedule, which takes nearly all of the time.
 //
@@ -34,6 +38,7 @@ constexpr double kLastTemperature = 1e-5;
 constexpr std::int64_t kFirstMovesOfIsland = 200;  // moves
 constexpr std::int64_t kCycleGrowth = 2;           // ratio of two cycles' lengths
 constexpr std::int64_t kMovesOfOperator = 200;     // moves an operator without any other limit
+constexpr double kTimeOfMoves = 0.95;              // of the deadline's, the rest for a plainer plan
 constexpr double kNotFarAbove = 1.05;              // ratio to the best at which an island goes on
 
 class Annealer {
@@ -100,6 +105,7 @@ class Search {
         good_enough_ms_(bound_ms * (1 + kRoundingOfSums)),
         bound_ms_(bound_ms),
         context_(context),
+        moves_until_(context.deadline.share(kTimeOfMoves)),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1u, std::thread::hardware_concurrency())),
         budget_(options.iterations) {
@@ -119,13 +125,15 @@ class Search {
         run_cycle(std::min(length, budget_ - moves_));
       }
       const Annealer* const leading = leader();
-      if (leading && leading->best_ms() < least_ms) {
-        result.schedule = *schedule_of(problem_, leading->best());
+      if (leading && leading->best_ms() < least_ms * (1 - kRoundingOfSums)) {
         least_ms = leading->best_ms();
+        result.schedule =
+            *schedule_of(problem_, plainer(problem_, leading->best(),
+                                           least_ms * (1 + kRoundingOfSums), context_.deadline));
       }
     }
     result.optimal = least_ms <= good_enough_ms_;
-    result.timed_out = !result.optimal && context_.deadline.expired();
+    result.timed_out = !result.optimal && moves_until_.expired();
     return result;
   }
 
@@ -163,7 +171,7 @@ class Search {
   }
 
   bool finished() const {
-    if (islands_.empty() || moves_ >= budget_ || context_.deadline.expired()) return true;
+    if (islands_.empty() || moves_ >= budget_ || moves_until_.expired()) return true;
     return leader()->best_ms() <= good_enough_ms_;
   }
 
@@ -174,9 +182,8 @@ class Search {
   }
 
   void run_cycle(std::int64_t length) {
-    run_all(islands_.size(), threads_, [&](std::size_t i) {
-      islands_[i].run_cycle(length, good_enough_ms_, context_.deadline);
-    });
+    run_all(islands_.size(), threads_,
+            [&](std::size_t i) { islands_[i].run_cycle(length, good_enough_ms_, moves_until_); });
     moves_ += length;
     const ColdPlan best = leader()->best();
     const double ms = leader()->best_ms();
@@ -201,6 +208,7 @@ class Search {
   const SearchOptions& options_;
   double good_enough_ms_, bound_ms_;
   const Context& context_;
+  Deadline moves_until_;
   std::size_t threads_;
   std::int64_t budget_;     ///< moves of each island
   std::int64_t moves_ = 0;  ///< made by each

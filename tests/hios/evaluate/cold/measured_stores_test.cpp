@@ -39,6 +39,7 @@ Profile cold_start_profile(std::size_t ranks) {
                       .samples = 4};
   made.loads[StoreKind::kMemory] = loads;
   loads.gb_per_s = loads.together_gb_per_s = 1;
+  loads.slowdown = loads.load_slowdown = 1.125;
   made.loads[StoreKind::kDisk] = loads;
   made.in_place["s1"] = {1.25, 4'000'000, 4};
   made.in_place["s2"] = {0.75, 1'000'000, 4};
@@ -81,7 +82,25 @@ TEST(MeasuredStore, RanksShareABus) {
   ASSERT_TRUE(message);
   EXPECT_NEAR(topology.alone_ms(*message, 1'000'000), 1.01, 1e-6);
   EXPECT_NEAR(topology.route(*message).latency_ms, 0.01, 1e-6);
-  EXPECT_EQ(topology.route(*message).slowdown, 1);
+}
+
+// Whatever store they come from, parameters of another rank are copied by the receiver's cores.
+TEST(MeasuredStore, ParametersOfOtherRanksSlowAsLoadsFromMemoryDo) {
+  for (const StoreKind kind : {StoreKind::kMemory, StoreKind::kDisk}) {
+    Profile profile = cold_start_profile(2);
+    const Platform ranks = Platform::homogeneous(2, "cpu", 1, 1);
+    const Platform platform = with_measured_store(measured_graph(), ranks, profile, kind);
+    const Topology& topology = *platform.topology();
+    const Route& route = topology.route(topology.find(DeviceId(0), DeviceId(1)).value());
+    EXPECT_EQ(route.slowdown, 2);
+    EXPECT_EQ(route.load_slowdown, 1.5);
+  }
+  Profile older = cold_start_profile(2);
+  older.configurations.front().loads.erase(StoreKind::kMemory);
+  const Platform ranks = Platform::homogeneous(2, "cpu", 1, 1);
+  const Platform platform = with_measured_store(measured_graph(), ranks, older, StoreKind::kDisk);
+  const Topology& topology = *platform.topology();
+  EXPECT_EQ(topology.route(topology.find(DeviceId(0), DeviceId(1)).value()).slowdown, 1.125);
 }
 
 TEST(MeasuredStore, ADiskIsAStoreOfItsOwnKind) {
