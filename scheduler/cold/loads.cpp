@@ -80,14 +80,19 @@ Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platf
   return schedule;
 }
 
+bool copied_by_cores(const Route& route) {
+  return route.start_ms > 0 || route.slowdown > 1 || route.load_slowdown > 1;
+}
+
 std::vector<std::size_t> sharing_devices(const Platform& platform,
                                          const std::vector<std::optional<StoreId>>& stores) {
   const Topology& topology = *platform.topology();
   std::vector<std::size_t> first(platform.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
   const auto buses = [&](std::size_t d) {
-    const auto route = stores[d] ? topology.find(*stores[d], DeviceId(d)) : std::nullopt;
-    return route ? std::span<const BusId>(topology.route(*route).over) : std::span<const BusId>();
+    const auto found = stores[d] ? topology.find(*stores[d], DeviceId(d)) : std::nullopt;
+    if (!found || copied_by_cores(topology.route(*found))) return std::span<const BusId>();
+    return std::span<const BusId>(topology.route(*found).over);
   };
   const auto share = [&](std::size_t a, std::size_t b) {
     return std::ranges::any_of(

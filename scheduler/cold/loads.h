@@ -38,8 +38,15 @@ StoreId require_store(const Graph& graph, const Platform& platform, DeviceId dev
 Schedule with_loads(Schedule schedule, const Graph& graph, const Platform& platform,
                     LoadOrder order = LoadOrder::kPipelined);
 
+/// Returns true if a device's cores copy what the route brings, as a profile measures them: by a
+/// lane's start, or a slowdown. Ranks that pass a lane or parameters on to each other then wait
+/// for cores, which takes milliseconds that nothing measures, and that a load from the store does
+/// not take.
+bool copied_by_cores(const Route& route);
+
 /// Returns, by device, the first of the devices whose routes from their stores share a bus with its
-/// own, directly or through others. `stores`: by device; one without a store shares none.
+/// own, directly or through others. `stores`: by device; one without a store shares none, nor does
+/// one whose cores copy.
 std::vector<std::size_t> sharing_devices(const Platform& platform,
                                          const std::vector<std::optional<StoreId>>& stores);
 

@@ -1,6 +1,7 @@
 #include "scheduler/compare/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -63,8 +64,10 @@ struct Planned {
 };
 
 Planned plan_cut(const Request& request, const Problem& problem, const Context& context) {
-  CutResult made = schedule_cut(*problem.cuttable(), *request.algorithm, request.options,
-                                built_in().find("hios-lp"), context);
+  // Which of the two is shorter depends on the number of devices and on their links.
+  const std::array quick = {&built_in().find("hios-lp"), &built_in().find("heft")};
+  CutResult made =
+      schedule_cut(*problem.cuttable(), *request.algorithm, request.options, quick, context);
   Planned planned{{borrowed(problem.graph()), borrowed(problem.costs())},
                   std::move(made.result),
                   std::move(made.cuts),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "hios/base/json/options.h"
 #include "hios/graph/network.h"
@@ -18,17 +19,20 @@ struct CutResult {
   ScheduleResult whole;   ///< the algorithm's, of the whole network
 };
 
-/// Returns the shortest schedule that an algorithm finds over cuts of the network; never a longer
-/// one than of the whole. The search starts with no operator cut and with all, undoes the cuts that
-/// cost the most work or concern the shortest operators, then changes runs of operators, from half
-/// of them to single ones, and keeps what shortens the schedule. It ends after a number of
-/// schedules that depends on the network's size alone, or with the deadline; the result is the same
-/// each time unless the deadline ends it. The cuts of an algorithm that searches itself (`improves`
-/// or `exact`) are found with another one, `quick`; it schedules the whole with two
-/// fifths of the time, and the cut network with what the search leaves.
+/// Returns the shortest schedule that an algorithm finds over cuts of the network, or the whole's
+/// where cuts would shorten it by less than a hundredth. The search starts with no operator cut and
+/// with all, undoes the cuts that cost the most work or concern the shortest operators, then
+/// changes runs of operators, from half of them to single ones, and keeps what shortens the
+/// schedule. It ends after a number of schedules that depends on the network's size alone, or with
+/// the deadline; the result is the same each time unless the deadline ends it. The cuts of an
+/// algorithm that searches itself (`improves` or `exact`) are found with others, the shortest
+/// schedule of all `quick` ones; it schedules the whole with two fifths of the time, and the cut
+/// network with what the search leaves.
 ///
 /// `context.bound` is the whole's. Throws the algorithm's InputError if it refuses the whole.
+/// REQUIRES: some quick one.
 CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
-                       const Options& options, const Algorithm& quick, const Context& context);
+                       const Options& options, std::span<const Algorithm* const> quick,
+                       const Context& context);
 
 }  // namespace hios::scheduler

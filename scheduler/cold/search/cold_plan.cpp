@@ -17,7 +17,6 @@
 // holds, or the plan has no schedule.
 
 namespace hios::scheduler::cold {
-
 PlanProblem::PlanProblem(const CostModel& costs, Held held)
     : graph_(&costs.graph()),
       costs_(&costs),
@@ -43,10 +42,11 @@ PlanProblem::PlanProblem(const CostModel& costs, Held held)
     for (std::size_t from = 0; from < devices(); ++from) {
       const bool holds_some =
           std::ranges::find(resident_, DeviceId(from), &Resident::on) != resident_.end();
-      const bool other = from != to && (stores_[from] || holds_some);
-      if (other && platform().topology()->find(DeviceId(from), DeviceId(to))) {
-        relays_.back().push_back(DeviceId(from));
-      }
+      if (from == to || !(stores_[from] || holds_some)) continue;
+      const Topology& topology = *platform().topology();
+      const auto route = topology.find(DeviceId(from), DeviceId(to));
+      if (!route || copied_by_cores(topology.route(*route))) continue;
+      relays_.back().push_back(DeviceId(from));
     }
   }
   std::map<std::string, std::size_t> labels;

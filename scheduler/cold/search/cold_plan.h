@@ -41,7 +41,7 @@ class PlanProblem {
   /// Returns the bytes of all parameters that the device holds then.
   Bytes held_bytes(DeviceId device) const { return held_bytes_[device.index()]; }
   const std::vector<Resident>& resident() const { return resident_; }
-  /// Returns the devices that can pass parameters on to a device.
+  /// Returns the devices that may pass parameters on to a device, where no cores copy them.
   const std::vector<DeviceId>& relays(DeviceId device) const { return relays_[device.index()]; }
   /// Returns the operators that must share a device with this one, itself among them.
   const std::vector<OpId>& unit(OpId op) const { return units_[unit_of_[op.index()]]; }

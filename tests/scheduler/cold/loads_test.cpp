@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/cold/cold_start_bound.h"
+#include "scheduler/cold/search/cold_plan.h"
 #include "scheduler/registry.h"
 #include "support/expect_error.h"
 
@@ -117,6 +119,28 @@ TEST(Loads, DevicesWithBusesOfTheirOwnKeepTheirLanes) {
   const CostModel costs = CostModel::from_graph(graph, own);
   EXPECT_EQ(with_shared_lanes(schedule, graph, costs).weights,
             with_loads(schedule, graph, own).weights);
+}
+
+TEST(Loads, DevicesWhoseCoresCopyKeepTheirLanesAndPassNothingOn) {
+  const Graph graph("two", {reader("a", 1, kMegabyte), reader("b", 1, kMegabyte)},
+                    {{OpId(0), OpId(1), 0, 0.0, {}}});
+  for (const double slowdown : {1.0, 1.5}) {
+    std::vector<Route> routes = {{StoreId(0), DeviceId(0), {BusId(0)}, 0, 100},
+                                 {StoreId(0), DeviceId(1), {BusId(0)}, 0, 100},
+                                 {DeviceId(0), DeviceId(1), {}, 0, 100},
+                                 {DeviceId(1), DeviceId(0), {}, 0, 100}};
+    for (Route& route : routes) route.slowdown = slowdown;
+    const Platform shared(two_devices(), {{"dram", "", StoreKind::kMemory}}, {{"pcie", 1}},
+                          std::move(routes));
+    const CostModel costs = CostModel::from_graph(graph, shared);
+    Schedule schedule;
+    schedule.devices = {one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)})};
+    EXPECT_EQ(with_shared_lanes(schedule, graph, costs).weights->lanes.size(),
+              slowdown > 1 ? 2u : 1u);
+    const cold::PlanProblem problem(costs);
+    EXPECT_EQ(problem.relays(DeviceId(1)).empty(), slowdown > 1);
+    EXPECT_EQ(problem.sharing(DeviceId(1)), DeviceId(slowdown > 1 ? 1 : 0));
+  }
 }
 
 ScheduleResult run(const std::string& name, const Graph& graph, const Platform& platform) {

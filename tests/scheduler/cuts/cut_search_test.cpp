@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "hios/base/error.h"
@@ -107,8 +108,8 @@ CutResult searched(const CuttableProblem& problem, const char* name) {
   const Algorithm& algorithm = built_in().find(name);
   Context context;
   context.bound = lower_bound(problem.costs->graph(), *problem.costs);
-  return schedule_cut(problem, algorithm, Options(algorithm.options), built_in().find("hios-lp"),
-                      context);
+  const std::array quick = {&built_in().find("hios-lp"), &built_in().find("heft")};
+  return schedule_cut(problem, algorithm, Options(algorithm.options), quick, context);
 }
 
 TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
@@ -126,6 +127,7 @@ TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
       EXPECT_LE(made.whole.lower_bound_ms, least_whole * (1 + test::kOracleRounding)) << name;
       if (made.network == nullptr) continue;
       ++cut;
+      EXPECT_LE(made.result.latency_ms, 0.99 * made.whole.latency_ms) << "gains too little";
       EXPECT_LE(made.result.lower_bound_ms, optimum(*made.costs) * (1 + test::kOracleRounding));
       EXPECT_TRUE(
           validate(made.network->coarse.graph, cuttable.platform, made.result.schedule).empty());
