@@ -29,11 +29,17 @@ Schedule asked(const nb::object& function, double seconds_left, const SharedProb
 scheduler::Algorithm own_algorithm(std::string name, const nb::object& function,
                                    const SharedProblem& problem) {
   scheduler::Algorithm algorithm{
-      .name = std::move(name), .description = "a Python function", .options = {}, .run = {}};
-  algorithm.run = [&function, &problem](const scheduler::Problem& asked_for, const Options& options,
-                                        const scheduler::Context& context) {
-    Schedule schedule = asked(function, context.deadline.seconds_left(), problem);
-    require_valid(schedule, problem);
+      .name = name, .description = "a Python function", .options = {}, .run = {}};
+  algorithm.run = [name = std::move(name), &function, &problem](const scheduler::Problem& asked_for,
+                                                                const Options& options,
+                                                                const scheduler::Context& context) {
+    Schedule schedule;
+    try {
+      schedule = asked(function, context.deadline.seconds_left(), problem);
+      require_valid(schedule, problem);
+    } catch (const InputError& error) {
+      throw InputError(name + ": " + error.what());
+    }
     return scheduler::complete(std::move(schedule), Outcome::kFeasible, asked_for, options,
                                context);
   };

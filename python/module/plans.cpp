@@ -93,9 +93,7 @@ void require_valid(const Schedule& schedule, const SharedProblem& problem) {
 }
 
 void bind_plans(nb::module_& module) {
-  nb::class_<Schedule>(module, "Plan")
-      .def("stages", &stages_of)
-      .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
+  nb::class_<Schedule>(module, "Plan").def("stages", &stages_of);
   nb::class_<Timeline>(module, "Timeline")
       .def_ro("latency_ms", &Timeline::latency_ms)
       .def("stages", &stage_times)

@@ -10,6 +10,7 @@ from unittest import mock
 from support import PROGRAMS, ROOT, Refusals
 
 import hios
+import hios.planning.core
 
 
 class PackageTest(Refusals):
@@ -32,6 +33,12 @@ class PackageTest(Refusals):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("pip install ./python builds it", done.stdout)
         self.assertEqual(len(done.stdout.splitlines()), 1)
+
+    def test_the_compiled_part_needs_no_mpi_and_no_device(self):
+        needed = subprocess.run(["ldd", hios.planning.core.core.__file__], capture_output=True, text=True).stdout
+        self.assertIn("libstdc++", needed)
+        for name in ("libmpi", "libdnnl", "libonnx", "libcuda", "Cbc", "not found"):
+            self.assertNotIn(name, needed)
 
     def test_the_script_is_the_command(self):
         done = subprocess.run([os.path.join(os.path.dirname(sys.executable), "hios"), "--help"], capture_output=True, text=True)

@@ -71,7 +71,7 @@ class ScheduleTest(Refusals):
         self.refused("breaks a rule", hios.simulate, g, [["a", "b", "c", "d"]])
         self.refused("device 0, stage 1: the graph has no operator 'x'", hios.validate, g, [["a", "x"]])
         self.refused("device 0 is 'abcd': a list is wanted", hios.validate, g, ["abcd"])
-        self.refused("device 1, stage 0: 3 is no operator's name", hios.validate, g, [[], [[3]]])
+        self.refused("device 1, stage 0: 3 is no operator's name", hios.validate, g, [[], [[[3]]]])
         grouped = hios.simulate(g, [["a", ["b", ["c"]], "d"]], hios.Platform.alike(1, streams=2))
         self.assertEqual(grouped.stages[1].groups, (("b",), ("c",)))
 

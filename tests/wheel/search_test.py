@@ -58,7 +58,7 @@ class SearchTest(unittest.TestCase):
         hios.scheduler("forever")(lambda problem: time.sleep(600))
         with Interrupt(after(0.3)), self.assertWarns(hios.HiosWarning):
             table = hios.compare(diamond(), ["sequential", "forever"], 2, time_limit=600)
-        self.assertEqual(table.row("forever").refused, "was interrupted")
+        self.assertEqual(table.row("forever").refused, "forever: was interrupted")
 
     def test_other_threads_run_meanwhile(self):
         counts = []

@@ -1,5 +1,6 @@
 """A Python scheduler runs in a process of its own: one that takes forever, ends the process or crashes harms nobody."""
 
+import contextlib
 import json
 import os
 import select
@@ -19,6 +20,7 @@ from hios.words import printable
 
 GRACE_S = 1.0  # the time beyond its limit after which a function is ended
 LOOK_S = 0.05  # between two looks at a stop request
+LAST_S = 0.5  # for the end of a process that has answered
 
 Answer = Union[Indices, str]
 
@@ -29,53 +31,53 @@ def answer_of(function: Callable[[Problem], Any], problem: Problem, seconds: flo
     sys.stdout.flush()
     sys.stderr.flush()
     read_end, write_end = os.pipe()
-    with warnings.catch_warnings():
-        # The child runs Python alone, and its only thread is this one.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # other threads stay with the parent, as they shall
+            child = os.fork()
+    except OSError as error:
+        os.close(read_end)
+        os.close(write_end)
+        return f"cannot be started in a process of its own: {error.strerror}"
     if child == 0:
         os.close(read_end)
         _run(function, problem, write_end)
+    with contextlib.suppress(OSError):  # it may have done so, or have ended
+        os.setpgid(child, child)
     os.close(write_end)
+    text, reason, status = b"", "was ended", 0
     try:
         text, reason = _read(read_end, time.monotonic() + seconds + GRACE_S, stop)
-        if reason:
-            return reason if stop.asked else f"took more than its {seconds:.3g} s, and was ended"
     finally:
         os.close(read_end)
-        _end(child)
-        _, status = os.waitpid(child, 0)
+        status = _ended(child, at_once=bool(reason))
+    if reason:
+        return reason if stop.asked else f"took more than its {seconds:.3g} s, and was ended"
     if text:
         kind, value = json.loads(text)
         return value if kind == "stages" else str(value)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
+    if os.WIFSIGNALED(status):
         return f"ended with {signal.Signals(os.WTERMSIG(status)).name}"
     return "ended its process without a schedule"
 
 
-def _end(child: int) -> None:
-    try:
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            time.sleep(0)
-            if not _exits(child):
-                os.kill(child, signal.SIGKILL)
-    except ChildProcessError:
-        pass
-
-
-def _exits(child: int) -> bool:
-    """Waits a moment for a process that has closed its pipe."""
-    until = time.monotonic() + 0.2
-    while time.monotonic() < until:
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            return True
+def _ended(child: int, at_once: bool) -> int:
+    """The status of a process that has ended, or is ended, with those that it started."""
+    until = time.monotonic() + (0 if at_once else LAST_S)
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return status
+        if time.monotonic() >= until:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            until = float("inf")
         time.sleep(0.001)
-    return False
 
 
 def _read(pipe: int, until: float, stop: core.StopRequest) -> tuple[bytes, str]:
     """All that comes, or the reason why reading was ended."""
-    parts = []
+    parts: list[bytes] = []
     while True:
         left = until - time.monotonic()
         if stop.asked:
@@ -94,9 +96,9 @@ def _run(function: Callable[[Problem], Any], problem: Problem, pipe: int) -> Non
     """Writes the function's answer into the pipe, and ends the process."""
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+        os.setpgid(0, 0)  # Ctrl-C is for the parent, which decides
         try:
-            answer = ("stages", indices_of(function(problem), problem.graph))
+            answer: tuple[str, Answer] = ("stages", indices_of(function(problem), problem.graph))
         except InputError as error:
             answer = ("reason", f"returned no schedule: {error}")
         except BaseException as error:

@@ -4,9 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 from hios.errors import InputError
 from hios.planning.core import core
@@ -16,9 +17,6 @@ from hios.planning.own import function_of
 from hios.planning.platform import Devices, Platform
 from hios.planning.problem import Problem
 from hios.planning.schedule import Schedule, rows_of
-
-if TYPE_CHECKING:
-    import pandas
 
 ALGORITHMS = ("sequential", "ios", "heft", "hios-lp", "hios-mr", "best")
 # A key of scripts, as in the tables of hios-schedule, and the title for people.
@@ -99,10 +97,10 @@ class Comparison(Sequence[Row]):
         lines += [" & ".join(map(_latex, cells)) + r" \\" for cells in self._cells(keys)]
         return _written("\n".join([*lines, r"\hline", r"\end{tabular}"]) + "\n", file)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """The rows as a pandas table. Throws InputError where pandas is not installed."""
+    def to_pandas(self) -> Any:
+        """The rows as a pandas.DataFrame. Throws InputError where pandas is not installed."""
         try:
-            import pandas
+            pandas = import_module("pandas")
         except ImportError:
             raise InputError("to_pandas() needs pandas: pip install pandas") from None
         return pandas.DataFrame([row.values() for row in self.rows], columns=list(COLUMNS))

@@ -1,6 +1,7 @@
 """Graphs: operators with their times, and the dependencies between them."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
@@ -63,12 +64,12 @@ class Graph:
                    overlap: float | None = None, name: str = "graph") -> "Graph":
         """Takes operators as (name, time in ms), and edges as (from, to, its tensor's time in ms)."""
         operators, edges = list(operators), list(edges)
-        for each in operators:
-            if not isinstance(each, tuple) or len(each) != 2 or not isinstance(each[0], str):
-                raise InputError(f"operator {short(each)}: (name, time in ms) is wanted")
-        for each in edges:
-            if not isinstance(each, tuple) or len(each) != 3:
-                raise InputError(f"edge {short(each)}: (from, to, time in ms) is wanted")
+        for operator in operators:
+            if not isinstance(operator, tuple) or len(operator) != 2 or not isinstance(operator[0], str):
+                raise InputError(f"operator {short(operator)}: (name, time in ms) is wanted")
+        for edge in edges:
+            if not isinstance(edge, tuple) or len(edge) != 3:
+                raise InputError(f"edge {short(edge)}: (from, to, time in ms) is wanted")
         index = {each: i for i, (each, _) in enumerate(operators)}
         for a, b, _ in edges:
             for end in (a, b):
@@ -150,8 +151,7 @@ def _names(G: Any) -> list[str]:
     others = [node for node in G.nodes if not isinstance(node, str)]
     names = [str(node) for node in G.nodes]
     if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InputError(f"two operators are named {quoted(twice)} once their names are strings: rename one")
     if others:
         warnings.warn(f"{len(others)} of {len(names)} operators have names that are no strings, such as {short(others[0])}: "
@@ -163,7 +163,7 @@ def _column(nodes: list[Any], attribute: str | None, keyword: str, meaning: str,
             whole_numbers: bool = False) -> list[Any]:
     if attribute is None:
         return []
-    column = []
+    column: list[Any] = []
     for node, data in nodes:
         if attribute not in data:
             raise InputError(f"operator {quoted(node)} has no attribute {quoted(attribute)}, {meaning}: give it one, or name "
@@ -176,7 +176,7 @@ def _column(nodes: list[Any], attribute: str | None, keyword: str, meaning: str,
 def _edge_column(edges: list[Any], attribute: str | None, keyword: str, meaning: str, *, whole_numbers: bool = False) -> list[Any]:
     if attribute is None:
         return []
-    column = []
+    column: list[Any] = []
     for a, b, data in edges:
         if attribute not in data:
             raise InputError(f"edge {_edge(a, b)} has no attribute {quoted(attribute)}, {meaning}: give it one, or name another "

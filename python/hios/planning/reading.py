@@ -1,5 +1,7 @@
 """Files of graphs, platforms and schedules. networkx and pydot read what is not of HIOS."""
 
+import contextlib
+import io
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
@@ -75,7 +77,8 @@ def _needed(module: str, path: str) -> Any:
 
 def _content(path: str) -> bytes:
     try:
-        return read_at_most(path, LARGEST_JSON)
+        content: bytes = read_at_most(path, LARGEST_JSON)
+        return content
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -86,9 +89,11 @@ def _graphml(networkx: Any, content: bytes, path: str) -> Any:
 
 def _dot(networkx: Any, content: bytes, path: str) -> Any:
     pydot = _needed("pydot", path)
-    graphs = pydot.graph_from_dot_data(content.decode())
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        graphs = pydot.graph_from_dot_data(content.decode())
     if not graphs:
-        raise InputError(f"{path}: holds no graph that pydot reads")
+        said = printed.getvalue().strip().splitlines()
+        raise InputError(f"{path}: holds no graph that pydot reads" + (f": {printable(said[-1])[:200]}" if said else ""))
     return networkx.nx_pydot.from_pydot(graphs[0])
 
 

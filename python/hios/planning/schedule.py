@@ -97,7 +97,8 @@ class Schedule:
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draws the timeline by Matplotlib: a lane for each stream of each device, the lower bound dashed. Returns the axes."""
         from hios.plots.timeline import draw_timeline
-        return draw_timeline(self, axes)
+        drawn: "Axes" = draw_timeline(self, axes)
+        return drawn
 
     def save(self, file: "str | PathLike[str]", *, force: bool = False) -> None:
         """Writes a hios-schedule file, which the three programs read. `force` replaces a file that is there."""
@@ -122,7 +123,9 @@ def schedule(graph: Graph, devices: Devices = 2, algorithm: str = "best", time_l
     problem = Problem(graph, devices)
     rows, interrupted = rows_of(problem, [algorithm], time_limit, {algorithm: options or {}}, seed)
     if rows[0].refusal is not None:
-        raise InputError(f"{algorithm}: {rows[0].refusal}".removeprefix(f"{algorithm}: " * 2).removeprefix(""))
+        if interrupted:
+            raise KeyboardInterrupt
+        raise InputError(rows[0].refusal)
     return Schedule(problem, rows[0], interrupted)
 
 

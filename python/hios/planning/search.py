@@ -3,7 +3,7 @@
 import threading
 import warnings
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hios.planning.core import core
 from hios.planning.graph import HiosWarning
@@ -16,7 +16,7 @@ class _Outcome:
 
     def __init__(self) -> None:
         self.done = threading.Event()
-        self.values: list = []
+        self.values: list[Any] = []
         self.error: BaseException | None = None
 
     def of(self, work: Callable[[core.StopRequest], Result], stop: core.StopRequest) -> None:
@@ -52,4 +52,5 @@ def interruptible(work: Callable[[core.StopRequest], Result]) -> tuple[Result, b
         raise outcome.error
     if stop.asked:
         warnings.warn("interrupted: this is the best result so far", HiosWarning, stacklevel=4)
-    return outcome.values[0], stop.asked
+    result: Result = outcome.values[0]
+    return result, stop.asked
