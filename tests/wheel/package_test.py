@@ -4,7 +4,9 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from support import PROGRAMS, ROOT, Refusals
@@ -51,6 +53,11 @@ class PackageTest(Refusals):
             measured.side_effect = hios.InputError("no")
             self.refused("no", hios.bench, "net.onnx", cores=2, input=["a", "b"], all_rows=True, force=False)
             self.assertEqual(measured.call_args[0][0], ["net.onnx", "--cores=2", "--input=a", "--input=b", "--all-rows"])
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(command, "measured") as measured:
+            (Path(folder) / "summary.json").write_text('{"rows": []}')
+            measured.side_effect = lambda words: print("a page") or (1, Path(folder))
+            found = hios.bench("net.onnx")
+            self.assertEqual((str(found), found.results, found.verified, found.folder), ("a page\n", {"rows": []}, False, Path(folder)))
         self.refused("--cores", hios.bench, "squeezenet", cores="many")
         self.refused("a number, a text", hios.bench, "squeezenet", cores={})
         with mock.patch.dict(os.environ, HIOS_PROGRAMS="/nowhere"):

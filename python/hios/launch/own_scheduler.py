@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hios.errors import HiosError, InputError
 from hios.launch.programs import programs_folder
-from hios.launch.start import take
+from hios.launch.start import take, take_all
 from hios.words import did_you_mean, printable
 
 RESULTS = ("--json", "--csv", "--timeline")  # flags of results, which belong to the last call
@@ -84,6 +84,7 @@ def planned(name, others, words):
     for flag in RESULTS:
         value, rest = take(rest, flag)
         results += [flag, value] if value is not None else []
+    options, rest = take_all(rest, "--option")  # of the built-in schedulers
     output, rest = take(rest, "--output")
     limit, rest = take(rest, "--time-limit")
     compares = "--compare" in rest or bool(others)
@@ -96,8 +97,10 @@ def planned(name, others, words):
         graph, platform = problem_of(rest, Path(folder))
         file = Path(output) if output else Path(folder) / f"{name}.json"
         again = [*rest, *results, *styles]
-        if limit is not None:
-            again += ["--time-limit", limit] if compares else []
+        if compares:
+            again += [f"--option={each}" for each in options] + ([f"--time-limit={limit}"] if limit is not None else [])
+        elif options:
+            raise InputError(f"--option {options[0]}: {name} is a Python function and has no options")
         try:
             schedule = hios.schedule(graph, platform, name, seconds_of(limit))
         except InputError as error:

@@ -2,13 +2,13 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike, fspath
 from typing import Any
 
 from hios.errors import InputError
 from hios.planning.core import core
-from hios.planning.numbers import MOST_BYTES, number, quoted, short, whole
+from hios.planning.numbers import MOST_BYTES, MOST_MS, number, quoted, short, whole
 
 
 class HiosWarning(UserWarning):
@@ -49,12 +49,15 @@ class Graph:
         if transfer is None and bytes is None:
             raise InputError("edges need a time or their bytes: name an attribute by transfer= or bytes=")
         nodes, names = list(G.nodes(data=True)), _names(G)
-        columns = {"times_ms": _column(nodes, time, "time", "its time in ms")}
-        columns["memory_bytes"] = _column(nodes, memory, "memory", "the bytes of its output", whole_numbers=True)
-        columns["utilization"] = _column(nodes, utilization, "utilization", "the share of a device that it fills", most=1)
         edges = list(G.edges(data=True))
-        columns["transfers_ms"] = _edge_column(edges, transfer, "transfer", "its tensor's time in ms")
-        columns["edge_bytes"] = _edge_column(edges, bytes, "bytes", "its tensor's bytes", whole_numbers=True)
+        columns = {
+            "times_ms": _column(nodes, time, "time", "its time in ms", _of_node),
+            "memory_bytes": _column(nodes, memory, "memory", "the bytes of its output", _of_node, most=MOST_BYTES,
+                                    whole_numbers=True),
+            "utilization": _column(nodes, utilization, "utilization", "the share of a device that it fills", _of_node, most=1),
+            "transfers_ms": _column(edges, transfer, "transfer", "its tensor's time in ms", _of_edge),
+            "edge_bytes": _column(edges, bytes, "bytes", "its tensor's bytes", _of_edge, most=MOST_BYTES, whole_numbers=True),
+        }
         index = {node: i for i, (node, _) in enumerate(nodes)}
         title = name or str(getattr(G, "name", "") or "graph")
         return _made(title, names, [(index[a], index[b]) for a, b, _ in edges], overlap, columns)
@@ -159,36 +162,31 @@ def _names(G: Any) -> list[str]:
     return names
 
 
-def _column(nodes: list[Any], attribute: str | None, keyword: str, meaning: str, *, most: float = 1e9,
-            whole_numbers: bool = False) -> list[Any]:
+def _column(owners: list[Any], attribute: str | None, keyword: str, meaning: str, where: Callable[[Any], str], *,
+            most: float = MOST_MS, whole_numbers: bool = False) -> list[Any]:
+    """The attribute of all nodes or edges, whose last entry is their data. Throws InputError with where(one) for a bad one."""
     if attribute is None:
         return []
-    column: list[Any] = []
-    for node, data in nodes:
-        if attribute not in data:
-            raise InputError(f"operator {quoted(node)} has no attribute {quoted(attribute)}, {meaning}: give it one, or name "
-                             f"another attribute ({keyword}=…)")
-        where = f"operator {quoted(node)}"
-        column.append(whole(data[attribute], where, attribute) if whole_numbers else number(data[attribute], where, attribute, most))
+    try:
+        column = [each[-1][attribute] for each in owners]
+    except KeyError:
+        lacking = where(next(each for each in owners if attribute not in each[-1]))
+        raise InputError(f"{lacking} has no attribute {quoted(attribute)}, {meaning}: give it one, or name another attribute "
+                         f"({keyword}=…)") from None
+    usual: type = int if whole_numbers else float
+    checked: Callable[..., float] = whole if whole_numbers else number
+    for i, value in enumerate(column):
+        if type(value) is not usual or not 0 <= value <= most:  # else, as nearly always, it is fine
+            column[i] = checked(value, where(owners[i]), attribute, most)
     return column
 
 
-def _edge_column(edges: list[Any], attribute: str | None, keyword: str, meaning: str, *, whole_numbers: bool = False) -> list[Any]:
-    if attribute is None:
-        return []
-    column: list[Any] = []
-    for a, b, data in edges:
-        if attribute not in data:
-            raise InputError(f"edge {_edge(a, b)} has no attribute {quoted(attribute)}, {meaning}: give it one, or name another "
-                             f"attribute ({keyword}=…)")
-        value = data[attribute]
-        if whole_numbers:
-            column.append(whole(value, f"edge {_edge(a, b)}", attribute, MOST_BYTES))
-        elif type(value) is float and 0 <= value <= 1e9:  # the usual case, without its words
-            column.append(value)
-        else:
-            column.append(number(value, f"edge {_edge(a, b)}", attribute))
-    return column
+def _of_node(node: Any) -> str:
+    return f"operator {quoted(node[0])}"
+
+
+def _of_edge(edge: Any) -> str:
+    return f"edge {_edge(edge[0], edge[1])}"
 
 
 def _made(name: str, names: list[str], ends: list[tuple[int, int]], overlap: float | None, columns: dict[str, list[Any]]) -> Graph:

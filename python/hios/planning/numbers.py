@@ -25,8 +25,6 @@ def short(value: Any) -> str:
 
 def number(value: Any, where: str, what: str, most: float = MOST_MS) -> float:
     """The value as a number from 0 to `most`. Texts count as the numbers in them, since DOT has no others."""
-    if type(value) is float and 0 <= value <= most:
-        return value
     try:
         if isinstance(value, str):
             found = float(value.strip().strip('"'))

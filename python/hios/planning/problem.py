@@ -57,6 +57,9 @@ class Problem:
         self.graph.index(operator)
         return self._edges()[1].get(operator, [])
 
+    def __repr__(self) -> str:
+        return f"<hios.Problem: {self.graph!r} on {len(self.platform)} devices>"
+
     def _device(self, device: Any) -> int:
         if not isinstance(device, int) or not 0 <= device < len(self.platform):
             raise InputError(f"device {short(device)}: a position from 0 to {len(self.platform) - 1} is wanted")
