@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs missing packages, builds, and runs every test: optimised, then under the address and
-# undefined-behaviour sanitizers; then the package (tests/package/check.sh). With a CUDA compiler, release
-# also builds the CUDA backend with its tests, and runs those that need no GPU.
-# ./test.sh PRESET… runs those presets instead; the package is part of release.
+# undefined-behaviour sanitizers; then the package (tests/package/check.sh) and the Python module
+# (tests/wheel/check.sh). With a CUDA compiler, release also builds the CUDA backend with its tests, and
+# runs those that need no GPU.
+# ./test.sh PRESET… runs those presets instead; the package and the module are part of release.
 # The tests that need a GPU are never part of it: ctest --test-dir build/cuda -L gpu.
 # A failure hides no other: all that can run does, and the last line names what failed and what was not run.
 set -euo pipefail
@@ -68,7 +69,7 @@ run_tests() {  # PRESET
 }
 
 step='while packages are installed'
-scripts/setup.sh --package --slurm --browser
+scripts/setup.sh --package --slurm --browser --python
 
 step='while it builds'
 cuda=(-DHIOS_CUDA_TESTS=OFF)
@@ -91,7 +92,15 @@ done
 if [[ " ${built[*]-} " = *' release '* ]]; then
   printf '\n== package ==\n'
   tests/package/check.sh build/release || failed+=('package')
+  printf '\n== Python module ==\n'
+  status=0
+  tests/wheel/check.sh build/release || status=$?
+  if [ "$status" -eq 77 ]; then
+    not_run+=('the Python module (its packages cannot be fetched)')
+  elif [ "$status" -ne 0 ]; then
+    failed+=('Python module')
+  fi
 elif [[ " ${presets[*]} " = *' release '* ]]; then
-  not_run+=('package')
+  not_run+=('package' 'Python module')
 fi
 complete=yes

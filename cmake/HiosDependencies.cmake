@@ -7,9 +7,11 @@ find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 QUIET)
 hios_need("${nlohmann_json_FOUND}" "nlohmann_json 3.11 or newer" DEBIAN nlohmann-json3-dev FEDORA json-devel CONDA nlohmann_json
   SPACK nlohmann-json)
-find_package(Boost 1.74 QUIET COMPONENTS program_options)
-hios_need("${Boost_FOUND}" "Boost.Program_options 1.74 or newer" DEBIAN libboost-program-options-dev FEDORA boost-devel
-  CONDA libboost-devel SPACK "boost+program_options")
+if(NOT HIOS_PYTHON_MODULE)
+  find_package(Boost 1.74 QUIET COMPONENTS program_options)
+  hios_need("${Boost_FOUND}" "Boost.Program_options 1.74 or newer" DEBIAN libboost-program-options-dev FEDORA boost-devel
+    CONDA libboost-devel SPACK "boost+program_options")
+endif()
 if(HIOS_MPI)
   find_package(MPI QUIET COMPONENTS C)
   hios_need("${MPI_C_FOUND}" "MPI for C (Open MPI or MPICH)" WITHOUT -DHIOS_MPI=OFF DEBIAN "libopenmpi-dev openmpi-bin"
@@ -28,7 +30,9 @@ if(HIOS_HWLOC)
   hios_need("${Hwloc_FOUND}" "hwloc 2.3 or newer" WITHOUT -DHIOS_HWLOC=OFF DEBIAN libhwloc-dev FEDORA hwloc-devel
     CONDA libhwloc SPACK hwloc)
 endif()
-if(HIOS_MILP)
+if(HIOS_MILP AND HIOS_PYTHON_MODULE)
+  include(HiosHighsWheel)
+elseif(HIOS_MILP)
   find_package(Highs 1.7 MODULE)
   find_package(Cbc MODULE)
 endif()

@@ -24,7 +24,8 @@ OUTSIDE = re.compile(rf"^({C_LIBRARY}|{NVIDIA})\.so(\.|$)")
 # The machine's may be newer; ours is for a machine that has none.
 FALLBACK = re.compile(r"^lib(stdc\+\+|gcc_s)\.so\.")
 OPENMPI_PROGRAMS = ("mpirun", "orted", "ompi_info")
-BENCH_FILES = ("bench/gpu.sh", "python/hios/__init__.py", "python/hios/bench/__init__.py", "python/hios/bench/samples.py", "LICENSE")
+BENCH_FILES = ("bench/gpu.sh", "python/hios/__init__.py", "python/hios/benchmark/__init__.py",
+               "python/hios/benchmark/samples.py", "LICENSE")
 
 
 def ldd(file, first=None):

@@ -4,6 +4,7 @@
 #   --bench          plots of the studies
 #   --fuzz           the clang of preset fuzz
 #   --package        tools of the tests of the package: cpack's, and pkg-config
+#   --python         Python's headers and virtual environments, for the Python module and its test
 #   --slurm          the Slurm that the tests of slurm/ start
 #   --browser        the browser that tests the page of hios report
 #   --worlds         tools by which bench/worlds.sh fetches other MPIs
@@ -32,13 +33,14 @@ for argument in "$@"; do
     --bench) packages+=(python3-matplotlib) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev llvm) ;;  # llvm: symbol names in sanitizer reports
     --package) packages+=(dpkg-dev file pkgconf) ;;
+    --python) packages+=(python3-dev python3-venv) ;;
     --browser) packages+=(chromium chromium-driver python3-selenium fonts-dejavu-core) ;;
     --worlds) packages+=(python3-venv) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;
     --peers) packages+=(python3-venv) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;
     --openmpi-cuda) packages+=(gcc make perl xz-utils zstd binutils chrpath) ;;
-    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--slurm] [--browser] [--worlds] [--onnx-networks] [--peers] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
+    *) printf 'usage: %s [--bench] [--fuzz] [--package] [--python] [--slurm] [--browser] [--worlds] [--onnx-networks] [--peers] [--openmpi-cuda]\n' "$0" >&2; exit 2 ;;
   esac
 done
 

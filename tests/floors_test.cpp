@@ -216,6 +216,26 @@ TEST(Floors, AFileMayBeARoom) {
   EXPECT_FALSE(location_of("scheduler/another.h").known) << "a file without a room";
 }
 
+// The Python module is a user of the libraries, without programs and ranks; its Python has the
+// flags.
+TEST(Floors, ThePythonModuleIncludesGraphsAndSchedulersAlone) {
+  int files = 0;
+  for (const Source& source : tree()) {
+    if (!source.is_code() || !source.name.starts_with("python/")) continue;
+    EXPECT_TRUE(source.name.starts_with("python/module/")) << source.name;
+    ++files;
+    for (const std::string& included : source.includes()) {
+      EXPECT_TRUE(included.starts_with("hios/") || included.starts_with("scheduler/") ||
+                  included.starts_with("python/module/"))
+          << source.name << " includes " << included;
+      EXPECT_TRUE(fs::exists(fs::path(HIOS_SOURCE_DIR) / included))
+          << source.name << ": " << included;
+    }
+  }
+  EXPECT_GT(files, 10) << "the test found few sources: has the tree moved?";
+  EXPECT_LE(files, 20) << "python/module holds too many files";
+}
+
 // Libraries state facts; only programs name flags and commands. The names of file formats
 // ("hios-profile", in a comment `hios-profile` version 1) are facts.
 TEST(Floors, LibrariesNameNoFlagAndNoCommand) {

@@ -11,7 +11,7 @@ from hios.words import did_you_mean, printable
 
 # word: (module, what it does)
 COMMANDS = {
-    "bench": ("hios.bench.command", "every way that this machine has, measured: what is fastest, and why"),
+    "bench": ("hios.benchmark.command", "every way that this machine has, measured: what is fastest, and why"),
     "report": ("hios.page.command", "reports, schedules and comparisons on one page"),
     "run": ("hios.launch.run", "runs a network, on the ranks of its schedule (hios-run)"),
     "profile": ("hios.launch.profile", "measures a network's operators (hios-profile)"),

@@ -1,9 +1,10 @@
 """Words for people: what a mistyped word was meant to be, and texts that stay on their line."""
 
 import difflib
+from collections.abc import Iterable
 
 
-def did_you_mean(word, known):
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """" (did you mean …?)", or nothing where no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""
@@ -15,6 +16,6 @@ def meant_flag(message, flags):
     return did_you_mean(unknown.split()[0].partition("=")[0], flags) if unknown != message else ""
 
 
-def printable(text):
+def printable(text: str) -> str:
     """The text with invisible characters escaped, so that it stays on its line and changes no terminal."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -44,7 +44,7 @@ class AllTests(FolderTest):
         super().setUp()
         shutil.copy(ROOT / "test.sh", self.folder)
         (self.folder / "list").write_text(LIST)
-        for name in ("scripts/setup.sh", "tests/package/check.sh", "bin/cmake", "bin/ctest"):
+        for name in ("scripts/setup.sh", "tests/package/check.sh", "tests/wheel/check.sh", "bin/cmake", "bin/ctest"):
             self.fake(name, "exit 0")
 
     def fake(self, name, body):
@@ -92,7 +92,7 @@ class AllTests(FolderTest):
         self.fake("bin/nvcc", "exit 0")
         self.fake("bin/cmake", 'case "$*" in *--build*release*) exit 1 ;; esac')
         status, line, calls = self.run_script()
-        self.assertEqual((status, line), (1, "FAILED: release: build | not run: release: tests; package"))
+        self.assertEqual((status, line), (1, "FAILED: release: build | not run: release: tests; package; Python module"))
         self.assertIn("ctest --preset asan", calls)
         self.assertNotIn("ctest --preset release", calls)
         self.assertNotIn("check.sh", calls)
@@ -102,9 +102,16 @@ class AllTests(FolderTest):
         self.fake("bin/ctest", "exit 8")  # and lists nothing
         self.fake("tests/package/check.sh", "exit 1")
         self.assertEqual(self.run_script()[:2], (1, "FAILED: release: ctest; asan: ctest; package"))
+        self.fake("tests/wheel/check.sh", "exit 1")
+        self.assertTrue(self.run_script()[1].endswith("; package; Python module"))
         self.fake("bin/cmake", "exit 1")
         self.assertEqual(self.run_script("asan", "tsan")[:2],
                          (1, "FAILED: asan: build; tsan: build | not run: asan: tests; tsan: tests"))
+
+    def test_a_module_whose_packages_cannot_be_fetched_is_not_run(self):
+        self.fake("bin/nvcc", "exit 0")
+        self.fake("tests/wheel/check.sh", "exit 77")
+        self.assertEqual(self.run_script()[:2], (0, "all tests passed | not run: the Python module (its packages cannot be fetched)"))
 
     def test_many_failures_are_counted(self):
         names = "".join(f"\t{i} - Test.Number{i} (Failed)\n" for i in range(1, 26))

@@ -55,6 +55,8 @@ class DocsTest(unittest.TestCase):
                 with self.subTest(room=f"{floor}/{room.name}"):
                     self.assertIn(f"`{room.name}/`", page)
                     self.assertIn(f">{room.name}<", picture)
+        self.assertIn("`module/`", page)
+        self.assertIn(">module<", picture)
 
     def test_promises_name_tests_that_exist(self):
         sources = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("*_test.cpp"))

@@ -11,8 +11,8 @@ import tables_of_hetero
 import tables_of_pipelines
 import tables_of_runs
 import tables_of_study
-from hios.bench import table as demo_table
-from hios.bench import verdict
+from hios.benchmark import table as demo_table
+from hios.benchmark import verdict
 from markdown_tables import RESULTS, ROOT, Numbers, differences, tables_in, tables_of
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted((ROOT / "docs").glob("*.md")),

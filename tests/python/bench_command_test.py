@@ -11,8 +11,8 @@ from unittest import mock
 
 from fake_machine import MachineTest
 from hios import command as hios
-from hios.bench import command, folder, network
-from hios.bench.arguments import latency_parser, settled
+from hios.benchmark import command, folder, network
+from hios.benchmark.arguments import latency_parser, settled
 from hios.errors import InputError
 from hios.launch.programs import ProgramFailed
 from support import FolderTest, flag

@@ -1,4 +1,4 @@
-"""python/hios/bench: the order of profiles and runs, repeated measurements, and the table."""
+"""python/hios/benchmark: the order of profiles and runs, repeated measurements, and the table."""
 
 import json
 import unittest
@@ -6,12 +6,12 @@ from pathlib import Path
 from unittest import mock
 
 from fake_machine import EFFORT, MachineTest
-from hios.bench.running import error_of
-from hios.bench.samples import best_quarter, summarize_samples
-from hios.bench.summary import summarize
-from hios.bench.table import page
-from hios.bench.budget import Effort, effort_for
-from hios.bench.ways import Machine, Way, machine_of, make_rows, rank_counts
+from hios.benchmark.running import error_of
+from hios.benchmark.samples import best_quarter, summarize_samples
+from hios.benchmark.summary import summarize
+from hios.benchmark.table import page
+from hios.benchmark.budget import Effort, effort_for
+from hios.benchmark.ways import Machine, Way, machine_of, make_rows, rank_counts
 from hios.errors import InputError
 from hios.launch.programs import ProgramFailed
 from support import flag

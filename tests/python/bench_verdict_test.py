@@ -1,12 +1,12 @@
-"""python/hios/bench: each sentence of the verdict, from made-up summaries; the longest path; rows to distrust; the table."""
+"""python/hios/benchmark: each sentence of the verdict, from made-up summaries; the longest path; rows to distrust; the table."""
 
 import copy
 import unittest
 
-from hios.bench.disturbance import disturbance_line
-from hios.bench.table import fitted, folded_verdict, table
-from hios.bench.verdict import verdict
-from hios.bench.why import longest_path
+from hios.benchmark.disturbance import disturbance_line
+from hios.benchmark.table import fitted, folded_verdict, table
+from hios.benchmark.verdict import verdict
+from hios.benchmark.why import longest_path
 
 
 def row(name, ms, p25=None, p75=None, **changes):

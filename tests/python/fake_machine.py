@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from hios.bench.budget import Budget, Effort
-from hios.bench.profiling import TurnsProfile
-from hios.bench.running import Rounds
-from hios.bench.summary import summarize
-from hios.bench.ways import Way, make_rows
+from hios.benchmark.budget import Budget, Effort
+from hios.benchmark.profiling import TurnsProfile
+from hios.benchmark.running import Rounds
+from hios.benchmark.summary import summarize
+from hios.benchmark.ways import Way, make_rows
 from support import FakePrograms, FolderTest, flag
 
 EFFORT = Effort(rounds=3, iterations=4, sweeps=8, stages_s=15)

@@ -101,7 +101,7 @@ class CommandPage(unittest.TestCase):
                 self.assertEqual(taken, named, name)
 
     def test_own_commands_have_the_flags_of_their_parsers(self):
-        flags = {flag.name: flag for flag in own_flags("hios.bench.command")}
+        flags = {flag.name: flag for flag in own_flags("hios.benchmark.command")}
         self.assertIn("output", flags)
         self.assertNotIn("%(", flags["seed"].text if "seed" in flags else "")
         self.assertTrue(flags["help"].letter == "h" and not flags["help"].argument)

@@ -8,8 +8,8 @@ from pathlib import Path
 from unittest import mock
 
 from support import FakePrograms, FolderTest, flag
-from hios.bench import command as bench_command
-from hios.bench.budget import Budget
+from hios.benchmark import command as bench_command
+from hios.benchmark.budget import Budget
 from hios.throughput import command, table, weights
 from hios.throughput.measuring import Bench, write_platform
 from hios.throughput.rows import Row, distinct, rows_of, short_rows_of

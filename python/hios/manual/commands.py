@@ -33,7 +33,9 @@ STARTS = {
     "run": ("hios-run", flags_in(running.HELP)),
     "profile": ("hios-profile", (Flag("ranks", argument="N", text="so many ranks (1)"),)),
     "schedule": ("hios-schedule", (Flag("plot", argument="FILE", text="draw the comparison as .pdf, .svg or .png",
-                                        file="output"),)),
+                                        file="output"),
+                                   Flag("scheduler", argument="FILE", text="plan by the Python function that this file adds "
+                                        "(docs/python.md)", file="input"))),
     "check": ("hios-schedule", ()),
     "explain": ("hios-run", ()),
 }

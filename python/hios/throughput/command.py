@@ -7,13 +7,12 @@ import json
 import shutil
 import sys
 
-from hios.bench import folder as folders
-from hios.bench.arguments import settled, throughput_parser
-from hios.bench.budget import Budget, clamp
-from hios.bench.network import first_answer, network_of, programs_of
-from hios.bench.table import folded, folded_verdict
-from hios.bench.verdict import ms_text, rate_text
-from hios.bench.ways import machine_of
+from hios.benchmark import folder as folders
+from hios.benchmark.budget import Budget, clamp
+from hios.benchmark.network import first_answer, network_of, programs_of
+from hios.benchmark.table import folded, folded_verdict
+from hios.benchmark.verdict import ms_text, rate_text
+from hios.benchmark.ways import machine_of
 from hios.throughput import table, weights
 from hios.throughput.measuring import Bench, write_platform
 from hios.throughput.rows import Row, distinct, rows_of, short_rows_of
@@ -126,9 +125,8 @@ def prepare(args):
     return args.output / "throughput"
 
 
-def main(words):
+def measure(args):
     """Returns the exit status."""
-    args = settled(throughput_parser().parse_args(words))
     programs = programs_of(args)
     network = network_of(args)
     machine = machine_of(args.cores, args.ranks, shutil.which("mpirun") is not None)

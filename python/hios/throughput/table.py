@@ -1,7 +1,7 @@
 """The printed table: 80 columns."""
 
-from hios.bench.table import fitted, folded
-from hios.bench.verdict import ms_text
+from hios.benchmark.table import fitted, folded
+from hios.benchmark.verdict import ms_text
 
 COLUMNS = ["", "inputs/s", "period", "predicted", "error", "latency", "over copies"]
 DROPPED = ["error", "predicted", "latency"]

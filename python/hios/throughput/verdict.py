@@ -3,8 +3,8 @@
 Two rows are equally fast within noise if the ranges of their rounds overlap. A single round shows no range: it is taken to
 vary as much as one that is not distrusted."""
 
-from hios.bench.disturbance import SHARE, VARIED, span
-from hios.bench.verdict import ms_text, rate_text
+from hios.benchmark.disturbance import SHARE, VARIED, span
+from hios.benchmark.verdict import ms_text, rate_text
 
 
 def named(result):

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from hios.bench.samples import summarize_samples
+from hios.benchmark.samples import summarize_samples
 
 
 class Yardstick:

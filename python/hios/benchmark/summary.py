@@ -2,10 +2,10 @@
 
 import json
 
-from hios.bench.samples import FEWEST, best_quarter, nearest_rank, summarize_samples
-from hios.bench.verdict import verdict
-from hios.bench.ways import Way
-from hios.bench.why import limit_of
+from hios.benchmark.samples import FEWEST, best_quarter, nearest_rank, summarize_samples
+from hios.benchmark.verdict import verdict
+from hios.benchmark.ways import Way
+from hios.benchmark.why import limit_of
 
 
 def merge_rounds(row):

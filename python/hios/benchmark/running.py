@@ -7,8 +7,8 @@ repeated once."""
 import json
 import sys
 
-from hios.bench.samples import best_quarter
-from hios.bench.why import graph_file
+from hios.benchmark.samples import best_quarter
+from hios.benchmark.why import graph_file
 from hios.launch.programs import ProgramFailed
 
 OFF = 0.10

@@ -7,17 +7,17 @@ import shutil
 import sys
 from dataclasses import replace
 
-from hios.bench import folder as folders
-from hios.bench.arguments import latency_parser, settled
-from hios.bench.budget import Budget, effort_for
-from hios.bench.network import first_answer, inputs_of, network_of, programs_of
-from hios.bench.profiling import TurnsProfile
-from hios.bench.running import Rounds
-from hios.bench.summary import summarize
-from hios.bench.table import checked, folded, page
-from hios.bench.verdict import ms_text
-from hios.bench.ways import machine_of, make_rows
-from hios.bench.yardstick import Yardstick
+from hios.benchmark import folder as folders
+from hios.benchmark.arguments import latency_parser, settled, throughput_parser
+from hios.benchmark.budget import Budget, effort_for
+from hios.benchmark.network import first_answer, inputs_of, network_of, programs_of
+from hios.benchmark.profiling import TurnsProfile
+from hios.benchmark.running import Rounds
+from hios.benchmark.summary import summarize
+from hios.benchmark.table import checked, folded, page
+from hios.benchmark.verdict import ms_text
+from hios.benchmark.ways import machine_of, make_rows
+from hios.benchmark.yardstick import Yardstick
 from hios.errors import HiosError
 from hios.launch.programs import ProgramFailed
 from hios.throughput import command as throughput
@@ -124,12 +124,20 @@ def bench(args):
     return 0 if all(map(checked, summary["rows"])) else 1
 
 
+def measured(words):
+    """Measures latency, or with --throughput among the words inputs per second. Returns the exit status and the folder of the
+    results. Throws ProgramFailed."""
+    if "--throughput" in words:
+        args = settled(throughput_parser().parse_args([word for word in words if word != "--throughput"]))
+        return throughput.measure(args), args.output
+    args = settled(latency_parser().parse_args(words))
+    return bench(args), args.output
+
+
 def main(words):
-    """Measures latency, or with --throughput among the words inputs per second. Returns the exit status."""
+    """Returns the exit status."""
     try:
-        if "--throughput" in words:
-            return throughput.main([word for word in words if word != "--throughput"])
-        return bench(settled(latency_parser().parse_args(words)))
+        return measured(words)[0]
     except ProgramFailed as failed:
         print(failed.words(), file=sys.stderr)
         return failed.status

@@ -3,7 +3,7 @@
 Two rows are equally fast within noise if the middle halves of their runs (p25 to p75) overlap: then no difference was
 measured, whatever their best quarters say."""
 
-from hios.bench.disturbance import disturbance_line
+from hios.benchmark.disturbance import disturbance_line
 
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 NAMED = 3  # rows that are named where there are more

@@ -12,7 +12,7 @@ algorithms that use several streams.
 import json
 import sys
 
-from hios.bench.budget import MOST_TURNS, PROFILE_SHARE
+from hios.benchmark.budget import MOST_TURNS, PROFILE_SHARE
 from hios.launch.programs import ProgramFailed
 
 NOT_MEASURED_FOR = ("best",)  # the search estimates stages that no other planner asked for

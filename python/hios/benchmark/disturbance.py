@@ -1,6 +1,6 @@
 """The machine's other work: how much there was, and which rows to distrust."""
 
-from hios.bench.samples import FEWEST
+from hios.benchmark.samples import FEWEST
 
 SHARE = 0.1   # of all runs, from which a line is printed
 VARIED = 0.1  # between a row's rounds, from which it is distrusted

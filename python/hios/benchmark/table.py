@@ -2,8 +2,8 @@
 
 import textwrap
 
-from hios.bench.disturbance import SHARE as DISTURBED
-from hios.bench.verdict import ms_text
+from hios.benchmark.disturbance import SHARE as DISTURBED
+from hios.benchmark.verdict import ms_text
 
 WIDTH = 80
 COLUMNS = ["row", "best 1/4", "p50", "p95", "speedup", "predicted", "error"]

@@ -1,0 +1,69 @@
+"""The times of a schedule's simulation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hios.planning.core import core
+from hios.planning.problem import Problem
+from hios.planning.stages import names_of
+
+
+@dataclass(frozen=True)
+class StageTimes:
+    """A stage: groups of operators that run at the same time on one device."""
+    device: str
+    groups: tuple[tuple[str, ...], ...]
+    start_ms: float
+    end_ms: float
+    awaited_ms: float
+    """The device was free, and began to wait for the stage's inputs."""
+
+
+@dataclass(frozen=True)
+class TransferTimes:
+    """A tensor that travels to another device."""
+    producer: str
+    source: str
+    destination: str
+    start_ms: float
+    end_ms: float
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The times of one inference, in ms from its start: by device, then in order."""
+    latency_ms: float
+    stages: tuple[StageTimes, ...]
+    transfers: tuple[TransferTimes, ...]
+
+    def __iter__(self) -> Iterator[StageTimes]:
+        return iter(self.stages)
+
+    def times_of(self, operator: str) -> StageTimes:
+        """The stage that runs the operator."""
+        for stage in self.stages:
+            if any(operator in group for group in stage.groups):
+                return stage
+        raise KeyError(operator)
+
+    def to_csv(self) -> str:
+        """A line per stage: device, operators, start and end."""
+        lines = ["device,operators,start_ms,end_ms"]
+        for stage in self.stages:
+            names = " | ".join(" ".join(group) for group in stage.groups)
+            lines.append(f'{stage.device},"{names.replace(chr(34), chr(34) * 2)}",{stage.start_ms!r},{stage.end_ms!r}')
+        return "\n".join(lines) + "\n"
+
+
+def timeline_of(problem: Problem, plan: core.Plan) -> Timeline:
+    """Simulates a plan. Throws InputError for one that breaks a rule."""
+    times = problem._compiled.simulate(plan)
+    devices, operators = problem.platform.devices, problem.graph.operators
+    stages = []
+    for device, groups_of_stages, rows in zip(devices, names_of(plan.stages(), problem.graph), times.stages(), strict=True):
+        for groups, (awaited, _, start, end) in zip(groups_of_stages, rows, strict=True):
+            stages.append(StageTimes(device, tuple(map(tuple, groups)), start, end, awaited))
+    transfers = tuple(TransferTimes(operators[op], devices[a], devices[b], start, end, size)
+                      for op, a, b, start, end, size in times.transfers())
+    return Timeline(times.latency_ms, tuple(stages), transfers)

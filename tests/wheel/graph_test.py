@@ -1,0 +1,135 @@
+"""Graphs from networkx and lists: what they hold, and bad input, each by the operator or the edge."""
+
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+import networkx as nx
+from support import Refusals, diamond
+
+import hios
+
+
+def chain(**attributes):
+    G = nx.DiGraph()
+    G.add_node("a", weight=1)
+    G.add_node("b", weight=2.5)
+    G.add_edge("a", "b", weight=0.5)
+    for name, value in attributes.items():
+        G.nodes["b"][name] = value
+    return G
+
+
+class GraphTest(Refusals):
+    def test_networkx_and_lists_give_one_graph(self):
+        G = nx.DiGraph(name="diamond")
+        G.add_nodes_from([("a", {"weight": 1}), ("b", {"weight": 3}), ("c", {"weight": 2.5}), ("d", {"weight": 1})])
+        G.add_weighted_edges_from([("a", "b", 0.4), ("a", "c", 0.4), ("b", "d", 0.4), ("c", "d", 0.4)])
+        one, other = hios.Graph.from_networkx(G), diamond()
+        self.assertEqual((one.name, one.digest, one.operators, one.edges), (other.name, other.digest, other.operators, other.edges))
+        self.assertEqual(len(one), 4)
+        self.assertEqual(one.topological()[0], "a")
+
+    def test_parallel_edges_are_kept(self):
+        G = nx.MultiDiGraph(chain())
+        G.add_edge("a", "b", weight=0.25)
+        g = hios.Graph.from_networkx(G)
+        self.assertEqual(g.edges, (("a", "b"), ("a", "b")))
+        apart = hios.simulate(g, [["a"], ["b"]], 2)
+        self.assertEqual(len(apart.transfers), 1)
+        self.assertEqual(apart.latency_ms, 1 + 0.5 + 2.5)
+
+    def test_bytes_need_a_link(self):
+        G = chain()
+        G.edges["a", "b"]["size"] = 4_000_000
+        g = hios.Graph.from_networkx(G, transfer=None, bytes="size")
+        self.refused("b", hios.schedule, g, 2, "heft")
+        platform = hios.Platform.alike(2, gb_per_s=4, latency_ms=0.125)
+        self.assertEqual(hios.simulate(g, [["a"], ["b"]], platform).latency_ms, 1 + 1 + 0.125 + 2.5)
+
+    def test_names_that_are_no_strings_become_strings_with_a_warning(self):
+        G = nx.DiGraph()
+        G.add_node(1, weight=1)
+        G.add_node((2, 3), weight=1)
+        with self.assertWarnsRegex(hios.HiosWarning, "^2 of 2 operators have names that are no strings, such as 1: "):
+            self.assertEqual(hios.Graph.from_networkx(G).operators, ("1", "(2, 3)"))
+        G.add_node("1", weight=1)
+        self.refused("two operators are named '1'", hios.Graph.from_networkx, G)
+
+    def test_texts_count_as_the_numbers_in_them(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            g = hios.Graph.from_networkx(chain(weight=' "2.5" '))
+        self.assertEqual(hios.simulate(g, [["a", "b"]], 1).latency_ms, 3.5)
+
+    def test_bad_weights_are_named(self):
+        for value, text in ((-1, "operator 'b': its weight is -1: a number from 0 to 1e+09"), (float("nan"), "its weight is nan"),
+                            (float("inf"), "its weight is inf"), ("fast", "its weight is 'fast', which is no number"),
+                            (None, "is None, which is no number"), (True, "is True, which is no number"), (10**400, "no number")):
+            with self.subTest(value=str(value)[:9]):
+                self.refused(text, hios.Graph.from_networkx, chain(weight=value))
+        G = chain()
+        G.edges["a", "b"]["weight"] = -0.5
+        self.refused("edge 'a' -> 'b': its weight is -0.5", hios.Graph.from_networkx, G)
+
+    def test_missing_attributes_are_named(self):
+        G = chain()
+        del G.nodes["b"]["weight"]
+        self.refused("operator 'b' has no attribute 'weight', its time in ms: give it one, or name another attribute (time=…)",
+                     hios.Graph.from_networkx, G)
+        G = chain()
+        del G.edges["a", "b"]["weight"]
+        self.refused("edge 'a' -> 'b' has no attribute 'weight'", hios.Graph.from_networkx, G)
+        self.refused("name an attribute by transfer= or bytes=", hios.Graph.from_networkx, chain(), transfer=None)
+        self.refused("has no attribute 'memory'", hios.Graph.from_networkx, chain(), memory="memory")
+        self.refused("a whole number is wanted", hios.Graph.from_networkx, nx.DiGraph(nx.subgraph(chain(m=1.5), ["b"])), memory="m")
+
+    def test_cycles_are_named(self):
+        G = chain()
+        G.add_edge("b", "a", weight=1)
+        self.refused("cycle", hios.Graph.from_networkx, G)
+        G = chain()
+        G.add_edge("b", "b", weight=1)
+        self.refused("'b'", hios.Graph.from_networkx, G)
+
+    def test_other_things_are_no_graph(self):
+        self.refused("undirected", hios.Graph.from_networkx, nx.Graph())
+        self.refused("has no operators", hios.Graph.from_networkx, nx.DiGraph())
+        self.refused("takes a networkx graph, not [1]", hios.Graph.from_networkx, [1])
+        self.refused("hios.Graph.from_networkx(G)", hios.schedule, chain())
+        self.refused("not 3", hios.schedule, 3)
+        self.refused("comes from", hios.Graph, 3)
+
+    def test_lists_are_checked(self):
+        self.refused("(name, time in ms) is wanted", hios.Graph.from_lists, ["a"], [])
+        self.refused("(from, to, time in ms) is wanted", hios.Graph.from_lists, [("a", 1)], [("a", "a")])
+        self.refused("no operator is named 'x'", hios.Graph.from_lists, [("a", 1)], [("a", "x", 1)])
+        self.refused("'a'", hios.Graph.from_lists, [("a", 1), ("a", 2)], [])
+        self.refused("its time is -1", hios.Graph.from_lists, [("a", -1)], [])
+
+    def test_names_stay_on_their_line(self):
+        G = nx.DiGraph()
+        G.add_node("a\nb" + "x" * 99)
+        self.refused(r"operator 'a\nbxxx", hios.Graph.from_networkx, G)
+
+    def test_a_hundred_thousand_operators_cross_the_border(self):
+        G = nx.DiGraph()
+        G.add_nodes_from((f"v{i}", {"weight": 1.0}) for i in range(100_000))
+        G.add_edges_from((f"v{i}", f"v{j}", {"weight": 0.5}) for i in range(100_000) for j in (i + 1, i + 7) if j < 100_000)
+        g = hios.Graph.from_networkx(G)
+        s = hios.schedule(g, 1, "sequential")
+        self.assertEqual(s.latency_ms, 100_000)
+        self.assertEqual(len(s.timeline().stages), 100_000)
+
+    def test_a_file_of_its_own_is_not_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "graph.json"
+            diamond().save(file)
+            self.assertEqual(hios.read(file).digest, diamond().digest)
+            self.refused(str(file), diamond().save, file)
+            diamond().save(file, force=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

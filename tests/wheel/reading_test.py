@@ -1,0 +1,76 @@
+"""Files of graphs, platforms and schedules; files that are none."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import networkx as nx
+from support import Refusals, diamond
+
+import hios
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="t" for="node" attr.name="ms" attr.type="double"/><key id="x" for="edge" attr.name="ms" attr.type="double"/>
+<graph edgedefault="directed"><node id="a"><data key="t">1.5</data></node><node id="b"><data key="t">2</data></node>
+<edge source="a" target="b"><data key="x">0.25</data></edge></graph></graphml>"""
+DOT = 'digraph "net" { a [ms="1.5"]; b [ms=2]; a -> b [ms=0.25]; }'
+
+
+class ReadingTest(Refusals):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_text(content)
+        return path
+
+    def test_graphml_dot_and_node_link_json_are_one_graph(self):
+        G = nx.DiGraph()
+        G.add_node("a", ms=1.5)
+        G.add_node("b", ms=2)
+        G.add_edge("a", "b", ms=0.25)
+        files = [self.file("net.graphml", GRAPHML), self.file("net.dot", DOT), self.file("net.gv", DOT),
+                 self.file("net.json", json.dumps(nx.node_link_data(G, edges="links"))),
+                 self.file("other.json", json.dumps(nx.node_link_data(G, edges="edges")))]
+        for file in files:
+            with self.subTest(file.name):
+                g = hios.read(file, time="ms", transfer="ms")
+                self.assertEqual((g.operators, g.edges), (("a", "b"), (("a", "b"),)))
+                self.assertEqual(hios.simulate(g, [["a"], ["b"]], 2).latency_ms, 3.75)
+
+    def test_files_of_hios(self):
+        diamond().save(self.folder / "graph.json")
+        g = hios.read(self.folder / "graph.json")
+        self.assertEqual(g.digest, diamond().digest)
+        hios.Platform.alike(3, streams=2).save(self.folder / "platform.json")
+        platform = hios.read(self.folder / "platform.json")
+        self.assertEqual((platform.devices, platform.streams), (["cpu0", "cpu1", "cpu2"], [2, 2, 2]))
+        s = hios.schedule(g, platform, "heft")
+        s.save(self.folder / "schedule.json")
+        stages = hios.read(self.folder / "schedule.json", graph=g)
+        self.assertEqual(stages, s.stages)
+        self.assertEqual(hios.simulate(g, stages, platform).latency_ms, s.latency_ms)
+        self.refused("graph=g", hios.read, self.folder / "schedule.json")
+        self.refused("digest", hios.read, self.folder / "schedule.json", graph=hios.Graph.from_lists([("z", 1)], []))
+        self.refused("3 devices, and 2 are given", hios.read, self.folder / "schedule.json", graph=g, devices=2)
+
+    def test_bad_files_are_named(self):
+        cases = {"a.txt": ("", "must end in"), "a.json": ("{", "a.json"), "b.json": ("[]", "neither"),
+                 "c.json": ('{"format": "hios-model", "version": 1}', "--export-graph"), "d.json": ('{"format": "x"}', "the format x"),
+                 "e.json": ('{"format": "hios-graph", "version": 1}', "$"), "a.graphml": ("<graphml", "a.graphml: cannot be read"),
+                 "b.graphml": (GRAPHML.replace("edgedefault=\"directed\"", "edgedefault=\"undirected\""), "b.graphml: the graph is undirected"),
+                 "a.dot": ("digraph {", "a.dot"), "b.dot": ("graph { a -- b }", "b.dot"), "f.json": ('{"nodes": [{}]}', "f.json")}
+        for name, (content, text) in cases.items():
+            with self.subTest(name):
+                self.refused(text, hios.read, self.file(name, content))
+        self.refused("missing.dot: cannot be read", hios.read, self.folder / "missing.dot")
+        self.refused("missing.json", hios.read, self.folder / "missing.json")
+        self.refused("net.dot: operator 'a' has no attribute 'weight'", hios.read, self.file("net.dot", DOT))
+
+
+if __name__ == "__main__":
+    unittest.main()
