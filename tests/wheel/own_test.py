@@ -117,6 +117,16 @@ class OwnTest(Refusals):
         self.assertIsNone(self.row(lambda problem: seen.append(1) or [problem.topological(), []]).refused)
         self.assertEqual(seen, [])
 
+    def test_processes_that_it_starts_keep_nobody_waiting(self):
+        def starts(problem):
+            if os.fork() == 0:
+                time.sleep(600)
+            return [problem.topological(), []]
+
+        start = time.monotonic()
+        self.assertIsNone(self.row(starts, time_limit=300).refused)
+        self.assertLess(time.monotonic() - start, 250)
+
     def test_all_refuse(self):
         hios.scheduler("mine")(lambda problem: 1 / 0)
         hios.scheduler("other")(lambda problem: None)
