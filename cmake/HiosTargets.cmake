@@ -11,11 +11,12 @@ set(hios_warnings
   # In joined sources GCC takes each for a header, and warns of its unnamed namespaces.
   $<$<AND:$<BOOL:${HIOS_UNITY}>,$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
   $<$<BOOL:${HIOS_WERROR}>:-Werror>)
+set(hios_library_warnings ${hios_warnings})
 if(HIOS_QUICK)
-  set(hios_warnings -w)
+  set(hios_library_warnings -w)
 endif()
 target_compile_options(hios_settings INTERFACE
-  "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_warnings}>"
+  "$<$<COMPILE_LANGUAGE:C,CXX>:${hios_library_warnings}>"
   # nvcc gives its host compiler generated code that breaks -Wpedantic. CMake 3.25 does not know that
   # nvcc has C++20.
   "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra>"

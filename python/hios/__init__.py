@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hios.planning.reading import read as read
     from hios.planning.schedule import Schedule as Schedule, schedule as schedule
     from hios.planning.timeline import Timeline as Timeline
+    __version__: str
 
 # The module of each name. They load the compiled part, which the command does without.
 _HOME = {
@@ -55,6 +56,9 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+        return version("hios")
     if name not in _HOME:
         raise AttributeError(f"module 'hios' has no attribute '{name}'")
     from importlib import import_module

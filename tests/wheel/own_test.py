@@ -106,7 +106,7 @@ class OwnTest(Refusals):
                 except BaseException:
                     pass
 
-        self.refusal(forever, "took more than its 0.0", time_limit=0.05)
+        self.refusal(forever, "took more than its ", time_limit=0.05)
 
     def test_crashes_harm_nobody(self):
         self.refusal(lambda problem: os.kill(os.getpid(), signal.SIGSEGV), "ended with SIGSEGV")
@@ -116,6 +116,16 @@ class OwnTest(Refusals):
         seen = []
         self.assertIsNone(self.row(lambda problem: seen.append(1) or [problem.topological(), []]).refused)
         self.assertEqual(seen, [])
+
+    def test_processes_that_it_starts_keep_nobody_waiting(self):
+        def starts(problem):
+            if os.fork() == 0:
+                time.sleep(600)
+            return [problem.topological(), []]
+
+        start = time.monotonic()
+        self.assertIsNone(self.row(starts, time_limit=300).refused)
+        self.assertLess(time.monotonic() - start, 250)
 
     def test_all_refuse(self):
         hios.scheduler("mine")(lambda problem: 1 / 0)

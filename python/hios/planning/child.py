@@ -62,34 +62,38 @@ def answer_of(function: Callable[[Problem], Any], problem: Problem, seconds: flo
 
 
 def _ended(child: int, at_once: bool) -> int:
-    """The status of a process that has ended, or is ended, with those that it started."""
+    """The status of a process that has ended, or is ended; those that it started are ended, too."""
     until = time.monotonic() + (0 if at_once else LAST_S)
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return status
-        if time.monotonic() >= until:
-            with contextlib.suppress(ProcessLookupError):
+        if found or time.monotonic() >= until:
+            with contextlib.suppress(OSError):
                 os.killpg(child, signal.SIGKILL)
             until = float("inf")
+        if found:
+            return status
         time.sleep(0.001)
 
 
 def _read(pipe: int, until: float, stop: core.StopRequest) -> tuple[bytes, str]:
-    """All that comes, or the reason why reading was ended."""
+    """The line that comes, nothing where there is no whole one, or the reason why reading was ended."""
     parts: list[bytes] = []
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLIN)
     while True:
         left = until - time.monotonic()
         if stop.asked:
             return b"", "was interrupted"
         if left <= 0:
             return b"", "takes too long"
-        if not select.select([pipe], [], [], min(left, LOOK_S))[0]:
+        if not waiting.poll(1000 * min(left, LOOK_S)):
             continue
         part = os.read(pipe, 1 << 16)
-        if not part:
-            return b"".join(parts), ""
         parts.append(part)
+        if part.endswith(b"\n"):  # processes that the function started may keep the pipe open
+            return b"".join(parts), ""
+        if not part:
+            return b"", ""
 
 
 def _run(function: Callable[[Problem], Any], problem: Problem, pipe: int) -> None:
@@ -105,7 +109,7 @@ def _run(function: Callable[[Problem], Any], problem: Problem, pipe: int) -> Non
             answer = ("reason", _raised(error))
         sys.stdout.flush()
         sys.stderr.flush()
-        content = memoryview(json.dumps(answer).encode())
+        content = memoryview(json.dumps(answer).encode() + b"\n")
         while content:
             content = content[os.write(pipe, content):]
         status = 0
@@ -115,7 +119,7 @@ def _run(function: Callable[[Problem], Any], problem: Problem, pipe: int) -> Non
 
 def _raised(error: BaseException) -> str:
     """The exception on one line, with the place in the user's file that raised it."""
-    text = printable(str(error).splitlines()[0]) if str(error) else ""
+    text = printable(str(error).splitlines()[0])[:200] if str(error) else ""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename != __file__]
     where = f" ({os.path.basename(frames[0].filename)}:{frames[0].lineno})" if frames else ""
     return f"raised {type(error).__name__}{': ' + text if text else ''}{where}"

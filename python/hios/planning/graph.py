@@ -168,12 +168,12 @@ def _column(owners: list[Any], attribute: str | None, keyword: str, meaning: str
     if attribute is None:
         return []
     try:
-        column = [each[-1][attribute] for each in owners]
+        column: list[Any] = [each[-1][attribute] for each in owners]
     except KeyError:
         lacking = where(next(each for each in owners if attribute not in each[-1]))
         raise InputError(f"{lacking} has no attribute {quoted(attribute)}, {meaning}: give it one, or name another attribute "
                          f"({keyword}=…)") from None
-    usual: type = int if whole_numbers else float
+    usual: Any = int if whole_numbers else float
     checked: Callable[..., float] = whole if whole_numbers else number
     for i, value in enumerate(column):
         if type(value) is not usual or not 0 <= value <= most:  # else, as nearly always, it is fine

@@ -37,15 +37,20 @@ def interruptible(work: Callable[[core.StopRequest], Result]) -> tuple[Result, b
     if threading.current_thread() is not threading.main_thread():
         return work(stop), False
     outcome = _Outcome()
-    threading.Thread(target=outcome.of, args=(work, stop), name="hios search").start()
+    thread = threading.Thread(target=outcome.of, args=(work, stop), name="hios search")
+    waits = False
     while True:
         try:
+            if not waits:
+                waits = True
+                thread.start()
             outcome.done.wait()
             break
         except KeyboardInterrupt:
-            if stop.asked:
-                raise
+            again = stop.asked
             stop.ask()
+            if again or thread.ident is None:  # that thread has not started
+                raise
     if outcome.error is not None:
         if stop.asked:
             raise KeyboardInterrupt from outcome.error  # it had no result yet
