@@ -121,6 +121,14 @@ double value_of(Binary::Function function, double a, double b) {
       return std::pow(a, b);
     case Binary::Function::kPRelu:
       return a < 0 ? a * b : a;
+    case Binary::Function::kEqual:
+      return a == b;
+    case Binary::Function::kLess:
+      return a < b;
+    case Binary::Function::kLessOrEqual:
+      return a <= b;
+    case Binary::Function::kKeepIf:
+      return a != 0 ? b : 0;
   }
   return a;  // no such function
 }

@@ -143,9 +143,22 @@ struct Unary {
 };
 
 /// An elementwise function of two operands, with ONNX's broadcast: an extent of 1 is repeated.
-/// PRelu is a < 0 ? a·b : a.
+/// PRelu is a < 0 ? a·b : a, KeepIf a ≠ 0 ? b : 0. Comparisons give 1 for true and 0 for false.
 struct Binary {
-  enum class Function { kAdd, kSub, kMul, kDiv, kMin, kMax, kPow, kPRelu };
+  enum class Function {
+    kAdd,
+    kSub,
+    kMul,
+    kDiv,
+    kMin,
+    kMax,
+    kPow,
+    kPRelu,
+    kEqual,
+    kLess,
+    kLessOrEqual,
+    kKeepIf,
+  };
   Function function = Function::kAdd;
   /// The shape of a constant operand: it is the layer's weight, in NHWC order, and the layer has
   /// one input. Empty: both operands are inputs.

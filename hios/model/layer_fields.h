@@ -38,8 +38,9 @@ struct Names<Unary::Function> {
 };
 template <>
 struct Names<Binary::Function> {
-  static constexpr std::array<std::string_view, 8> kAll = {"Add", "Sub", "Mul", "Div",
-                                                           "Min", "Max", "Pow", "PRelu"};
+  static constexpr std::array<std::string_view, 12> kAll = {
+      "Add", "Sub",   "Mul",   "Div",  "Min",         "Max",
+      "Pow", "PRelu", "Equal", "Less", "LessOrEqual", "KeepIf"};
 };
 template <>
 struct Names<Reduce::Function> {

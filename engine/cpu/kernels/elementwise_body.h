@@ -291,6 +291,19 @@ struct PReluOf {
   static Vec of(Vec a, Vec b) { return select_less(a, broadcast(0.0f), mul(a, b), a); }
 };
 
+struct EqualOf {
+  static Vec of(Vec a, Vec b) { return a == b ? broadcast(1.0f) : broadcast(0.0f); }
+};
+struct LessOf {
+  static Vec of(Vec a, Vec b) { return a < b ? broadcast(1.0f) : broadcast(0.0f); }
+};
+struct LessOrEqualOf {
+  static Vec of(Vec a, Vec b) { return a <= b ? broadcast(1.0f) : broadcast(0.0f); }
+};
+struct KeepIfOf {
+  static Vec of(Vec a, Vec b) { return a != broadcast(0.0f) ? b : broadcast(0.0f); }
+};
+
 /// Runs over two operands. `Left`, `Right`: the operand advances with the output; else its one
 /// value serves all.
 template <class Function, bool Left, bool Right>
@@ -357,9 +370,10 @@ constexpr UnaryRuns kUnaryRuns = {&unary_run<AbsOf>,
                                   &unary_run<TanhOf>,
                                   &unary_run<ThresholdedReluOf>};
 
-constexpr BinaryRuns kBinaryRuns = {&binary_run<AddOf>,  &binary_run<SubOf>, &binary_run<MulOf>,
-                                    &binary_run<DivOf>,  &binary_run<MinOf>, &binary_run<MaxOf>,
-                                    &binary_run<PReluOf>};
+constexpr BinaryRuns kBinaryRuns = {
+    &binary_run<AddOf>,  &binary_run<SubOf>,         &binary_run<MulOf>,   &binary_run<DivOf>,
+    &binary_run<MinOf>,  &binary_run<MaxOf>,         &binary_run<PReluOf>, &binary_run<EqualOf>,
+    &binary_run<LessOf>, &binary_run<LessOrEqualOf>, &binary_run<KeepIfOf>};
 
 }  // namespace
 }  // namespace hios::cpu

@@ -88,7 +88,7 @@ struct BinaryTask {
 };
 using BinaryRun = void (*)(const BinaryTask&);
 struct BinaryRuns {
-  BinaryRun add, sub, mul, div, min, max, prelu;
+  BinaryRun add, sub, mul, div, min, max, prelu, equal, less, less_or_equal, keep_if;
 };
 
 /// output[i] = Σ weights[r] · rows[r][i], i < count.

@@ -68,6 +68,14 @@ BinaryRun run_of(Binary::Function function) {
       return &pow_run;
     case kPRelu:
       return runs.prelu;
+    case kEqual:
+      return runs.equal;
+    case kLess:
+      return runs.less;
+    case kLessOrEqual:
+      return runs.less_or_equal;
+    case kKeepIf:
+      return runs.keep_if;
   }
   return nullptr;
 }

@@ -21,6 +21,8 @@ View matrix_product(LayerEmitter& emitter, const View& a, const View& b);
 void add_attention(Operators& operators);
 /// Adds Einsum (composed/einsum.cpp).
 void add_einsum(Operators& operators);
+/// Adds comparisons, functions of truth values, Where and Cast (composed/choices.cpp).
+void add_choices(Operators& operators);
 /// Adds MaxPool, AveragePool and the global pools.
 void add_pools(Operators& operators);
 /// Adds InstanceNormalization, GroupNormalization, LayerNormalization, LRN, Softmax, LogSoftmax.

@@ -69,18 +69,6 @@ Views dropout(LayerEmitter&, const Node& node) {
   return {node.input(0)};
 }
 
-/// Casts to wider floating-point types change nothing. A cast to fp16 would round, except in a file
-/// of fp16, which is computed in fp32 throughout.
-Views cast(LayerEmitter&, const Node& node) {
-  const auto to = static_cast<int>(node.integer("to", 0));
-  const bool half = to == proto::TensorProto::FLOAT16 || to == proto::TensorProto::BFLOAT16;
-  const bool wide = to == proto::TensorProto::FLOAT || to == proto::TensorProto::DOUBLE;
-  if (!wide && !(half && node.widens_halves())) {
-    node.fail("casts to " + type_name(to) + "; only fp32 is computed");
-  }
-  return {node.input(0)};
-}
-
 Views transposed(LayerEmitter&, const Node& node) {
   const View& x = node.input(0);
   std::vector<std::size_t> axes;
@@ -317,9 +305,6 @@ void add_moves(Operators& operators) {
   // Both are for training; before opset 7, is_test said that there is none.
   operators["Dropout"] = {.emit = dropout,
                           .attributes = {.unread = {{"ratio"}, {"seed"}, {"is_test", {1}}}}};
-  // Both are for casts to types that are not read.
-  operators["Cast"] = {.emit = cast,
-                       .attributes = {.read = {"to"}, .unread = {{"saturate"}, {"round_mode"}}}};
   operators["Transpose"] = {.emit = transposed, .attributes = {.read = {"perm"}}};
   operators["Reshape"] = {.emit = reshape_node, .attributes = {.read = {"allowzero", "shape"}}};
   operators["Flatten"] = {.emit = flatten, .attributes = {.read = {"axis"}}};

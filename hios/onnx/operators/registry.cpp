@@ -15,6 +15,7 @@ const Operators& operators() {
     add_products(table);
     add_attention(table);
     add_einsum(table);
+    add_choices(table);
     add_pools(table);
     add_normalizations(table);
     add_reductions(table);

@@ -44,6 +44,8 @@ struct Inexpressible {
   }
   std::string operator()(const Binary& binary) const {
     const bool first = binary.function == Binary::Function::kPRelu && binary.constant_first;
+    // ONNX's comparisons give truth values, which further nodes would have to cast.
+    if (binary.function >= Binary::Function::kEqual) return std::string(name_of(binary.function));
     return first ? "PRelu of a constant" : "";
   }
   std::string operator()(const Softmax& softmax) const {

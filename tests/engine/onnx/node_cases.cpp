@@ -43,13 +43,19 @@ std::optional<OnnxValues> floats_of(const proto::TensorProto& tensor) {
   return result;
 }
 
-/// Converts an output of any floating-point type to fp32.
+/// Converts an output of truth values, or of any floating-point type, to fp32.
 std::optional<OnnxValues> widened(const proto::TensorProto& tensor) {
   if (tensor.data_type() == proto::TensorProto::DOUBLE) {
     OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
     std::vector<double> values(tensor.double_data().begin(), tensor.double_data().end());
     if (tensor.has_raw_data()) values = numbers<double>(tensor.raw_data());
     for (const double value : values) result.values.push_back(static_cast<float>(value));
+    return result;
+  }
+  if (tensor.data_type() == proto::TensorProto::BOOL) {
+    OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
+    for (const int value : tensor.int32_data()) result.values.push_back(value != 0);
+    for (const char value : tensor.raw_data()) result.values.push_back(value != 0);
     return result;
   }
   return floats_of(tensor);
@@ -103,7 +109,6 @@ std::optional<OnnxValues> as_floats(const proto::TensorProto& tensor) {
       tensor.has_raw_data() ? add(numbers<std::int8_t>(raw)) : add(tensor.int32_data());
       return result;
     case proto::TensorProto::UINT8:
-    case proto::TensorProto::BOOL:
       tensor.has_raw_data() ? add(numbers<std::uint8_t>(raw)) : add(tensor.int32_data());
       return result;
     default:

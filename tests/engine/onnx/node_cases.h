@@ -21,7 +21,7 @@ struct OnnxCase {
   std::vector<OnnxValues> outputs;
 };
 
-/// Returns all cases below a folder, by name. Cases whose outputs are no floating-point numbers, or
+/// Returns all cases below a folder, by name. Cases whose outputs are integers, or
 /// sequences, have no outputs here: their models must be refused.
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder);
 

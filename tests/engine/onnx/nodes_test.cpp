@@ -111,10 +111,9 @@ void expect_correct_or_refused(const std::vector<OnnxCase>& cases, const std::st
     std::ofstream(file, std::ios::binary) << each.model;
     try {
       const Model model = onnx::import_model(file, {.kernel = layer_kernel()});
-      const std::string wrong =
-          each.outputs.empty()
-              ? "has outputs that are no floating-point numbers, and was not refused"
-              : run(each, model, *backend);
+      const std::string wrong = each.outputs.empty()
+                                    ? "has outputs of integers, and was not refused"
+                                    : run(each, model, *backend);
       EXPECT_EQ(wrong, "");
       if (wrong.empty()) ++correct;
     } catch (const InputError& error) {

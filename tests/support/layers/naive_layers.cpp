@@ -120,6 +120,14 @@ double value_of(Binary::Function function, double a, double b) {
       return std::exp(b * std::log(a));
     case Binary::Function::kPRelu:
       return std::max(0.0, a) + b * std::min(0.0, a);
+    case Binary::Function::kEqual:
+      return !(a < b || a > b);
+    case Binary::Function::kLess:
+      return b > a;
+    case Binary::Function::kLessOrEqual:
+      return !(a > b);
+    case Binary::Function::kKeepIf:
+      return b * static_cast<double>(a != 0);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
