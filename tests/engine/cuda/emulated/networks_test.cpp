@@ -73,7 +73,7 @@ TEST_P(EmulatedNetwork, AgreesWithTheReferenceInEveryOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Small, EmulatedNetwork,
                          testing::Values(test::SmallNetwork{"squeezenet", 33}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& network) { return std::string(network.param.name); });
 
 }  // namespace
 }  // namespace hios

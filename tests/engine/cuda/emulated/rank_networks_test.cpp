@@ -37,7 +37,7 @@ TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "staged"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& by) { return std::string(by.param); });
 
 }  // namespace
 }  // namespace hios::test
