@@ -121,8 +121,8 @@ std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double 
     const double first_ms = timed([&] { queue(algorithm, 1); });
     if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) return {};
     const double affordable = kRowMs / std::max(first_ms, kRowMs / kMostRuns);
-    const std::size_t runs =
-        std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 1, std::max(kRunsInARow, sets_));
+    const std::size_t runs = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 1,
+                                                     std::max(kRunsInARow, sets_));
     const auto row_of_runs_ms = row_of(algorithm, runs);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kRows; ++i) {

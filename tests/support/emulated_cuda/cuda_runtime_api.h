@@ -12,10 +12,10 @@
 /// cuBLASLt (libraries/). runtime/settings.h says how an emulated device is set up.
 ///
 /// It shows whether calls are legal and in an order that CUDA promises to keep: queues run as late
-/// or in as random an order as they may. It shows whether indices, windows, tails, roundings, scratch,
-/// alignments and the order of sums are right. It cannot show races inside a block between two
-/// barriers, effects of the memory model, limits of registers and shared memory, which engines the
-/// libraries of NVIDIA offer and how exact they are, or any time.
+/// or in as random an order as they may. It shows whether indices, windows, tails, roundings,
+/// scratch, alignments and the order of sums are right. It cannot show races inside a block between
+/// two barriers, effects of the memory model, limits of registers and shared memory, which engines
+/// the libraries of NVIDIA offer and how exact they are, or any time.
 
 enum cudaError : int {
   cudaSuccess = 0,
@@ -89,8 +89,8 @@ using std::max;
 using std::min;
 
 /// Queues a kernel; without a stream, runs it at once. Blocks and threads run in the order that the
-/// settings name, each thread until it ends or reaches a barrier. It is a fault if some threads of a
-/// block reach a barrier and others do not.
+/// settings name, each thread until it ends or reaches a barrier. It is a fault if some threads of
+/// a block reach a barrier and others do not.
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
                             std::function<void()> kernel);
 

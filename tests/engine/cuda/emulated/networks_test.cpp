@@ -1,5 +1,5 @@
-// The four networks at small sizes on one emulated GPU: right, and the same bits on one stream and on
-// several, recorded or not, in any order of queues and threads.
+// The four networks at small sizes on one emulated GPU: right, and the same bits on one stream and
+// on several, recorded or not, in any order of queues and threads.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Ranks with an emulated GPU each, under mpirun: small networks through each route between them give
-// the bits of one rank.
+// Ranks with an emulated GPU each, under mpirun: small networks through each route between them
+// give the bits of one rank.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-// The emulated device keeps CUDA's rules: queues run late, recordings are refused that CUDA refuses,
-// and errors stay.
+// The emulated device keeps CUDA's rules: queues run late, recordings are refused that CUDA
+// refuses, and errors stay.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -124,7 +124,12 @@ TEST_P(EmulatedRuntime, KeepsAFaultForever) {
 }
 
 INSTANTIATE_TEST_SUITE_P(In, EmulatedRuntime,
-                         testing::Values(Order::kEarly, Order::kLate, Order::kRandom));
+                         testing::Values(Order::kEarly, Order::kLate, Order::kRandom),
+                         [](const auto& order) -> std::string {
+                           return order.param == Order::kEarly  ? "early"
+                                  : order.param == Order::kLate ? "late"
+                                                                : "random";
+                         });
 
 }  // namespace
 }  // namespace hios

@@ -103,7 +103,8 @@ TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
   for (const OperationCase& one : cases) {
     const auto problem =
         cuda::problem_of(one.model, std::get<ConvolutionChain>(one.layers.form), GetParam());
-    const cuda::Gpu gpu = cuda::open_gpu(0);
+    cuda::Gpu gpu = cuda::open_gpu(0);
+    gpu.multiprocessors = 8;
     cuda::StreamState stream;
     const auto names = cuda::convolution_candidates(*problem, {gpu, stream, nullptr},
                                                     /*deterministic=*/true);

@@ -63,7 +63,8 @@ float sum_of(const Convolution& c, const float* input, const float* weights, int
     for (int kw = 0; kw < c.kernel_w; ++kw) {
       const int column = x * c.stride_w - c.pad_w + kw * c.dilation_w;
       if (column < 0 || column >= c.width) continue;
-      const std::size_t pixel = (static_cast<std::size_t>(image) * c.height + row) * c.width + column;
+      const std::size_t pixel =
+          (static_cast<std::size_t>(image) * c.height + row) * c.width + column;
       const std::size_t tap = (static_cast<std::size_t>(out) * c.kernel_h + kh) * c.kernel_w + kw;
       add_products(input + pixel * c.channels + group * in_group, weights + tap * in_group,
                    in_group, c.lanes, sums);
@@ -113,25 +114,23 @@ std::size_t Convolution::output_bytes() const {
 cudaError_t queue_convolution(const char* name, const Convolution& convolution,
                               const ConvolutionData& data, cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
-  return enqueue(stream, {name, [convolution, data] {
-                            require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);
-                            require_on_device(data.weights, convolution.weight_bytes(),
-                                              kPromisedAlignment);
-                            require_on_device(data.output, convolution.output_bytes(),
-                                              kPromisedAlignment);
-                            if (convolution.bias) {
-                              require_on_device(data.bias,
-                                                static_cast<std::size_t>(convolution.out_channels) *
-                                                    convolution.element_bytes(),
-                                                kPromisedAlignment);
-                            }
-                            if (data.workspace_bytes > 0) {
-                              require_on_device(data.workspace, data.workspace_bytes,
-                                                kPromisedAlignment);
-                              std::memset(data.workspace, 0xff, data.workspace_bytes);
-                            }
-                            compute(convolution, data);
-                          }});
+  return enqueue(stream,
+                 {name, [convolution, data] {
+                    require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);
+                    require_on_device(data.weights, convolution.weight_bytes(), kPromisedAlignment);
+                    require_on_device(data.output, convolution.output_bytes(), kPromisedAlignment);
+                    if (convolution.bias) {
+                      require_on_device(data.bias,
+                                        static_cast<std::size_t>(convolution.out_channels) *
+                                            convolution.element_bytes(),
+                                        kPromisedAlignment);
+                    }
+                    if (data.workspace_bytes > 0) {
+                      require_on_device(data.workspace, data.workspace_bytes, kPromisedAlignment);
+                      std::memset(data.workspace, 0xff, data.workspace_bytes);
+                    }
+                    compute(convolution, data);
+                  }});
 }
 
 }  // namespace hios::cuda_emulation

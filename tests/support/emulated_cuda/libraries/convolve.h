@@ -38,8 +38,8 @@ struct ConvolutionData {
 /// Alignment that the libraries were promised for all operands.
 inline constexpr std::size_t kPromisedAlignment = 16;
 
-/// Queues the convolution. It faults, as a GPU would, at operands outside the device's memory or not
-/// aligned as promised. REQUIRES: the device's lock is not held.
+/// Queues the convolution. It faults, as a GPU would, at operands outside the device's memory or
+/// not aligned as promised. REQUIRES: the device's lock is not held.
 cudaError_t queue_convolution(const char* name, const Convolution& convolution,
                               const ConvolutionData& data, cudaStream_t stream);
 

@@ -1,13 +1,13 @@
-// cuDNN's older calls. Three algorithms: sums in order; the same in lanes with a workspace, the only
-// one that fuses a bias without a relu; and one whose bits differ from run to run, which it only
-// says.
+// cuDNN's older calls. Three algorithms: sums in order; the same in lanes with a workspace, the
+// only one that fuses a bias without a relu; and one whose bits differ from run to run, which it
+// only says.
 #include "support/emulated_cuda/cudnn.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "support/emulated_cuda/libraries/cudnn_handle.h"
 #include "support/emulated_cuda/libraries/convolve.h"
+#include "support/emulated_cuda/libraries/cudnn_handle.h"
 #include "support/emulated_cuda/runtime/settings.h"
 
 struct EmulatedTensor {
@@ -58,14 +58,16 @@ bool describe(const EmulatedTensor& input, const EmulatedFilter& filter,
   if (input.type != filter.type || input.type != output.type || input.images != output.images ||
       input.channels != filter.inputs * by.groups || filter.outputs % by.groups != 0 ||
       filter.outputs != output.channels ||
-      output.height != extent_after(input.height, by.pad_h, filter.height, by.dilation_h, by.stride_h) ||
-      output.width != extent_after(input.width, by.pad_w, filter.width, by.dilation_w, by.stride_w)) {
+      output.height !=
+          extent_after(input.height, by.pad_h, filter.height, by.dilation_h, by.stride_h) ||
+      output.width !=
+          extent_after(input.width, by.pad_w, filter.width, by.dilation_w, by.stride_w)) {
     return false;
   }
-  result = {input.images,  input.height,    input.width,     input.channels, output.height,
-            output.width,  output.channels, filter.height,   filter.width,   by.stride_h,
-            by.stride_w,   by.pad_h,        by.pad_w,        by.dilation_h,  by.dilation_w,
-            by.groups};
+  result = {input.images,  input.height,  input.width,     input.channels,
+            output.height, output.width,  output.channels, filter.height,
+            filter.width,  by.stride_h,   by.stride_w,     by.pad_h,
+            by.pad_w,      by.dilation_h, by.dilation_w,   by.groups};
   result.halves = input.type == CUDNN_DATA_HALF;
   return true;
 }
@@ -186,20 +188,22 @@ cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t descr
   return destroy(descriptor);
 }
 
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
-    cudnnHandle_t, cudnnTensorDescriptor_t input, cudnnFilterDescriptor_t filter,
-    cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t output, int wanted,
-    int* count, cudnnConvolutionFwdAlgoPerf_t* found) {
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t input,
+                                                     cudnnFilterDescriptor_t filter,
+                                                     cudnnConvolutionDescriptor_t convolution,
+                                                     cudnnTensorDescriptor_t output, int wanted,
+                                                     int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* found) {
   Convolution described;
   *count = 0;
   if (!settings().libraries) return CUDNN_STATUS_NOT_SUPPORTED;
   if (!describe(*input, *filter, *convolution, *output, described)) return CUDNN_STATUS_BAD_PARAM;
-  const cudnnMathType_t math =
-      described.halves ? CUDNN_TENSOR_OP_MATH : convolution->math;
+  const cudnnMathType_t math = described.halves ? CUDNN_TENSOR_OP_MATH : convolution->math;
   const cudnnConvolutionFwdAlgoPerf_t all[] = {
       {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, CUDNN_STATUS_SUCCESS, kWorkspaceBytes,
        CUDNN_DETERMINISTIC, math},
-      {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_STATUS_SUCCESS, 0, CUDNN_DETERMINISTIC, math},
+      {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, CUDNN_STATUS_SUCCESS, 0, CUDNN_DETERMINISTIC,
+       math},
       {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, CUDNN_STATUS_SUCCESS, 0, CUDNN_NON_DETERMINISTIC, math},
       {CUDNN_CONVOLUTION_FWD_ALGO_COUNT, CUDNN_STATUS_NOT_SUPPORTED, 0, CUDNN_DETERMINISTIC, math}};
   for (const cudnnConvolutionFwdAlgoPerf_t& one : all) {
@@ -208,10 +212,12 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
-    cudnnHandle_t, cudnnTensorDescriptor_t input, cudnnFilterDescriptor_t filter,
-    cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t output,
-    cudnnConvolutionFwdAlgo_t algorithm, std::size_t* size_bytes) {
+cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, cudnnTensorDescriptor_t input,
+                                                      cudnnFilterDescriptor_t filter,
+                                                      cudnnConvolutionDescriptor_t convolution,
+                                                      cudnnTensorDescriptor_t output,
+                                                      cudnnConvolutionFwdAlgo_t algorithm,
+                                                      std::size_t* size_bytes) {
   Convolution described;
   if (!describe(*input, *filter, *convolution, *output, described)) return CUDNN_STATUS_BAD_PARAM;
   if (algorithm > CUDNN_CONVOLUTION_FWD_ALGO_GEMM) return CUDNN_STATUS_NOT_SUPPORTED;

@@ -46,7 +46,8 @@ void finalize_configuration(EmulatedDescriptor& configuration) {
   configuration.engine = engine.engine;
   for (const auto choice :
        configuration.all<cudnnBackendDescriptor_t>(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES)) {
-    const auto type = finalized(*choice).one<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
+    const auto type =
+        finalized(*choice).one<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
     const auto value = choice->one<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
     if (!engine.engine->has_knob || type != CUDNN_KNOB_TYPE_TILE_SIZE || value < 0 || value > 1) {
       throw CUDNN_STATUS_NOT_SUPPORTED;
@@ -145,8 +146,8 @@ void get(const EmulatedDescriptor& descriptor, cudnnBackendAttributeName_t name,
     case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
       return put(descriptor.engine->notes, most, count, values);
     case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
-      return put(std::vector<cudnnBackendBehaviorNote_t>(
-                     descriptor.engine->compiled ? 1 : 0, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
+      return put(std::vector<cudnnBackendBehaviorNote_t>(descriptor.engine->compiled ? 1 : 0,
+                                                         CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
                  most, count, values);
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
       return put(std::vector{static_cast<std::int64_t>(descriptor.engine->workspace_bytes)}, most,

@@ -2,7 +2,7 @@
 
 #include "support/emulated_cuda/cuda_runtime_api.h"
 
-/// What cuDNN's handle points to.
+/// The target of cuDNN's handle.
 struct EmulatedCudnn {
   cudaStream_t stream = nullptr;
 };

@@ -7,7 +7,7 @@
 #include "support/emulated_cuda/cudnn.h"
 #include "support/emulated_cuda/libraries/convolve.h"
 
-/// What a descriptor of cuDNN's graphs points to: its attributes, and what finalising found.
+/// The target of a descriptor of cuDNN's graphs: its attributes, and results of finalising it.
 namespace hios::cuda_emulation {
 
 struct Attribute {
@@ -85,8 +85,8 @@ struct EmulatedDescriptor {
 
 namespace hios::cuda_emulation {
 
-/// Reads a graph of operations: a convolution, then an addition of a bias, then a relu, the last two
-/// optional. Throws cudnnStatus_t if it is another one, or its tensors do not agree.
+/// Reads a graph of operations: a convolution, then an addition of a bias, then a relu, the last
+/// two optional. Throws cudnnStatus_t if it is another one, or its tensors do not agree.
 GraphConvolution read_graph(const EmulatedDescriptor& graph);
 
 }  // namespace hios::cuda_emulation

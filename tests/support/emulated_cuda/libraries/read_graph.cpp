@@ -54,8 +54,8 @@ void read_window(const EmulatedDescriptor& settings, Convolution& result) {
   };
   require(result.out_height == windows(result.height, before[0] + after[0], result.kernel_h,
                                        dilation[0], stride[0]) &&
-          result.out_width == windows(result.width, before[1] + after[1], result.kernel_w,
-                                      dilation[1], stride[1]));
+          result.out_width ==
+              windows(result.width, before[1] + after[1], result.kernel_w, dilation[1], stride[1]));
 }
 
 GraphTensor read_convolution(const EmulatedDescriptor& operation, GraphConvolution& graph) {

@@ -6,7 +6,7 @@
 
 #include "support/emulated_cuda/runtime/device.h"
 
-/// What the runtime's opaque handles point to.
+/// The targets of the runtime's opaque handles.
 namespace hios::cuda_emulation {
 
 /// A recording: work, each with the earlier work after which it runs.

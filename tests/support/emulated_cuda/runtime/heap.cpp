@@ -74,7 +74,8 @@ class Heap {
     const std::size_t taken = pages(size_bytes);
     ASAN_UNPOISON_MEMORY_REGION(data, taken);
     for (std::size_t i = size_bytes; i < taken; ++i) {
-      if (data[i] != std::byte{kZone}) fail("something wrote past the end of a block of the device");
+      if (data[i] != std::byte{kZone})
+        fail("something wrote past the end of a block of the device");
     }
     if (!hidden) used_ -= size_bytes;
     blocks_.erase(found);

@@ -91,9 +91,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size_bytes, 
     staged = std::make_shared<std::byte[]>(size_bytes);
     std::memcpy(staged.get(), from, size_bytes);
   }
-  return enqueue(stream, {"copy " + std::to_string(size_bytes), [=] {
-                            copy_bytes(to, from, size_bytes, staged);
-                          }});
+  return enqueue(stream, {"copy " + std::to_string(size_bytes),
+                          [=] { copy_bytes(to, from, size_bytes, staged); }});
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t size_bytes, cudaStream_t stream) {

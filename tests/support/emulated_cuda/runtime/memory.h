@@ -6,7 +6,7 @@
 /// Memory that the device knows. REQUIRES, of all functions: the device's lock is held.
 namespace hios::cuda_emulation {
 
-/// What a range of memory is to the device.
+/// The owner of a range of memory, as the device sees it.
 enum class MemoryKind { kPageable, kDevice, kPinned, kMapped, kOutside };
 
 /// Returns the kind of the memory that holds all of the range. kOutside: it begins in memory that

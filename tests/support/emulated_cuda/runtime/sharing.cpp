@@ -80,9 +80,8 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t hand
   if (page == nullptr) return answer(cudaErrorInvalidResourceHandle);
   auto made = std::make_unique<EmulatedEvent>();
   made->flags = cudaEventDisableTiming | cudaEventInterprocess;
-  made->state = {static_cast<EventState*>(page), [size = exported.size_bytes](EventState* state) {
-                   munmap(state, size);
-                 }};
+  made->state = {static_cast<EventState*>(page),
+                 [size = exported.size_bytes](EventState* state) { munmap(state, size); }};
   *event = made.release();
   return answer(cudaSuccess);
 }
