@@ -129,7 +129,7 @@ cudaError_t queue_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, c
   kernel<<<grid, block, 0, stream>>>(arguments...);
   return cudaGetLastError();
 #else
-  return emulated_launch(grid, block, stream, [&] { kernel(arguments...); });
+  return emulated_launch(grid, block, stream, [kernel, arguments...] { kernel(arguments...); });
 #endif
 }
 

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kRunsInARow = 20;  // at least; every set of operands is used
 constexpr int kRows = 4;                 // the first is not counted
+constexpr double kRowMs = 20;            // about, at most: slow runs differ little, so few suffice
 constexpr std::size_t kMostSets = 512;
+constexpr double kMostRuns = 1e6;
 constexpr double kWarmUpMs = 500;
 constexpr double kHopeless = 3;  // times the best
 // Additional time of a run that the host queues: a library may first describe operands that are new
@@ -118,7 +120,9 @@ std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double 
     run_once(algorithm);
     const double first_ms = timed([&] { queue(algorithm, 1); });
     if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) return {};
-    const std::size_t runs = std::max(kRunsInARow, sets_);
+    const double affordable = kRowMs / std::max(first_ms, kRowMs / kMostRuns);
+    const std::size_t runs = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 1,
+                                                     std::max(kRunsInARow, sets_));
     const auto row_of_runs_ms = row_of(algorithm, runs);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kRows; ++i) {

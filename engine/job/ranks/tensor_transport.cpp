@@ -19,7 +19,7 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
                  "): they slow each other down, so the times hold for this case only");
   }
   routes_ = mpi::choose_routes(plain, backend.accelerator(), forced);
-  const bool between_hosts = forced != nullptr && forced->serves.hosts;
+  const bool between_hosts = forced != nullptr && forced->serves.hosts && !forced->serves.devices;
   if (between_hosts && routes_.devices) {
     throw InputError("transport " + quote(forced->name) +
                      " is for ranks in host memory, and some have devices; there are auto, " +

@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "engine/cuda/backend.h"
 #include "engine/cuda/bound_network.h"
 #include "engine/cuda/cold_start.h"
+#include "engine/cuda/operators/operators.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "hios/base/numbers/half.h"
 #include "hios/model/networks/networks.h"
-#include "support/emulated_cuda/backend.h"
+#include "support/emulated_cuda/runtime/settings.h"
 #include "support/layers/layer_operations.h"
 #include "support/layers/operations.h"
 
@@ -20,13 +23,21 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
-using test::EmulatedCudaBackend;
 using test::OperationCase;
 
 std::unique_ptr<Backend> reference_in(Precision precision) {
   BackendOptions options;
   options.precision = precision;
   return reference::make_backend(options);
+}
+
+/// Returns the backend without any library's algorithms.
+std::unique_ptr<Backend> with_own_kernels(Precision precision, Json algorithms = Json::object()) {
+  cuda_emulation::settings().libraries = false;
+  BackendOptions options;
+  options.precision = precision;
+  options.algorithms = std::move(algorithms);
+  return cuda::make_backend(options);
 }
 
 /// fp32: the order of sums. fp16: a half is off by at most one in 2^11; the kernels round a few
@@ -48,14 +59,16 @@ void expect_as_reference(Backend& backend, const OperationCase& operation_case) 
 class Kernels : public testing::TestWithParam<Precision> {};
 
 TEST_P(Kernels, RunEveryOperator) {
-  EmulatedCudaBackend backend(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
   for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
 }
 
 /// Operators of imported networks that this backend supports: windows, dilated and padded unevenly,
 /// and tensors that are read in another shape.
 TEST_P(Kernels, RunWhatImportedNetworksBring) {
-  EmulatedCudaBackend backend(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
   std::map<std::string, int> ran;  // by the first word of the name
   for (const OperationCase& one : test::layer_operation_cases()) {
     if (backend.unsupported(one.operation())) continue;
@@ -90,19 +103,22 @@ TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
   for (const OperationCase& one : cases) {
     const auto problem =
         cuda::problem_of(one.model, std::get<ConvolutionChain>(one.layers.form), GetParam());
-    const auto names = cuda::convolution_candidates(
-        *problem, EmulatedCudaBackend(GetParam()).tools(), /*deterministic=*/true);
+    cuda::Gpu gpu = cuda::open_gpu(0);
+    gpu.multiprocessors = 8;
+    cuda::StreamState stream;
+    const auto names = cuda::convolution_candidates(*problem, {gpu, stream, nullptr},
+                                                    /*deterministic=*/true);
     EXPECT_GT(names.size(), std::size(cuda::kTiles)) << "no split among them";
     for (const std::string& name : names) {
       SCOPED_TRACE(one.name + ": " + name);
-      EmulatedCudaBackend backend(GetParam(), {{problem->key(), name}});
-      expect_as_reference(backend, one);
+      expect_as_reference(*with_own_kernels(GetParam(), {{problem->key(), name}}), one);
     }
   }
 }
 
 TEST_P(Kernels, AreRightForEveryDepthwiseSizeAndStep) {
-  EmulatedCudaBackend backend(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
   for (const std::int64_t size : {2, 3, 5, 7}) {
     for (const std::int64_t step : {1, 2, 3}) {
       for (const Shape& shape : {Shape{1, 40, 9, 11}, Shape{2, 19, 13, 9}}) {
@@ -117,7 +133,8 @@ TEST_P(Kernels, AreRightForEveryDepthwiseSizeAndStep) {
 
 /// Enough pixels for threads that compute several of them: the same bits as with few.
 TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
-  EmulatedCudaBackend backend(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
   const Conv conv{512, {3, 3}, {1, 1}, {1, 1}, 512};
   const auto few = conv_case("few", {1, 512, 6, 46}, conv, true, false);
   const auto many = conv_case("few", {8, 512, 6, 46}, conv, true, false);
@@ -133,13 +150,15 @@ TEST_P(Kernels, GiveAPixelTheSameBitsHoweverManyThereAre) {
 
 /// The memory of parameters: on the device, and read in place. Loads are threads here.
 TEST_P(Kernels, StartCold) {
-  EmulatedCudaBackend backend(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
   test::expect_cold_bits_on(backend);
 }
 
 TEST_P(Kernels, ComputeAWholeNetwork) {
   const Model model = models::find("squeezenet")->build(1, 35, 35);
-  EmulatedCudaBackend kernels(GetParam());
+  const auto owner = with_own_kernels(GetParam());
+  Backend& kernels = *owner;
   const auto expected = reference_in(GetParam());
   const CoarseGraph coarse = coarsen(model, kernels.element_bytes());
   SeededSource source(kSeed);

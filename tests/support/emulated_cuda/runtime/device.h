@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "support/emulated_cuda/cuda_runtime_api.h"
+
+/// The device that runs queued work, one piece after another, under one lock. Hosts run it where
+/// they wait; a thread of the device's own runs what has waited for a while, since another process
+/// may wait for that.
+namespace hios::cuda_emulation {
+
+/// A failure of work while it runs. From then on every call returns it, as CUDA's sticky errors.
+struct Fault {
+  cudaError_t error;
+};
+
+/// The progress of an event, in memory that processes may share. Each record has the next number.
+struct EventState {
+  std::atomic<std::uint64_t> recorded{0}, completed{0};
+  std::atomic<double> ms{0};  ///< the device's clock at the last completed record
+};
+
+/// A piece of work: a kernel, copy or call of a library; or the record of an event, or the wait for
+/// one, each with the record's number.
+struct Work {
+  std::string name;
+  std::function<void()> run;  ///< may throw Fault
+  std::shared_ptr<EventState> records{}, waits_for{};
+  std::uint64_t number = 0;
+  std::vector<std::size_t> after{};  ///< in a graph: indices of earlier work
+};
+
+/// An element of a queue: one piece of work, or a graph of them.
+struct Item {
+  std::vector<Work> works;
+  std::chrono::steady_clock::time_point queued{};
+  std::vector<bool> ended{};
+  std::size_t left = 0;
+};
+
+struct Queue {
+  std::deque<Item> items;
+};
+
+class Device {
+ public:
+  static Device& get();
+
+  std::mutex& lock() { return mutex_; }
+
+  // REQUIRES, of all below: the lock is held.
+  std::shared_ptr<Queue> make_queue();
+  /// Adds work. A record gets its number now.
+  void push(const std::shared_ptr<Queue>& queue, std::vector<Work> works);
+  /// Runs work of no queue now; returns its fault.
+  cudaError_t run_now(Work& work);
+  /// Runs work until the queue is empty or a fault occurs. Releases the lock while another process
+  /// is to do something first.
+  void drain(std::unique_lock<std::mutex>& held, const std::shared_ptr<Queue>& queue);
+  void drain_all(std::unique_lock<std::mutex>& held);
+  /// Asks whether a record has completed; a host that asks often enough makes the device run.
+  bool completed(const EventState& state, std::uint64_t number);
+  cudaError_t sticky() const { return sticky_; }
+  double clock_ms() const { return clock_ms_; }
+
+ private:
+  Device();
+  void run_old_work();
+  static bool ready(const Item& item);
+  /// Runs one piece of the item at the front of the queue. REQUIRES: ready.
+  void step(Queue& queue);
+  void run(Work& work);
+  /// Runs one piece of work that brings the queue, or the event, nearer to its end; returns false
+  /// if there is none.
+  bool step_towards(Queue& queue);
+  bool step_towards(const EventState& state);
+  bool step_any();
+  Queue* queue_that_records(const EventState& state);
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Queue>> queues_;
+  cudaError_t sticky_ = cudaSuccess;
+  double clock_ms_ = 0;
+  unsigned questions_ = 0;
+};
+
+/// Returns a sticky error if there is one; else `error`, which the host's next cudaGetLastError
+/// returns.
+cudaError_t answer(cudaError_t error);
+
+}  // namespace hios::cuda_emulation

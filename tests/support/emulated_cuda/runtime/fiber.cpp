@@ -1,0 +1,94 @@
+// The first switch to a stack is by swapcontext, which asks the system about signals each time; all
+// others are jumps, which do not. The sanitizers know neither kind of jump between stacks, so under
+// them all switches are by swapcontext.
+#include "support/emulated_cuda/runtime/fiber.h"
+
+#include <cstdint>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define HIOS_FIBER_JUMPS 0
+#else
+#define HIOS_FIBER_JUMPS 1
+#endif
+
+namespace hios::cuda_emulation {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{128} << 10;
+
+}  // namespace
+
+Fiber::Fiber() : stack_(new char[kStackBytes]) {}
+Fiber::~Fiber() { delete[] stack_; }
+
+void Fiber::start(const std::function<void()>& function) {
+  function_ = &function;
+  entered_ = returned_ = false;
+}
+
+void Fiber::run(unsigned high, unsigned low) {
+  auto* const fiber =
+      reinterpret_cast<Fiber*>(std::uintptr_t{high} << 32 | std::uintptr_t{low});  // NOLINT
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &fiber->outside_stack_, &fiber->outside_bytes_);
+#endif
+  (*fiber->function_)();
+  fiber->returned_ = true;
+  fiber->leave();
+}
+
+#if HIOS_FIBER_JUMPS
+
+bool Fiber::enter() {
+  if (_setjmp(outside_) == 0) {
+    if (entered_) _longjmp(inside_, 1);
+    switch_in();
+  }
+  return returned_;
+}
+
+void Fiber::leave() {
+  if (_setjmp(inside_) == 0) _longjmp(outside_, 1);
+}
+
+#else
+
+bool Fiber::enter() {
+  void* own_fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&own_fake_stack, stack_, kStackBytes);
+  if (entered_) {
+    swapcontext(&first_outside_, &first_inside_);
+  } else {
+    switch_in();
+  }
+  __sanitizer_finish_switch_fiber(own_fake_stack, nullptr, nullptr);
+  return returned_;
+}
+
+void Fiber::leave() {
+  __sanitizer_start_switch_fiber(returned_ ? nullptr : &fake_stack_, outside_stack_,
+                                 outside_bytes_);
+  swapcontext(&first_inside_, &first_outside_);
+  __sanitizer_finish_switch_fiber(fake_stack_, &outside_stack_, &outside_bytes_);
+}
+
+#endif
+
+void Fiber::switch_in() {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(stack_, kStackBytes);  // of a function that was forgotten
+#endif
+  entered_ = true;
+  getcontext(&first_inside_);
+  first_inside_.uc_stack.ss_sp = stack_;
+  first_inside_.uc_stack.ss_size = kStackBytes;
+  first_inside_.uc_link = nullptr;
+  const auto self = reinterpret_cast<std::uintptr_t>(this);
+  makecontext(&first_inside_, reinterpret_cast<void (*)()>(&Fiber::run), 2,
+              static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+  swapcontext(&first_outside_, &first_inside_);
+}
+
+}  // namespace hios::cuda_emulation

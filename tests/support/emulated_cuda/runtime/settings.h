@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hios::cuda_emulation {
+
+/// The order in which queued work runs, of all orders that CUDA allows.
+enum class Order {
+  kEarly,  ///< at once, where nothing is to be waited for
+  kLate,   ///< only when a host waits for it, or after a while
+  kRandom  ///< whichever queue a random number names
+};
+
+/// The order of a block's threads, and of the blocks, between two barriers.
+enum class Threads { kRising, kFalling, kRandom };
+
+/// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
+/// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME". A
+/// word that is none of these ends the process.
+struct Settings {
+  Order order = Order::kRandom;
+  Threads threads = Threads::kRandom;
+  std::uint64_t seed = 1;
+  int devices = 2;
+  std::size_t memory_bytes = std::size_t{1} << 30;
+  bool ipc = true;        ///< a process may map another's memory
+  bool libraries = true;  ///< cuDNN and cuBLASLt know algorithms
+  std::string fault;      ///< work of this name faults, as "cudnn 0" or "lt"
+};
+
+Settings& settings();
+
+/// A generator of the device's own: the next number of its sequence, below `count`.
+std::size_t next_random(std::size_t count);
+
+}  // namespace hios::cuda_emulation
