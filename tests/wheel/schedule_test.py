@@ -135,7 +135,7 @@ class ScheduleTest(Refusals):
     def test_all_times_are_the_programs_to_the_last_bit(self):
         for seed, devices in ((3, 2), (4, 4)):
             parameters = f"n=60,edges=120,layers=6,seed={seed}"
-            theirs = program("--random", parameters, "--devices", devices, "--compare", "--algorithm", ",".join(EXACT))
+            theirs = program("--random", parameters, "--devices", devices, "--algorithm", ",".join(EXACT))
             rows = {row["algorithm"]: row for row in theirs["comparison"]}
             for row in hios.compare(hios.Graph.random(parameters), EXACT, devices):
                 with self.subTest(seed=seed, algorithm=row.algorithm):
@@ -150,7 +150,7 @@ class ScheduleTest(Refusals):
                 g, p = hios.Graph.random(RANDOM), hios.Platform.alike(3, streams=4, contention=contention)
                 g.save(graph)
                 p.save(platform)
-                theirs = program("--graph", graph, "--platform", platform, "--compare", "--algorithm", "heft,hios-lp")
+                theirs = program("--graph", graph, "--platform", platform, "--algorithm", "heft,hios-lp")
                 rows = {row["algorithm"]: row["latency_ms"] for row in theirs["comparison"]}
                 for row in hios.compare(g, ["heft", "hios-lp"], p):
                     self.assertEqual(row.schedule.latency_ms, rows[row.algorithm])
