@@ -18,6 +18,7 @@ Schedule asked(const nb::object& function, double seconds_left, const SharedProb
   {
     const nb::gil_scoped_acquire lock;
     const nb::object answer = function(seconds_left);
+    if (nb::isinstance<Schedule>(answer)) return nb::cast<Schedule>(answer);
     if (nb::isinstance<nb::str>(answer)) throw InputError(nb::cast<std::string>(answer));
     stages = nb::cast<Stages>(answer);
   }

@@ -18,10 +18,14 @@ quietly() {
   "$@" >"$work/log" 2>&1 || { tail -n 60 "$work/log" >&2; fail "$name failed"; }
 }
 
-quietly "a fresh environment" "$python" -m venv "$work/venv"
-pip=("$work/venv/bin/python" -m pip --disable-pip-version-check --quiet)
+# Always in the same place, so that a second build compiles what has changed.
+place=$source_folder/build/wheel
+mkdir -p "$place"
+rm -rf "$place/venv"
+quietly "a fresh environment" "$python" -m venv "$place/venv"
+pip=("$place/venv/bin/python" -m pip --disable-pip-version-check --quiet)
 # The packages of [build-system] and of all extras in python/pyproject.toml; mypy checks types.
-"$work/venv/bin/python" - "$source_folder/python/pyproject.toml" >"$work/needed" <<'PYTHON'
+"$place/venv/bin/python" - "$source_folder/python/pyproject.toml" >"$work/needed" <<'PYTHON'
 import sys, tomllib
 with open(sys.argv[1], "rb") as file:
     content = tomllib.load(file)
@@ -33,16 +37,16 @@ if ! "${pip[@]}" install --timeout 30 --retries 2 --requirement "$work/needed" >
   tail -n 3 "$work/log" >&2
   exit 77
 fi
-# The sources are built once more, since code of a program cannot be in a module; this folder keeps what did not change.
+# The sources are built once more, since code of a program cannot be in a module.
 # Without full optimisation, which takes half of the time and changes no result.
 quietly "the wheel" "${pip[@]}" wheel --no-build-isolation --no-deps --wheel-dir "$work/wheels" \
-  --config-settings=build-dir="$source_folder/build/wheel" --config-settings=cmake.define.HIOS_WERROR=ON \
+  --config-settings=build-dir="$place/cmake" --config-settings=cmake.define.HIOS_WERROR=ON \
   --config-settings=cmake.define.HIOS_QUICK=ON "$source_folder/python"
 wheels=("$work"/wheels/hios-*.whl)
 quietly "its installation" "${pip[@]}" install --no-deps "${wheels[0]}"
 cd "$work"  # the sources are not found from here
 export HIOS_PROGRAMS=$build/bin MPLCONFIGDIR=$work
 for test in "$source_folder"/tests/wheel/*_test.py; do
-  quietly "$(basename "$test" .py)" "$work/venv/bin/python" -B "$test"
+  quietly "$(basename "$test" .py)" "$place/venv/bin/python" -B "$test"
 done
 printf 'wheel: %4d s: all is well\n' "$SECONDS"

@@ -154,7 +154,7 @@ class CommandTest(unittest.TestCase):
 
     def run_command(self, *words, mine=MINE):
         (self.folder / "mine.py").write_text(mine)
-        return subprocess.run([sys.executable, "-m", "hios", "schedule", "--random", "n=30,layers=5,seed=2", "--devices", "2",
+        return subprocess.run([sys.executable, "-m", "hios", "schedule", "--random", "n=16,layers=4,seed=2", "--devices", "2",
                                "--scheduler", str(self.folder / "mine.py"), *words], capture_output=True, text=True)
 
     def test_its_schedule_is_checked_by_the_program(self):

@@ -14,7 +14,7 @@ from support import PROGRAMS, Refusals, diamond, program
 import hios
 
 RANDOM = "n=60,edges=120,layers=6,seed=3"
-EXACT = ("sequential", "ios", "heft", "hios-lp", "hios-mr", "inter-lp")
+EXACT = ("sequential", "heft", "peft", "hios-lp", "hios-mr", "inter-lp", "greedy")  # none searches until a time
 
 
 class ScheduleTest(Refusals):
@@ -135,12 +135,26 @@ class ScheduleTest(Refusals):
     def test_all_times_are_the_programs_to_the_last_bit(self):
         for seed, devices in ((3, 2), (4, 4)):
             parameters = f"n=60,edges=120,layers=6,seed={seed}"
-            theirs = program("--random", parameters, "--devices", devices, "--compare", "--algorithm", ",".join(EXACT))
+            theirs = program("--random", parameters, "--devices", devices, "--algorithm", ",".join(EXACT))
             rows = {row["algorithm"]: row for row in theirs["comparison"]}
             for row in hios.compare(hios.Graph.random(parameters), EXACT, devices):
                 with self.subTest(seed=seed, algorithm=row.algorithm):
                     for key in ("latency_ms", "lower_bound_ms", "gap", "bound", "devices_used", "waiting_share", "outcome"):
                         self.assertEqual(row.values()[key], rows[row.algorithm][key], key)
+
+    @unittest.skipUnless(PROGRAMS, "needs the programs")
+    def test_times_on_platforms_are_the_programs_too(self):
+        for contention in ("none", "link", "port"):
+            with self.subTest(contention), tempfile.TemporaryDirectory() as folder:
+                graph, platform = Path(folder) / "graph.json", Path(folder) / "platform.json"
+                g, p = hios.Graph.random(RANDOM), hios.Platform.alike(3, streams=4, contention=contention)
+                g.save(graph)
+                p.save(platform)
+                theirs = program("--graph", graph, "--platform", platform, "--algorithm", "heft,hios-lp")
+                rows = {row["algorithm"]: row["latency_ms"] for row in theirs["comparison"]}
+                for row in hios.compare(g, ["heft", "hios-lp"], p):
+                    self.assertEqual(row.schedule.latency_ms, rows[row.algorithm])
+                    self.assertEqual(row.schedule.timeline().latency_ms, rows[row.algorithm])
 
     @unittest.skipUnless(PROGRAMS, "needs the programs")
     def test_the_program_reads_its_files(self):

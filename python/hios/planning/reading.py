@@ -13,7 +13,7 @@ from hios.planning.core import core
 from hios.planning.graph import Graph
 from hios.planning.platform import Devices, Platform
 from hios.planning.problem import Problem
-from hios.planning.stages import Names, names_of
+from hios.planning.schedule import Schedule, judged
 from hios.words import printable
 
 ENDINGS = (".graphml", ".dot", ".gv", ".json")
@@ -21,12 +21,12 @@ ENDINGS = (".graphml", ".dot", ".gv", ".json")
 
 def read(file: "str | PathLike[str]", time: str = "weight", transfer: str | None = "weight", *, bytes: str | None = None,
          memory: str | None = None, utilization: str | None = None, overlap: float | None = None,
-         graph: Graph | None = None, devices: Devices | None = None) -> Union[Graph, Platform, Names]:
+         graph: Graph | None = None, devices: Devices | None = None) -> Union[Graph, Platform, Schedule]:
     """Reads a graph, a platform or a schedule, by the file's ending and content.
 
     GraphML (.graphml), DOT (.dot, .gv) and networkx's node-link JSON become graphs by the names of their attributes, as in
     Graph.from_networkx(). Files of HIOS (.json with a "format") are a hios-graph (a Graph), a hios-platform (a Platform), or
-    a hios-schedule of `graph`: its stages, for simulate() and validate(); `devices` are its own if they are not given."""
+    a hios-schedule of `graph` (a Schedule; `devices` are its own if they are not given)."""
     path = fspath(file)
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
@@ -51,7 +51,7 @@ def read(file: "str | PathLike[str]", time: str = "weight", transfer: str | None
         raise InputError(f"{path}: {error}") from None
 
 
-def _of_hios(path: str, format: str, graph: Graph | None, devices: Devices | None) -> Union[Graph, Platform, Names]:
+def _of_hios(path: str, format: str, graph: Graph | None, devices: Devices | None) -> Union[Graph, Platform, Schedule]:
     if format == "hios-graph":
         return Graph(core.read_graph(path))
     if format == "hios-platform":
@@ -60,8 +60,11 @@ def _of_hios(path: str, format: str, graph: Graph | None, devices: Devices | Non
         if graph is None:
             raise InputError(f"{path}: a schedule names the operators of its graph: hios.read({path!r}, graph=g)")
         problem = Problem(graph, Platform(core.platform_of_schedule(path)) if devices is None else devices)
-        plan, _ = problem._compiled.read_plan(path)
-        return names_of(plan.stages(), graph)
+        plan, algorithm = problem._compiled.read_plan(path)
+        try:
+            return judged(problem, plan, algorithm or "unknown")
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
     if format in ("hios-model", "hios-profile"):
         raise InputError(f"{path}: a {format} file has no costs on its own: hios-schedule --model FILE --profile FILE "
                          "--export-graph FILE writes both as a hios-graph")

@@ -129,6 +129,16 @@ def schedule(graph: Graph, devices: Devices = 2, algorithm: str = "best", time_l
     return Schedule(problem, rows[0], interrupted)
 
 
+def judged(problem: Problem, plan: core.Plan, author: str) -> Schedule:
+    """The schedule that a plan of the problem is, with its times and the problem's bound. Throws InputError with the first rule
+    that it breaks."""
+    requests: list[Request] = [(author, [], lambda _: plan)]
+    rows, interrupted = interruptible(lambda stop: core.compare(problem._compiled, requests, MOST_SECONDS, 0, stop))
+    if rows[0].refusal is not None:
+        raise InputError(rows[0].refusal.removeprefix(f"{author}: "))
+    return Schedule(problem, rows[0], interrupted)
+
+
 def rows_of(problem: Problem, algorithms: list[str], time_limit: float | None, options: Mapping[str, Mapping[str, Any]],
             seed: int) -> tuple[list[core.Row], bool]:
     """A row for each algorithm, and True if Ctrl-C ended the search: then for those that it let begin."""
