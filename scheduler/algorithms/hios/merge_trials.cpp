@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduler/structures/numbers.h"
+
 // A stage's end follows from its inputs, its tail (from its end to the end of the schedule) from
 // its consumers. Merging some stages changes neither ends before them nor tails after them. So with
 // the merged stage's end and tail from its neighbours,
@@ -40,13 +42,20 @@ bool surely_less(double a, double b) { return a < b * (1 - kTrialMargin); }
 MergeTrials::MergeTrials(StageGraph& stages)
     : stages_(stages),
       times_(stages.position_count()),
+      stale_ends_(stages.position_count()),
+      stale_tails_(stages.position_count()),
       lengths_(stages.position_count()),
+      reaches_(stages.position_count()),
       changed_(stages.position_count()) {
   for (std::size_t position = stages.position_count(); position-- > 0;) {
     times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
     enter_length(position);
+    enter_reach(stages.at(position));
   }
-  if (stages.position_count() > 0) time_up_to(stages.position_count() - 1);
+  for (std::size_t position = 0; position < stages.position_count(); ++position) {
+    const NodeId node = stages.at(position);
+    times_[node].end_ms = start_of(node, true) + stages.cost_ms(node);
+  }
   latency_ms_ = last_end();
   exact_latency_ms_ = latency_ms_;
 }
@@ -59,6 +68,18 @@ double MergeTrials::start_of(NodeId node, bool in_order) const {
     start = std::max(start, times_[from].end_ms + transfer_ms);
   });
   return start;
+}
+
+template <class Visit>
+void MergeTrials::for_each_dependent(NodeId node, Visit visit) const {
+  if (stages_.after(node) != StageGraph::kNone) visit(stages_.after(node));
+  stages_.for_each_output(node, [&](NodeId to, double) { visit(to); });
+}
+
+template <class Visit>
+void MergeTrials::for_each_dependency(NodeId node, Visit visit) const {
+  if (stages_.before(node) != StageGraph::kNone) visit(stages_.before(node));
+  stages_.for_each_input(node, [&](NodeId from, double) { visit(from); });
 }
 
 double MergeTrials::length_from(NodeId node) const {
@@ -74,11 +95,57 @@ double MergeTrials::tail_of(NodeId node) const {
   return tail;
 }
 
-void MergeTrials::time_up_to(std::size_t position) {
-  for (; timed_ <= position; ++timed_) {
-    const NodeId node = stages_.at(timed_);
-    if (node == StageGraph::kNone) continue;
-    times_[node].end_ms = start_of(node, true) + stages_.cost_ms(node);
+/// Makes all ends up to the position valid.
+void MergeTrials::renew_ends_up_to(std::size_t position) {
+  for (auto at = stale_ends_.next(first_open_); at && *at <= position; at = stale_ends_.next(*at)) {
+    stale_ends_.erase(*at);
+    const NodeId node = stages_.at(*at);
+    const double end = start_of(node, true) + stages_.cost_ms(node);
+    if (end == times_[node].end_ms) continue;
+    times_[node].end_ms = end;
+    for_each_dependent(node, [this](NodeId to) { stale_ends_.insert(stages_.position(to)); });
+  }
+}
+
+/// Makes all tails from the position on valid, and the lengths that follow from them.
+void MergeTrials::renew_tails_from(std::size_t position) {
+  const std::size_t all = stages_.position_count();
+  for (auto at = stale_tails_.last_before(all); at && *at >= position;
+       at = stale_tails_.last_before(*at)) {
+    stale_tails_.erase(*at);
+    const NodeId node = stages_.at(*at);
+    const double tail = tail_of(node);
+    if (tail == times_[node].tail_ms) continue;
+    times_[node].tail_ms = tail;
+    enter_length(*at);
+    for_each_dependency(node, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });
+  }
+}
+
+/// Enters the last position of the stages that depend on this one by one arc.
+void MergeTrials::enter_reach(NodeId node) {
+  double last = kInfinity;
+  for_each_dependent(node, [&](NodeId to) {
+    const auto position = static_cast<double>(stages_.position(to));
+    last = last == kInfinity ? position : std::max(last, position);
+  });
+  reaches_.set(stages_.position(node), last);
+}
+
+/// Updates the reaches of stages that ended in these positions, whose stages have changed.
+void MergeTrials::renew_reaches(std::size_t begin, std::size_t end) {
+  for (std::size_t position = begin; position <= end; ++position) {
+    const NodeId node = stages_.at(position);
+    if (node == StageGraph::kNone) {
+      reaches_.set(position, MaxTree::kLeast);
+      continue;
+    }
+    enter_reach(node);
+    for_each_dependency(node, [&](NodeId from) {
+      const std::size_t at = stages_.position(from);
+      if (at < first_open_ || at >= begin || reaches_.at(at) > static_cast<double>(end)) return;
+      enter_reach(from);
+    });
   }
 }
 
@@ -100,7 +167,7 @@ void MergeTrials::passed(OpId op) {
     const NodeId node = stages_.at(first_open_);
     if (node == StageGraph::kNone) continue;
     if (!times_[node].passed) break;
-    time_up_to(first_open_);
+    renew_ends_up_to(first_open_);
     const double end = times_[node].end_ms;
     closed_end_ms_ = std::max(closed_end_ms_, end);
     if (stages_.after(node) != StageGraph::kNone) raise_ready(stages_.after(node), end);
@@ -153,17 +220,18 @@ double MergeTrials::longest_avoiding() const {
   for (NodeId node : stages_.dependent()) {
     longest = std::max(longest, times_[node].ready_ms + length_from(node));
   }
-  for (std::size_t position = first_open_; position < begin; ++position) {
-    const NodeId node = stages_.at(position);
-    if (node != StageGraph::kNone) longest = std::max(longest, longest_out_of(node));
-  }
+  reaches_.for_each_at_least(static_cast<double>(begin), first_open_, begin,
+                             [&](std::size_t position) {
+                               longest = std::max(longest, longest_out_of(stages_.at(position)));
+                             });
   for (NodeId node : stages_.independent()) longest = std::max(longest, longest_out_of(node));
   return longest;
 }
 
 void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms) {
   const double least = best_ ? best_->latency_ms : latency_ms_;
-  time_up_to(stages_.position(members.back()));
+  renew_ends_up_to(stages_.position(members.back()));
+  renew_tails_from(stages_.position(members.front()));
   Candidate candidate;
   candidate.end_ms = end_of_merged(members, cost_ms);
   candidate.through_ms = candidate.end_ms + tail_of_merged(members);
@@ -194,7 +262,7 @@ bool MergeTrials::exactly_less(Candidate& candidate) {
   if (best_avoids(candidate)) return false;
   if (best_) return exact_latency(candidate) < exact_latency(*best_);
   if (!exact_latency_ms_) {
-    time_up_to(stages_.position_count() - 1);
+    renew_ends_up_to(stages_.position_count() - 1);
     exact_latency_ms_ = last_end();
   }
   return exact_latency(candidate) < *exact_latency_ms_;
@@ -214,15 +282,13 @@ void MergeTrials::set_end(NodeId node, double end_ms) {
   if (end_ms == times_[node].end_ms) return;
   old_.push_back({node, times_[node].end_ms});
   times_[node].end_ms = end_ms;
-  const NodeId after = stages_.after(node);
-  if (after != StageGraph::kNone) changed_.insert(stages_.position(after));
-  stages_.for_each_output(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
+  for_each_dependent(node, [this](NodeId to) { changed_.insert(stages_.position(to)); });
 }
 
 /// Returns simulate()'s latency with the candidate merged; restores all ends.
 double MergeTrials::exact_latency(Candidate& candidate) {
   if (candidate.exact_ms) return *candidate.exact_ms;
-  time_up_to(stages_.position_count() - 1);
+  renew_ends_up_to(stages_.position_count() - 1);
   for (NodeId member : candidate.members) set_end(member, candidate.end_ms);
   for (NodeId member : candidate.members) changed_.erase(stages_.position(member));
   for (auto position = changed_.next(0); position; position = changed_.next(*position)) {
@@ -248,30 +314,14 @@ void MergeTrials::merge_best() {
     times_[merged].ready_ms = std::max(times_[merged].ready_ms, times_[member].ready_ms);
   }
   times_[merged].passed = true;
-  timed_ = std::min(timed_, begin);
+  times_[merged].end_ms = start_of(merged, true) + best.cost_ms;
+  times_[merged].tail_ms = tail_of(merged);
+  for_each_dependent(merged, [this](NodeId to) { stale_ends_.insert(stages_.position(to)); });
+  for_each_dependency(merged, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });
   latency_ms_ = best.latency_ms;
   exact_latency_ms_ = best.exact_ms;
-  renew_tails(merged);
   for (std::size_t position = begin; position <= end; ++position) enter_length(position);
-}
-
-/// Updates tails of the stage and of its predecessors, as far as they are open.
-void MergeTrials::renew_tails(NodeId from) {
-  const std::size_t beyond = stages_.position(from) + 1;
-  changed_.insert(beyond - 1);
-  for (auto position = changed_.last_before(beyond); position && *position >= first_open_;
-       position = changed_.last_before(*position)) {
-    changed_.erase(*position);
-    const NodeId node = stages_.at(*position);
-    const double tail = tail_of(node);
-    if (tail == times_[node].tail_ms && node != from) continue;
-    times_[node].tail_ms = tail;
-    enter_length(*position);
-    const NodeId before = stages_.before(node);
-    if (before != StageGraph::kNone) changed_.insert(stages_.position(before));
-    stages_.for_each_input(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
-  }
-  changed_.clear();
+  renew_reaches(begin, end);
 }
 
 }  // namespace hios::scheduler

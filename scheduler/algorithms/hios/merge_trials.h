@@ -50,13 +50,19 @@ class MergeTrials {
     double ms;
   };
 
+  template <class Visit>
+  void for_each_dependent(NodeId node, Visit visit) const;  ///< by edges and the device's order
+  template <class Visit>
+  void for_each_dependency(NodeId node, Visit visit) const;
   double start_of(NodeId node, bool in_order) const;
   double tail_of(NodeId node) const;
   double length_from(NodeId node) const;  ///< its cost and tail
-  void time_up_to(std::size_t position);
+  void renew_ends_up_to(std::size_t position);
+  void renew_tails_from(std::size_t position);
   void enter_length(std::size_t position);
   void raise_ready(NodeId node, double ms);
-  void renew_tails(NodeId from);
+  void enter_reach(NodeId node);
+  void renew_reaches(std::size_t begin, std::size_t end);
 
   double end_of_merged(const std::vector<NodeId>& members, double cost_ms) const;
   double tail_of_merged(const std::vector<NodeId>& members) const;
@@ -70,11 +76,12 @@ class MergeTrials {
   void set_end(NodeId node, double end_ms);
 
   StageGraph& stages_;
-  std::vector<Times> times_;    // by node
-  std::size_t timed_ = 0;       // ends before this position are valid
+  std::vector<Times> times_;              // by node
+  PositionSet stale_ends_, stale_tails_;  // positions whose end, or tail, may have changed
   std::size_t first_open_ = 0;  // positions before are closed: passed, so they never change
   double closed_end_ms_ = 0;    // the last end at closed positions
   MaxTree lengths_;  // by position: the longest path to it from closed positions or from none
+  MaxTree reaches_;  // by position: the last position of its dependents; infinity without any
   double latency_ms_ = 0;
   std::optional<double> exact_latency_ms_;
   std::optional<Candidate> best_;
