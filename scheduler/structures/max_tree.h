@@ -9,8 +9,7 @@
 namespace hios::scheduler {
 
 /// One number per position, −infinity at first, and the maximum of all or of a suffix. A binary
-/// tree over the positions: O(log n) for all functions but greatest(), O(1), and
-/// for_each_at_least().
+/// tree over the positions: O(log n) for all functions but greatest(), O(1).
 class MaxTree {
  public:
   static constexpr double kLeast = -std::numeric_limits<double>::infinity();
@@ -29,7 +28,6 @@ class MaxTree {
     }
   }
 
-  double at(std::size_t position) const { return nodes_[leaves_ + position]; }
   double greatest() const { return nodes_[1]; }
 
   /// Returns the first of the positions with the greatest number.
@@ -50,33 +48,7 @@ class MaxTree {
     return greatest;
   }
 
-  /// Calls visit(position) for every position from `from` on, before `end`, whose number is at
-  /// least `least`, in order. O(log n) for each of them, and once more.
-  template <class Visit>
-  void for_each_at_least(double least, std::size_t from, std::size_t end, Visit visit) const {
-    visit_at_least({1, 0, leaves_}, {from, end}, least, visit);
-  }
-
  private:
-  struct Range {
-    std::size_t begin, end;
-  };
-  struct Subtree {
-    std::size_t node, begin, end;  // its positions
-  };
-
-  template <class Visit>
-  void visit_at_least(Subtree tree, Range range, double least, Visit& visit) const {
-    if (nodes_[tree.node] < least || tree.end <= range.begin || range.end <= tree.begin) return;
-    if (tree.node >= leaves_) {
-      visit(tree.begin);
-      return;
-    }
-    const std::size_t middle = (tree.begin + tree.end) / 2;
-    visit_at_least({2 * tree.node, tree.begin, middle}, range, least, visit);
-    visit_at_least({2 * tree.node + 1, middle, tree.end}, range, least, visit);
-  }
-
   std::size_t leaves_;
   std::vector<double> nodes_;  // node i is the parent of 2i and 2i + 1; root 1, leaves at the end
 };

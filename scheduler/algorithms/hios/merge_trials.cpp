@@ -12,12 +12,16 @@
 // exactly one arc (a, b), or ends before or begins after it:
 //   avoiding = max over a before and b after of end(a) + transfer + cost(b) + tail(b).
 //
-// Candidates come roughly in topological order. Positions that no candidate will reach back to are
-// closed: arrivals at b from their stages are kept as ready(b). A tree has ready(b) + cost(b) +
-// tail(b) by b's position, so it knows the longest path over all arcs from closed positions to
-// those after the members. The few open positions up to the last member's are visited one by one.
-// Likewise only ends up to there are needed, and only tails of open positions. So a candidate costs
-// O(log n) and a merge little more, if candidates come in topological order.
+// Candidates come roughly in topological order, so the cut moves by a few positions from one to the
+// next. Arrivals at b from all stages before the cut are kept as ready(b): raised while the cut
+// moves forward, found again from b's inputs while it moves back. A tree has ready(b) + cost(b) +
+// tail(b) by b's position, so it knows the longest path over all arcs from before the cut to
+// positions after the members. Only stages between the members are visited one by one.
+//
+// After a merge, ends after it and tails before it are stale. They are renewed where they changed,
+// and no further than to the next candidate's positions: ends up to its last member, tails from its
+// first one on. So a candidate costs O(log n) for each arc that the cut passes, and a merge little
+// more. In a graph of bounded width with rare ties, that is near-linear in all.
 //
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
 // so lengths are compared with kTrialMargin, which exceeds the rounding of a sum of millions of
@@ -45,12 +49,11 @@ MergeTrials::MergeTrials(StageGraph& stages)
       stale_ends_(stages.position_count()),
       stale_tails_(stages.position_count()),
       lengths_(stages.position_count()),
-      reaches_(stages.position_count()),
+      ended_(stages.position_count()),
       changed_(stages.position_count()) {
   for (std::size_t position = stages.position_count(); position-- > 0;) {
     times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
     enter_length(position);
-    enter_reach(stages.at(position));
   }
   for (std::size_t position = 0; position < stages.position_count(); ++position) {
     const NodeId node = stages.at(position);
@@ -72,8 +75,8 @@ double MergeTrials::start_of(NodeId node, bool in_order) const {
 
 template <class Visit>
 void MergeTrials::for_each_dependent(NodeId node, Visit visit) const {
-  if (stages_.after(node) != StageGraph::kNone) visit(stages_.after(node));
-  stages_.for_each_output(node, [&](NodeId to, double) { visit(to); });
+  if (stages_.after(node) != StageGraph::kNone) visit(stages_.after(node), 0.0);
+  stages_.for_each_output(node, visit);
 }
 
 template <class Visit>
@@ -97,13 +100,14 @@ double MergeTrials::tail_of(NodeId node) const {
 
 /// Makes all ends up to the position valid.
 void MergeTrials::renew_ends_up_to(std::size_t position) {
-  for (auto at = stale_ends_.next(first_open_); at && *at <= position; at = stale_ends_.next(*at)) {
+  for (auto at = stale_ends_.next(cut_); at && *at <= position; at = stale_ends_.next(*at)) {
     stale_ends_.erase(*at);
     const NodeId node = stages_.at(*at);
     const double end = start_of(node, true) + stages_.cost_ms(node);
     if (end == times_[node].end_ms) continue;
     times_[node].end_ms = end;
-    for_each_dependent(node, [this](NodeId to) { stale_ends_.insert(stages_.position(to)); });
+    for_each_dependent(node,
+                       [this](NodeId to, double) { stale_ends_.insert(stages_.position(to)); });
   }
 }
 
@@ -122,33 +126,6 @@ void MergeTrials::renew_tails_from(std::size_t position) {
   }
 }
 
-/// Enters the last position of the stages that depend on this one by one arc.
-void MergeTrials::enter_reach(NodeId node) {
-  double last = kInfinity;
-  for_each_dependent(node, [&](NodeId to) {
-    const auto position = static_cast<double>(stages_.position(to));
-    last = last == kInfinity ? position : std::max(last, position);
-  });
-  reaches_.set(stages_.position(node), last);
-}
-
-/// Updates the reaches of stages that ended in these positions, whose stages have changed.
-void MergeTrials::renew_reaches(std::size_t begin, std::size_t end) {
-  for (std::size_t position = begin; position <= end; ++position) {
-    const NodeId node = stages_.at(position);
-    if (node == StageGraph::kNone) {
-      reaches_.set(position, MaxTree::kLeast);
-      continue;
-    }
-    enter_reach(node);
-    for_each_dependency(node, [&](NodeId from) {
-      const std::size_t at = stages_.position(from);
-      if (at < first_open_ || at >= begin || reaches_.at(at) > static_cast<double>(end)) return;
-      enter_reach(from);
-    });
-  }
-}
-
 void MergeTrials::enter_length(std::size_t position) {
   const NodeId node = stages_.at(position);
   const bool empty = node == StageGraph::kNone;
@@ -161,17 +138,41 @@ void MergeTrials::raise_ready(NodeId node, double ms) {
   enter_length(stages_.position(node));
 }
 
-void MergeTrials::passed(OpId op) {
-  times_[stages_.node_of(op)].passed = true;
-  for (; first_open_ < stages_.position_count(); ++first_open_) {
-    const NodeId node = stages_.at(first_open_);
+/// Finds ready_ms from all stages before the cut again.
+void MergeTrials::renew_ready(NodeId node) {
+  double ready = 0;
+  const auto arrive = [&](NodeId from, double transfer_ms) {
+    if (stages_.position(from) < cut_) ready = std::max(ready, times_[from].end_ms + transfer_ms);
+  };
+  if (stages_.before(node) != StageGraph::kNone) arrive(stages_.before(node), 0);
+  stages_.for_each_input(node, arrive);
+  if (ready == times_[node].ready_ms) return;
+  times_[node].ready_ms = ready;
+  enter_length(stages_.position(node));
+}
+
+/// REQUIRES: ends before the position are valid.
+void MergeTrials::move_cut_to(std::size_t position) {
+  for (; cut_ < position; ++cut_) {
+    const NodeId node = stages_.at(cut_);
     if (node == StageGraph::kNone) continue;
-    if (!times_[node].passed) break;
-    renew_ends_up_to(first_open_);
     const double end = times_[node].end_ms;
-    closed_end_ms_ = std::max(closed_end_ms_, end);
-    if (stages_.after(node) != StageGraph::kNone) raise_ready(stages_.after(node), end);
-    stages_.for_each_output(node, [&](NodeId to, double ms) { raise_ready(to, end + ms); });
+    bool last = true;
+    for_each_dependent(node, [&](NodeId to, double transfer_ms) {
+      last = false;
+      raise_ready(to, end + transfer_ms);
+    });
+    if (last) ended_.set(cut_, end);
+  }
+  while (cut_ > position) {
+    const NodeId node = stages_.at(--cut_);
+    if (node == StageGraph::kNone) continue;
+    bool last = true;
+    for_each_dependent(node, [&](NodeId to, double) {
+      last = false;
+      renew_ready(to);
+    });
+    if (last) ended_.set(cut_, MaxTree::kLeast);
   }
 }
 
@@ -213,17 +214,14 @@ double MergeTrials::longest_out_of(NodeId node) const {
   return longest;
 }
 
-/// Returns the longest path that avoids the members of the last mergeable().
+/// Returns the longest path that avoids the members of the last mergeable() and is not a part of a
+/// path through them. REQUIRES: the cut is before the first member.
 double MergeTrials::longest_avoiding() const {
-  const auto [begin, end] = stages_.member_positions();
-  double longest = std::max(closed_end_ms_, lengths_.greatest_from(end + 1));
+  const std::size_t end = stages_.member_positions().second;
+  double longest = std::max({0.0, ended_.greatest(), lengths_.greatest_from(end + 1)});
   for (NodeId node : stages_.dependent()) {
     longest = std::max(longest, times_[node].ready_ms + length_from(node));
   }
-  reaches_.for_each_at_least(static_cast<double>(begin), first_open_, begin,
-                             [&](std::size_t position) {
-                               longest = std::max(longest, longest_out_of(stages_.at(position)));
-                             });
   for (NodeId node : stages_.independent()) longest = std::max(longest, longest_out_of(node));
   return longest;
 }
@@ -236,6 +234,7 @@ void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms
   candidate.end_ms = end_of_merged(members, cost_ms);
   candidate.through_ms = candidate.end_ms + tail_of_merged(members);
   if (surely_less(least, candidate.through_ms) || !on_longest_path(members)) return;
+  move_cut_to(stages_.position(members.front()));
   candidate.avoiding_ms = longest_avoiding();
   candidate.latency_ms = std::max(candidate.through_ms, candidate.avoiding_ms);
   if (surely_less(least, candidate.latency_ms)) return;
@@ -282,7 +281,7 @@ void MergeTrials::set_end(NodeId node, double end_ms) {
   if (end_ms == times_[node].end_ms) return;
   old_.push_back({node, times_[node].end_ms});
   times_[node].end_ms = end_ms;
-  for_each_dependent(node, [this](NodeId to) { changed_.insert(stages_.position(to)); });
+  for_each_dependent(node, [this](NodeId to, double) { changed_.insert(stages_.position(to)); });
 }
 
 /// Returns simulate()'s latency with the candidate merged; restores all ends.
@@ -313,15 +312,14 @@ void MergeTrials::merge_best() {
   for (NodeId member : best.members) {
     times_[merged].ready_ms = std::max(times_[merged].ready_ms, times_[member].ready_ms);
   }
-  times_[merged].passed = true;
   times_[merged].end_ms = start_of(merged, true) + best.cost_ms;
   times_[merged].tail_ms = tail_of(merged);
-  for_each_dependent(merged, [this](NodeId to) { stale_ends_.insert(stages_.position(to)); });
+  for_each_dependent(merged,
+                     [this](NodeId to, double) { stale_ends_.insert(stages_.position(to)); });
   for_each_dependency(merged, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });
   latency_ms_ = best.latency_ms;
   exact_latency_ms_ = best.exact_ms;
   for (std::size_t position = begin; position <= end; ++position) enter_length(position);
-  renew_reaches(begin, end);
 }
 
 }  // namespace hios::scheduler

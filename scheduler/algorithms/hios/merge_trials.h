@@ -20,21 +20,17 @@ class MergeTrials {
 
   /// Adds a candidate: the members as a stage of that cost.
   /// REQUIRES: the last call of mergeable() was for these members and returned true. All candidates
-  /// since the last merge_best() begin with the same member, for which passed() was not called, and
-  /// each contains the one before.
+  /// since the last merge_best() begin with the same member, and each contains the one before.
   void try_merging(const std::vector<NodeId>& members, double cost_ms);
   /// Merges the candidate of least latency, the first among equals, if it is below the present
   /// latency; removes all candidates.
   void merge_best();
-  /// Promises that no later candidate will begin with this operator's stage.
-  void passed(OpId op);
 
  private:
   struct Times {
     double end_ms = 0;
     double tail_ms = 0;   ///< longest path from its end to the end of the schedule
-    double ready_ms = 0;  ///< arrival of inputs from closed positions
-    bool passed = false;
+    double ready_ms = 0;  ///< arrival of inputs from positions before the cut
   };
   struct Candidate {
     std::vector<NodeId> members;
@@ -61,8 +57,8 @@ class MergeTrials {
   void renew_tails_from(std::size_t position);
   void enter_length(std::size_t position);
   void raise_ready(NodeId node, double ms);
-  void enter_reach(NodeId node);
-  void renew_reaches(std::size_t begin, std::size_t end);
+  void renew_ready(NodeId node);
+  void move_cut_to(std::size_t position);
 
   double end_of_merged(const std::vector<NodeId>& members, double cost_ms) const;
   double tail_of_merged(const std::vector<NodeId>& members) const;
@@ -78,10 +74,9 @@ class MergeTrials {
   StageGraph& stages_;
   std::vector<Times> times_;              // by node
   PositionSet stale_ends_, stale_tails_;  // positions whose end, or tail, may have changed
-  std::size_t first_open_ = 0;  // positions before are closed: passed, so they never change
-  double closed_end_ms_ = 0;    // the last end at closed positions
-  MaxTree lengths_;  // by position: the longest path to it from closed positions or from none
-  MaxTree reaches_;  // by position: the last position of its dependents; infinity without any
+  std::size_t cut_ = 0;                   // the first position after the cut; ends before are valid
+  MaxTree lengths_;  // by position: the longest path to it from before the cut or from none
+  MaxTree ended_;    // by position before the cut: the end of a stage without dependents
   double latency_ms_ = 0;
   std::optional<double> exact_latency_ms_;
   std::optional<Candidate> best_;
