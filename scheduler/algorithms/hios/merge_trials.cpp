@@ -1,8 +1,7 @@
 #include "scheduler/algorithms/hios/merge_trials.h"
 
 #include <algorithm>
-
-#include "scheduler/structures/numbers.h"
+#include <cmath>
 
 // A stage's end follows from its inputs, its tail (from its end to the end of the schedule) from
 // its consumers. Merging some stages changes neither ends before them nor tails after them. So with
@@ -24,27 +23,23 @@
 // more. In a graph of bounded width with rare ties, that is near-linear in all.
 //
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
-// so lengths are compared with kTrialMargin, which exceeds the rounding of a sum of millions of
-// times. Within the margin, the merged schedule is simulated from the members on, as far as ends
-// change (exact_latency). Two rules avoid that:
+// so lengths are compared with a margin. A path of n stages has fewer than 2n times and transfers,
+// so each sum of it differs from the true one by less than 2n·2⁻⁵³ of it. Two latencies and two
+// paths, each a sum in its order, differ by rounding by less than n·2⁻⁵⁰. Within that margin, the
+// merged schedule is simulated from the members on, as far as ends change (exact_latency). Two
+// rules avoid that:
 //  - A path without changed arcs keeps its length to the last bit, and no latency is below a path.
-//    So if no member is on a path as long as the latency (up to kTrialMargin), the merge does not
+//    So if no member is on a path as long as the latency (up to the margin), the merge does not
 //    reduce the latency.
 //  - Likewise, if the best candidate's latency is that of a path that avoids its members, and no
 //    path through the further members of a larger candidate comes near it, the larger one is no
 //    better.
 
 namespace hios::scheduler {
-namespace {
-
-constexpr double kTrialMargin = 1e-9;
-
-bool surely_less(double a, double b) { return a < b * (1 - kTrialMargin); }
-
-}  // namespace
 
 MergeTrials::MergeTrials(StageGraph& stages)
     : stages_(stages),
+      margin_(std::ldexp(static_cast<double>(stages.position_count() + 2), -50)),
       times_(stages.position_count()),
       stale_ends_(stages.position_count()),
       stale_tails_(stages.position_count()),

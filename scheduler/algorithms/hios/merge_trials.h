@@ -50,6 +50,8 @@ class MergeTrials {
   void for_each_dependent(NodeId node, Visit visit) const;  ///< by edges and the device's order
   template <class Visit>
   void for_each_dependency(NodeId node, Visit visit) const;
+  /// Returns true if a length is below another one, however both were rounded.
+  bool surely_less(double a_ms, double b_ms) const { return a_ms < b_ms * (1 - margin_); }
   double start_of(NodeId node, bool in_order) const;
   double tail_of(NodeId node) const;
   double length_from(NodeId node) const;  ///< its cost and tail
@@ -72,7 +74,8 @@ class MergeTrials {
   void set_end(NodeId node, double end_ms);
 
   StageGraph& stages_;
-  std::vector<Times> times_;              // by node
+  double margin_;             // a relative rounding error, as the essay in merge_trials.cpp defines
+  std::vector<Times> times_;  // by node
   PositionSet stale_ends_, stale_tails_;  // positions whose end, or tail, may have changed
   std::size_t cut_ = 0;                   // the first position after the cut; ends before are valid
   MaxTree lengths_;  // by position: the longest path to it from before the cut or from none
