@@ -21,7 +21,8 @@
 // computes the latency after a merge without recomputing the rest of the schedule where possible;
 // it decides as simulating each merged schedule would
 // (tests/scheduler/algorithms/hios/fast_forms_test.cpp). Since windows begin in the order of
-// priorities, the total is about O(n·w·log n) if latencies rarely tie, O(n·w·(V + E)) at most.
+// priorities, the total is about O(n·w·log n) if latencies rarely tie, O(n·w·(V + E)·log n) at
+// most.
 //
 // Not optimal: greedy, neighbours only. Tests: tests/scheduler/algorithms/hios/intra_gpu_test.cpp
 // (a cycle through another device, merged neighbours, streams) and tests/scheduler/oracle_test.cpp.
@@ -65,7 +66,6 @@ TimedSchedule parallelize(const Graph& graph, const CostModel& costs, const Sche
   for (OpId op : order) {
     if (deadline.expired()) return {stages.schedule(), true};
     try_windows_from(op, window, costs, stages, trials);
-    trials.passed(op);
   }
   return {stages.schedule(), false};
 }
