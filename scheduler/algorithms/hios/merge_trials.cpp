@@ -47,11 +47,13 @@ MergeTrials::MergeTrials(StageGraph& stages)
       ended_(stages.position_count()),
       changed_(stages.position_count()) {
   for (std::size_t position = stages.position_count(); position-- > 0;) {
-    times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
+    const NodeId node = stages.at(position);
+    if (node != StageGraph::kNone) times_[node].tail_ms = tail_of(node);
     enter_length(position);
   }
   for (std::size_t position = 0; position < stages.position_count(); ++position) {
     const NodeId node = stages.at(position);
+    if (node == StageGraph::kNone) continue;
     times_[node].end_ms = start_of(node, true) + stages.cost_ms(node);
   }
   latency_ms_ = last_end();
@@ -238,6 +240,24 @@ void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms
   if (surely_less(candidate.latency_ms, least) || exactly_less(candidate)) {
     best_ = std::move(candidate);
   }
+}
+
+void MergeTrials::try_in_slack(const std::vector<NodeId>& members, double cost_ms) {
+  renew_ends_up_to(stages_.position(members.back()));
+  renew_tails_from(stages_.position(members.front()));
+  Candidate candidate;
+  candidate.end_ms = end_of_merged(members, cost_ms);
+  candidate.through_ms = candidate.end_ms + tail_of_merged(members);
+  if (!surely_less(candidate.through_ms, latency_ms_)) return;
+  candidate.members = members;
+  candidate.cost_ms = cost_ms;
+  candidate.latency_ms = latency_ms_;  // paths around the members stay as they are
+  best_ = std::move(candidate);
+}
+
+void MergeTrials::renew_latency() {
+  renew_ends_up_to(stages_.position_count() - 1);
+  latency_ms_ = last_end();
 }
 
 /// Returns true if the best candidate's latency is surely that of a path that the larger candidate

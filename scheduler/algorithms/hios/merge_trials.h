@@ -22,6 +22,12 @@ class MergeTrials {
   /// REQUIRES: the last call of mergeable() was for these members and returned true. All candidates
   /// since the last merge_best() begin with the same member, and each contains the one before.
   void try_merging(const std::vector<NodeId>& members, double cost_ms);
+  /// Makes the members, as a stage of that cost, the candidate if the schedule is surely not longer
+  /// with it than at the last renew_latency(). REQUIRES: the same; no other candidates until
+  /// merge_best().
+  void try_in_slack(const std::vector<NodeId>& members, double cost_ms);
+  /// Computes the latency after merges in slack. O(stages whose ends changed).
+  void renew_latency();
   /// Merges the candidate of least latency, the first among equals, if it is below the present
   /// latency; removes all candidates.
   void merge_best();
