@@ -25,7 +25,7 @@ DEVICES = {  # name: keys of --random, or a number of equal devices
 LARGE = [("layered", 5000, "4 alike"), ("layered", 20000, "12 alike"), ("forkjoin", 5000, "12 alike"),
          ("tree", 10000, "4 alike"), ("cholesky", 5000, "3 speeds"), ("layered", 5000, "3 speeds")]
 SIZE, DENSE_SIZE = 200, 80
-RULES = ("hios-lp", "hios-mr", "heft", "peft", "cluster")
+RULES = ("hios-lp", "hios-mr", "heft", "peft", "cluster", "hios")
 KEYS = ("family", "operators", "devices", "seed", "seconds")
 
 
@@ -106,7 +106,8 @@ def cell(value):
 
 
 def table(groups):
-    columns = [f"{rule}/heft" for rule in ("hios-lp", "hios-mr", "peft", "cluster", "best")] + ["best/bound"]
+    columns = [f"{rule}/heft" for rule in ("hios-lp", "hios-mr", "peft", "cluster", "hios", "best")] + ["best/bound"]
+    columns = [column for column in columns if all(column in group for group in groups.values())]  # kept ones have fewer
     lines = ["| problems | | " + " | ".join(columns) + " | best above a rule |", "|---" * (len(columns) + 3) + "|"]
     for name, group in groups.items():
         lines.append(f"| {name} | {group['problems']} | " + " | ".join(cell(group[column]) for column in columns)
@@ -132,7 +133,7 @@ def draw(groups, folder):
     if not names:
         return False
     figure, axes = style.plt.subplots(figsize=(7.2, 0.3 * len(names) + 1.2))
-    for rule, mark in (("hios-lp", "^"), ("peft", "s"), ("cluster", "D"), ("best", "o")):
+    for rule, mark in (("hios-lp", "^"), ("peft", "s"), ("cluster", "D"), ("hios", "v"), ("best", "o")):
         points = [(groups[name][f"{rule}/heft"][0], at) for at, name in enumerate(names) if groups[name][f"{rule}/heft"]]
         if points:
             axes.plot(*zip(*points), mark, label=rule)

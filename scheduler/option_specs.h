@@ -25,6 +25,8 @@ struct Specs {
       "window", std::int64_t{4}, 1, 64,
       "w of Alg. 2: the most operators that one window merges into a stage; the paper gives no "
       "value"};
+  OptionSpec rounds{"rounds", std::int64_t{2}, 0, 1e6,
+                    "hios: rounds of passes and pairs; 0: the shorter of hios-lp and heft"};
   OptionSpec max_group{"max_group", std::int64_t{3}, 1, 32, "r: the most operators of a group"};
   OptionSpec max_groups{"max_groups", std::int64_t{8}, 1, 32, "s: the most groups of a stage"};
   OptionSpec max_endings{"max_endings", std::int64_t{5'000'000}, 1, 1e12,

@@ -13,8 +13,7 @@
 #include "scheduler/algorithms/baselines/ios.h"
 #include "scheduler/algorithms/baselines/met.h"
 #include "scheduler/algorithms/baselines/sequential.h"
-#include "scheduler/algorithms/hios/intra_gpu.h"
-#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/hios.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
 #include "scheduler/algorithms/list/clustering.h"
 #include "scheduler/algorithms/list/getf.h"
@@ -70,39 +69,23 @@ ScheduleResult run_ios(const Problem& problem, const Options& options, const Con
 
 /// Returns the shortest schedule of the variants, each followed by Alg. 2 where the options have
 /// its window.
-ScheduleResult run_variants(const std::vector<Variant>& variants, const Problem& problem,
-                            const Options& options, const Context& context) {
-  const Graph& graph = problem.graph();
-  std::vector<Variant> whole;
-  for (const Variant& map : variants) {
-    whole.emplace_back([&](const CostModel& by) {
-      TimedSchedule mapped = map(by);
-      if (!options.has("window")) return mapped;
-      const auto window = static_cast<std::size_t>(options.integer("window"));
-      TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, context.deadline);
-      merged.timed_out = merged.timed_out || mapped.timed_out;
-      return merged;
-    });
+TimedSchedule shortest_with_stages(const std::vector<Variant>& variants, const Problem& problem,
+                                   const Options& options, const Context& context) {
+  std::vector<Variant> whole = variants;
+  for (Variant& map : whole) {
+    if (!options.has("window")) break;
+    const auto window = static_cast<std::size_t>(options.integer("window"));
+    map = with_stages(problem.graph(), std::move(map), window, context.deadline);
   }
-  return complete(
-      shortest(graph, problem.costs(), whole, options.boolean("subsets"), context.deadline),
-      problem, options, context);
+  return shortest(problem.graph(), problem.costs(), whole, options.boolean("subsets"),
+                  context.deadline);
 }
 
-/// Returns the mappings of inter-lp and hios-lp: the paper's first.
+/// Returns the mappings of inter-lp and hios-lp.
 std::vector<Variant> longest_paths(const Graph& graph, const Options& options,
                                    const Context& context) {
-  std::vector<Variant> variants;
-  for (const bool through_touching : {false, true}) {
-    for (const bool insertion : {false, true}) {
-      if (through_touching && !options.boolean("any_paths")) continue;
-      if (insertion && !options.boolean("insertion")) continue;
-      variants.emplace_back([&graph, &context, insertion, through_touching](const CostModel& by) {
-        return map_longest_paths(graph, by, {insertion, through_touching}, context.deadline);
-      });
-    }
-  }
-  return variants;
+  return longest_path_variants(graph, options.boolean("insertion"), options.boolean("any_paths"),
+                               context.deadline);
 }
 
 /// Returns inter-lp and, with a window among its options, hios-lp.
@@ -110,8 +93,9 @@ ScheduleFunction by_longest_paths(std::string name) {
   return [name = std::move(name)](const Problem& problem, const Options& options,
                                   const Context& context) {
     require_placeable(problem.graph(), problem.costs(), name);
-    return run_variants(longest_paths(problem.graph(), options, context), problem, options,
-                        context);
+    const auto variants = longest_paths(problem.graph(), options, context);
+    return complete(shortest_with_stages(variants, problem, options, context), problem, options,
+                    context);
   };
 }
 
@@ -126,7 +110,8 @@ ScheduleFunction by_mapping(std::string name, Map map) {
     const Variant variant = [&](const CostModel& by) {
       return map(problem.graph(), by, options, context.deadline);
     };
-    return run_variants({variant}, problem, options, context);
+    return complete(shortest_with_stages({variant}, problem, options, context), problem, options,
+                    context);
   };
 }
 
@@ -140,6 +125,20 @@ TimedSchedule plainly(const Graph& graph, const CostModel& costs, const Options&
 TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Options& options,
                           const Deadline& deadline) {
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
+}
+
+/// Runs hios-lp and heft, then passes over the shorter schedule.
+ScheduleResult run_hios(const Problem& problem, const Options& options, const Context& context) {
+  require_placeable(problem.graph(), problem.costs(), "hios");
+  std::vector<Variant> variants = longest_paths(problem.graph(), options, context);
+  variants.emplace_back([&](const CostModel& by) {
+    return map_by_heft(problem.graph(), by, options, context.deadline);
+  });
+  return complete(
+      improve_by_passes(problem.graph(), problem.costs(),
+                        shortest_with_stages(variants, problem, options, context),
+                        static_cast<std::size_t>(options.integer("rounds")), context.deadline),
+      problem, options, context);
 }
 
 /// Returns a baseline of the papers on unlike devices: one operator a stage, the schedule as it is
@@ -226,7 +225,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
                         problem, options, known);
 }
 
-std::array<Algorithm, 19> table() {
+std::array<Algorithm, 20> table() {
   const Specs specs;
   const std::string one_device(kWantsOneDevice);
   return {{
@@ -278,6 +277,13 @@ std::array<Algorithm, 19> table() {
        .options = {specs.subsets, specs.window},
        .run = by_mapping("cluster", plainly<schedule_clusters>),
        .streams = true},
+      {.name = "hios",
+       .description =
+           "the shorter of hios-lp and heft, then passes from both ends, and pairs in slack",
+       .options = {specs.insertion, specs.any_paths, specs.least_ranks, specs.subsets, specs.window,
+                   specs.rounds},
+       .run = run_hios,
+       .streams = true},
       {.name = "met",
        .description = "each operator on the device that is fastest for it (DiviML's baseline)",
        .options = {},
@@ -304,7 +310,7 @@ std::array<Algorithm, 19> table() {
        .run = searching_baseline("ea", schedule_evolution)},
       {.name = "best",
        .description =
-           "search over devices, order and stages, from sequential to cluster; until the bound or "
+           "search over devices, order and stages, from sequential to hios; until the bound or "
            "time",
        .options = {specs.iterations, specs.islands, specs.threads, specs.max_endings},
        .run = run_best,

@@ -5,6 +5,8 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
+#include "scheduler/algorithms/hios/longest_path.h"
 #include "scheduler/list/device_classes.h"
 #include "scheduler/list/placement.h"
 
@@ -54,6 +56,30 @@ class Shortest {
 };
 
 }  // namespace
+
+std::vector<Variant> longest_path_variants(const Graph& graph, bool insertion, bool any_paths,
+                                           const Deadline& deadline) {
+  std::vector<Variant> variants;
+  for (const bool through_touching : {false, true}) {
+    for (const bool in_gaps : {false, true}) {
+      if (through_touching && !any_paths) continue;
+      if (in_gaps && !insertion) continue;
+      variants.emplace_back([&graph, &deadline, in_gaps, through_touching](const CostModel& by) {
+        return map_longest_paths(graph, by, {in_gaps, through_touching}, deadline);
+      });
+    }
+  }
+  return variants;
+}
+
+Variant with_stages(const Graph& graph, Variant map, std::size_t window, const Deadline& deadline) {
+  return [&graph, &deadline, window, map = std::move(map)](const CostModel& by) {
+    TimedSchedule mapped = map(by);
+    TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, deadline);
+    merged.timed_out = merged.timed_out || mapped.timed_out;
+    return merged;
+  };
+}
 
 TimedSchedule shortest(const Graph& graph, const CostModel& costs,
                        const std::vector<Variant>& variants, bool unlike,

@@ -40,16 +40,8 @@ double ListTimeline::earliest_start_ms(OpId op, DeviceId device) const {
     ready = std::max(ready, finish_ms_[input.index()] + costs_->transfer_ms(e, *from, device));
   }
   const auto& slots = slots_[device.index()];
-  if (slots.empty()) return ready;
-  if (!insertion_) return std::max(ready, slots.back().finish_ms);
-  const double length = costs_->operator_ms(op, device);
-  // Slots that end by then leave no gap that could be used.
-  auto slot = std::partition_point(slots.begin(), slots.end(),
-                                   [ready](const Slot& s) { return s.finish_ms <= ready; });
-  for (; slot != slots.end() && ready + length > slot->start_ms; ++slot) {
-    ready = std::max(ready, slot->finish_ms);
-  }
-  return ready;
+  if (!insertion_) return slots.end_ms(ready);
+  return slots.first_gap_ms(ready, costs_->operator_ms(op, device));
 }
 
 void ListTimeline::place_at(OpId op, DeviceId device, double start_ms) {
@@ -59,20 +51,18 @@ void ListTimeline::place_at(OpId op, DeviceId device, double start_ms) {
   finish_ms_[op.index()] = finish;
   latency_ms_ = std::max(latency_ms_, finish);
   auto& slots = slots_[device.index()];
-  auto at = slots.end();
-  while (insertion_ && at != slots.begin()) {
-    const Slot& before = *(at - 1);
-    if (std::pair(before.start_ms, before.finish_ms) <= std::pair(start_ms, finish)) break;
-    --at;
+  if (insertion_) {
+    slots.insert(start_ms, finish, op);
+  } else {
+    slots.append(start_ms, finish, op);
   }
-  slots.insert(at, {start_ms, finish, op});
 }
 
 Schedule ListTimeline::schedule() const {
   Schedule schedule;
   for (const auto& slots : slots_) {
     std::vector<OpId> order;
-    for (const Slot& slot : slots) order.push_back(slot.op);
+    for (const auto& slot : slots.slots()) order.push_back(slot.work);
     schedule.devices.push_back(one_operator_stages(order));
   }
   return schedule;

@@ -7,6 +7,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/list/busy_times.h"
 
 namespace hios::scheduler {
 
@@ -39,18 +40,12 @@ class ListTimeline {
   Schedule schedule() const;
 
  private:
-  struct Slot {
-    double start_ms;
-    double finish_ms;
-    OpId op;
-  };
-
   const Graph* graph_;
   const CostModel* costs_;
   bool insertion_;
   std::vector<std::optional<DeviceId>> device_of_;  // by operator
   std::vector<double> start_ms_, finish_ms_;        // by operator, if placed
-  std::vector<std::vector<Slot>> slots_;            // by device, in order of start
+  std::vector<BusyTimes<OpId>> slots_;              // by device
   double latency_ms_ = 0;
 };
 

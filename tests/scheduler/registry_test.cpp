@@ -47,12 +47,14 @@ Graph changed(const Graph& graph, std::size_t index, Change change) {
 TEST(Registry, ListsTheAlgorithms) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : built_in().all()) names.push_back(algorithm.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{
-                       "sequential", "ios",      "inter-lp",      "hios-lp",     "inter-mr",
-                       "hios-mr",    "heft",     "peft",          "cluster",     "met",
-                       "greedy",     "getf",     "m-sct",         "annealing",   "ea",
-                       "best",       "milp",     "milp-split",    "slice-graph", "load-then-run",
-                       "pipelined",  "deepplan", "efficient-mip", "sortinghat"}));
+  EXPECT_EQ(
+      names,
+      (std::vector<std::string_view>{
+          "sequential", "ios",         "inter-lp",      "hios-lp",   "inter-mr", "hios-mr",
+          "heft",       "peft",        "cluster",       "hios",      "met",      "greedy",
+          "getf",       "m-sct",       "annealing",     "ea",        "best",     "milp",
+          "milp-split", "slice-graph", "load-then-run", "pipelined", "deepplan", "efficient-mip",
+          "sortinghat"}));
   EXPECT_EQ(built_in().find("ios").name, "ios");
   EXPECT_EQ(built_in().find("ios").constraints, kWantsOneDevice);
   EXPECT_EQ(built_in().find("hios-mr").constraints, kKeepsConstraints);

@@ -66,8 +66,8 @@ std::string plan_command(const Flags& flags, const Network& network,
   if (first.streams > 1) plan += " --streams " + std::to_string(first.streams);
   if (first.precision != Precision::kFp32)
     plan += " --math " + std::string(to_string(first.precision));
-  plan += " --algorithm " + std::string(devices.size() > 1 ? "hios-lp" : "sequential") +
-          " --output " + shell_word(file_or(file, schedule_name(flags))) + " --force";
+  plan += " --algorithm " + std::string(devices.size() > 1 ? "hios" : "sequential") + " --output " +
+          shell_word(file_or(file, schedule_name(flags))) + " --force";
   return commands + start_command(here, 1, "hios-schedule", plan);
 }
 

@@ -16,7 +16,7 @@ using scheduler::Request;
 
 /// Returns the algorithms that --algorithm and --compare name, each once. A comparison includes
 /// the baselines (sequential and ios; of cold starts load-then-run and pipelined), and without
-/// --algorithm all.
+/// --algorithm all. Without either it is hios, or best for another objective than latency.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
@@ -31,8 +31,10 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
     if (objective == to_string(Objective::kColdStart)) names = {"load-then-run", "pipelined"};
   }
   if (compare && !flags.given("algorithm")) names = {"all"};
-  if (flags.given("algorithm") || !compare) {
+  if (flags.given("algorithm")) {
     for (std::string& name : flags.list("algorithm")) names.push_back(std::move(name));
+  } else if (!compare) {
+    names = {objective == to_string(Objective::kLatency) ? "hios" : "best"};
   }
   std::vector<const Algorithm*> chosen;
   const auto choose = [&chosen](const Algorithm& algorithm) {

@@ -18,7 +18,8 @@ namespace po = boost::program_options;
 po::options_description schedule_flags() {
   po::options_description group("Schedule", 100, 45);
   group.add_options()("algorithm", value("NAME[,NAME...]|all"),
-                      daily("the schedulers (--list-algorithms)"));
+                      daily("the schedulers (--list-algorithms); without it hios, or best for another "
+                            "objective than latency"));
   group.add_options()(
       "objective", value("latency|throughput|cold-start")->default_value("latency"),
       "minimize the time of one inference, the time from one to the next where many "
@@ -67,7 +68,7 @@ Flags schedule_program_flags() {
   Flags flags(
       {.program = "hios-schedule",
        .purpose = "plan a network's operators over devices and streams",
-       .usage = "--model NAME|FILE --profile FILE --algorithm NAME [FLAG...]",
+       .usage = "--model NAME|FILE --profile FILE [--algorithm NAME] [FLAG...]",
        .examples = {
            {"hios-schedule --random n=60,seed=3 --devices 4 --algorithm hios-lp,heft --compare",
             "schedulers compared on a random network, which needs no profile"},

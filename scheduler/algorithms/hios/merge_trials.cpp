@@ -1,6 +1,7 @@
 #include "scheduler/algorithms/hios/merge_trials.h"
 
 #include <algorithm>
+#include <cmath>
 
 // A stage's end follows from its inputs, its tail (from its end to the end of the schedule) from
 // its consumers. Merging some stages changes neither ends before them nor tails after them. So with
@@ -10,43 +11,51 @@
 // exactly one arc (a, b), or ends before or begins after it:
 //   avoiding = max over a before and b after of end(a) + transfer + cost(b) + tail(b).
 //
-// Candidates come roughly in topological order. Positions that no candidate will reach back to are
-// closed: arrivals at b from their stages are kept as ready(b). A tree has ready(b) + cost(b) +
-// tail(b) by b's position, so it knows the longest path over all arcs from closed positions to
-// those after the members. The few open positions up to the last member's are visited one by one.
-// Likewise only ends up to there are needed, and only tails of open positions. So a candidate costs
-// O(log n) and a merge little more, if candidates come in topological order.
+// Candidates come roughly in topological order, so the cut moves by a few positions from one to the
+// next. Arrivals at b from all stages before the cut are kept as ready(b): raised while the cut
+// moves forward, found again from b's inputs while it moves back. A tree has ready(b) + cost(b) +
+// tail(b) by b's position, so it knows the longest path over all arcs from before the cut to
+// positions after the members. Only stages between the members are visited one by one.
+//
+// After a merge, ends after it and tails before it are stale. They are renewed where they changed,
+// and no further than to the next candidate's positions: ends up to its last member, tails from its
+// first one on. So a candidate costs O(log n) for each arc that the cut passes, and a merge little
+// more. In a graph of bounded width with rare ties, that is near-linear in all.
 //
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
-// so lengths are compared with kTrialMargin, which exceeds the rounding of a sum of millions of
-// times. Within the margin, the merged schedule is simulated from the members on, as far as ends
-// change (exact_latency). Two rules avoid that:
+// so lengths are compared with a margin. A path of n stages has fewer than 2n times and transfers,
+// so each sum of it differs from the true one by less than 2n·2⁻⁵³ of it. Two latencies and two
+// paths, each a sum in its order, differ by rounding by less than n·2⁻⁵⁰. Within that margin, the
+// merged schedule is simulated from the members on, as far as ends change (exact_latency). Two
+// rules avoid that:
 //  - A path without changed arcs keeps its length to the last bit, and no latency is below a path.
-//    So if no member is on a path as long as the latency (up to kTrialMargin), the merge does not
+//    So if no member is on a path as long as the latency (up to the margin), the merge does not
 //    reduce the latency.
 //  - Likewise, if the best candidate's latency is that of a path that avoids its members, and no
 //    path through the further members of a larger candidate comes near it, the larger one is no
 //    better.
 
 namespace hios::scheduler {
-namespace {
-
-constexpr double kTrialMargin = 1e-9;
-
-bool surely_less(double a, double b) { return a < b * (1 - kTrialMargin); }
-
-}  // namespace
 
 MergeTrials::MergeTrials(StageGraph& stages)
     : stages_(stages),
+      margin_(std::ldexp(static_cast<double>(stages.position_count() + 2), -50)),
       times_(stages.position_count()),
+      stale_ends_(stages.position_count()),
+      stale_tails_(stages.position_count()),
       lengths_(stages.position_count()),
+      ended_(stages.position_count()),
       changed_(stages.position_count()) {
   for (std::size_t position = stages.position_count(); position-- > 0;) {
-    times_[stages.at(position)].tail_ms = tail_of(stages.at(position));
+    const NodeId node = stages.at(position);
+    if (node != StageGraph::kNone) times_[node].tail_ms = tail_of(node);
     enter_length(position);
   }
-  if (stages.position_count() > 0) time_up_to(stages.position_count() - 1);
+  for (std::size_t position = 0; position < stages.position_count(); ++position) {
+    const NodeId node = stages.at(position);
+    if (node == StageGraph::kNone) continue;
+    times_[node].end_ms = start_of(node, true) + stages.cost_ms(node);
+  }
   latency_ms_ = last_end();
   exact_latency_ms_ = latency_ms_;
 }
@@ -59,6 +68,18 @@ double MergeTrials::start_of(NodeId node, bool in_order) const {
     start = std::max(start, times_[from].end_ms + transfer_ms);
   });
   return start;
+}
+
+template <class Visit>
+void MergeTrials::for_each_dependent(NodeId node, Visit visit) const {
+  if (stages_.after(node) != StageGraph::kNone) visit(stages_.after(node), 0.0);
+  stages_.for_each_output(node, visit);
+}
+
+template <class Visit>
+void MergeTrials::for_each_dependency(NodeId node, Visit visit) const {
+  if (stages_.before(node) != StageGraph::kNone) visit(stages_.before(node));
+  stages_.for_each_input(node, [&](NodeId from, double) { visit(from); });
 }
 
 double MergeTrials::length_from(NodeId node) const {
@@ -74,11 +95,31 @@ double MergeTrials::tail_of(NodeId node) const {
   return tail;
 }
 
-void MergeTrials::time_up_to(std::size_t position) {
-  for (; timed_ <= position; ++timed_) {
-    const NodeId node = stages_.at(timed_);
-    if (node == StageGraph::kNone) continue;
-    times_[node].end_ms = start_of(node, true) + stages_.cost_ms(node);
+/// Makes all ends up to the position valid.
+void MergeTrials::renew_ends_up_to(std::size_t position) {
+  for (auto at = stale_ends_.next(cut_); at && *at <= position; at = stale_ends_.next(*at)) {
+    stale_ends_.erase(*at);
+    const NodeId node = stages_.at(*at);
+    const double end = start_of(node, true) + stages_.cost_ms(node);
+    if (end == times_[node].end_ms) continue;
+    times_[node].end_ms = end;
+    for_each_dependent(node,
+                       [this](NodeId to, double) { stale_ends_.insert(stages_.position(to)); });
+  }
+}
+
+/// Makes all tails from the position on valid, and the lengths that follow from them.
+void MergeTrials::renew_tails_from(std::size_t position) {
+  const std::size_t all = stages_.position_count();
+  for (auto at = stale_tails_.last_before(all); at && *at >= position;
+       at = stale_tails_.last_before(*at)) {
+    stale_tails_.erase(*at);
+    const NodeId node = stages_.at(*at);
+    const double tail = tail_of(node);
+    if (tail == times_[node].tail_ms) continue;
+    times_[node].tail_ms = tail;
+    enter_length(*at);
+    for_each_dependency(node, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });
   }
 }
 
@@ -94,17 +135,41 @@ void MergeTrials::raise_ready(NodeId node, double ms) {
   enter_length(stages_.position(node));
 }
 
-void MergeTrials::passed(OpId op) {
-  times_[stages_.node_of(op)].passed = true;
-  for (; first_open_ < stages_.position_count(); ++first_open_) {
-    const NodeId node = stages_.at(first_open_);
+/// Finds ready_ms from all stages before the cut again.
+void MergeTrials::renew_ready(NodeId node) {
+  double ready = 0;
+  const auto arrive = [&](NodeId from, double transfer_ms) {
+    if (stages_.position(from) < cut_) ready = std::max(ready, times_[from].end_ms + transfer_ms);
+  };
+  if (stages_.before(node) != StageGraph::kNone) arrive(stages_.before(node), 0);
+  stages_.for_each_input(node, arrive);
+  if (ready == times_[node].ready_ms) return;
+  times_[node].ready_ms = ready;
+  enter_length(stages_.position(node));
+}
+
+/// REQUIRES: ends before the position are valid.
+void MergeTrials::move_cut_to(std::size_t position) {
+  for (; cut_ < position; ++cut_) {
+    const NodeId node = stages_.at(cut_);
     if (node == StageGraph::kNone) continue;
-    if (!times_[node].passed) break;
-    time_up_to(first_open_);
     const double end = times_[node].end_ms;
-    closed_end_ms_ = std::max(closed_end_ms_, end);
-    if (stages_.after(node) != StageGraph::kNone) raise_ready(stages_.after(node), end);
-    stages_.for_each_output(node, [&](NodeId to, double ms) { raise_ready(to, end + ms); });
+    bool last = true;
+    for_each_dependent(node, [&](NodeId to, double transfer_ms) {
+      last = false;
+      raise_ready(to, end + transfer_ms);
+    });
+    if (last) ended_.set(cut_, end);
+  }
+  while (cut_ > position) {
+    const NodeId node = stages_.at(--cut_);
+    if (node == StageGraph::kNone) continue;
+    bool last = true;
+    for_each_dependent(node, [&](NodeId to, double) {
+      last = false;
+      renew_ready(to);
+    });
+    if (last) ended_.set(cut_, MaxTree::kLeast);
   }
 }
 
@@ -146,16 +211,13 @@ double MergeTrials::longest_out_of(NodeId node) const {
   return longest;
 }
 
-/// Returns the longest path that avoids the members of the last mergeable().
+/// Returns the longest path that avoids the members of the last mergeable() and is not a part of a
+/// path through them. REQUIRES: the cut is before the first member.
 double MergeTrials::longest_avoiding() const {
-  const auto [begin, end] = stages_.member_positions();
-  double longest = std::max(closed_end_ms_, lengths_.greatest_from(end + 1));
+  const std::size_t end = stages_.member_positions().second;
+  double longest = std::max({0.0, ended_.greatest(), lengths_.greatest_from(end + 1)});
   for (NodeId node : stages_.dependent()) {
     longest = std::max(longest, times_[node].ready_ms + length_from(node));
-  }
-  for (std::size_t position = first_open_; position < begin; ++position) {
-    const NodeId node = stages_.at(position);
-    if (node != StageGraph::kNone) longest = std::max(longest, longest_out_of(node));
   }
   for (NodeId node : stages_.independent()) longest = std::max(longest, longest_out_of(node));
   return longest;
@@ -163,11 +225,13 @@ double MergeTrials::longest_avoiding() const {
 
 void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms) {
   const double least = best_ ? best_->latency_ms : latency_ms_;
-  time_up_to(stages_.position(members.back()));
+  renew_ends_up_to(stages_.position(members.back()));
+  renew_tails_from(stages_.position(members.front()));
   Candidate candidate;
   candidate.end_ms = end_of_merged(members, cost_ms);
   candidate.through_ms = candidate.end_ms + tail_of_merged(members);
   if (surely_less(least, candidate.through_ms) || !on_longest_path(members)) return;
+  move_cut_to(stages_.position(members.front()));
   candidate.avoiding_ms = longest_avoiding();
   candidate.latency_ms = std::max(candidate.through_ms, candidate.avoiding_ms);
   if (surely_less(least, candidate.latency_ms)) return;
@@ -176,6 +240,24 @@ void MergeTrials::try_merging(const std::vector<NodeId>& members, double cost_ms
   if (surely_less(candidate.latency_ms, least) || exactly_less(candidate)) {
     best_ = std::move(candidate);
   }
+}
+
+void MergeTrials::try_in_slack(const std::vector<NodeId>& members, double cost_ms) {
+  renew_ends_up_to(stages_.position(members.back()));
+  renew_tails_from(stages_.position(members.front()));
+  Candidate candidate;
+  candidate.end_ms = end_of_merged(members, cost_ms);
+  candidate.through_ms = candidate.end_ms + tail_of_merged(members);
+  if (!surely_less(candidate.through_ms, latency_ms_)) return;
+  candidate.members = members;
+  candidate.cost_ms = cost_ms;
+  candidate.latency_ms = latency_ms_;  // paths around the members stay as they are
+  best_ = std::move(candidate);
+}
+
+void MergeTrials::renew_latency() {
+  renew_ends_up_to(stages_.position_count() - 1);
+  latency_ms_ = last_end();
 }
 
 /// Returns true if the best candidate's latency is surely that of a path that the larger candidate
@@ -194,7 +276,7 @@ bool MergeTrials::exactly_less(Candidate& candidate) {
   if (best_avoids(candidate)) return false;
   if (best_) return exact_latency(candidate) < exact_latency(*best_);
   if (!exact_latency_ms_) {
-    time_up_to(stages_.position_count() - 1);
+    renew_ends_up_to(stages_.position_count() - 1);
     exact_latency_ms_ = last_end();
   }
   return exact_latency(candidate) < *exact_latency_ms_;
@@ -214,15 +296,13 @@ void MergeTrials::set_end(NodeId node, double end_ms) {
   if (end_ms == times_[node].end_ms) return;
   old_.push_back({node, times_[node].end_ms});
   times_[node].end_ms = end_ms;
-  const NodeId after = stages_.after(node);
-  if (after != StageGraph::kNone) changed_.insert(stages_.position(after));
-  stages_.for_each_output(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
+  for_each_dependent(node, [this](NodeId to, double) { changed_.insert(stages_.position(to)); });
 }
 
 /// Returns simulate()'s latency with the candidate merged; restores all ends.
 double MergeTrials::exact_latency(Candidate& candidate) {
   if (candidate.exact_ms) return *candidate.exact_ms;
-  time_up_to(stages_.position_count() - 1);
+  renew_ends_up_to(stages_.position_count() - 1);
   for (NodeId member : candidate.members) set_end(member, candidate.end_ms);
   for (NodeId member : candidate.members) changed_.erase(stages_.position(member));
   for (auto position = changed_.next(0); position; position = changed_.next(*position)) {
@@ -247,31 +327,14 @@ void MergeTrials::merge_best() {
   for (NodeId member : best.members) {
     times_[merged].ready_ms = std::max(times_[merged].ready_ms, times_[member].ready_ms);
   }
-  times_[merged].passed = true;
-  timed_ = std::min(timed_, begin);
+  times_[merged].end_ms = start_of(merged, true) + best.cost_ms;
+  times_[merged].tail_ms = tail_of(merged);
+  for_each_dependent(merged,
+                     [this](NodeId to, double) { stale_ends_.insert(stages_.position(to)); });
+  for_each_dependency(merged, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });
   latency_ms_ = best.latency_ms;
   exact_latency_ms_ = best.exact_ms;
-  renew_tails(merged);
   for (std::size_t position = begin; position <= end; ++position) enter_length(position);
-}
-
-/// Updates tails of the stage and of its predecessors, as far as they are open.
-void MergeTrials::renew_tails(NodeId from) {
-  const std::size_t beyond = stages_.position(from) + 1;
-  changed_.insert(beyond - 1);
-  for (auto position = changed_.last_before(beyond); position && *position >= first_open_;
-       position = changed_.last_before(*position)) {
-    changed_.erase(*position);
-    const NodeId node = stages_.at(*position);
-    const double tail = tail_of(node);
-    if (tail == times_[node].tail_ms && node != from) continue;
-    times_[node].tail_ms = tail;
-    enter_length(*position);
-    const NodeId before = stages_.before(node);
-    if (before != StageGraph::kNone) changed_.insert(stages_.position(before));
-    stages_.for_each_input(node, [&](NodeId to, double) { changed_.insert(stages_.position(to)); });
-  }
-  changed_.clear();
 }
 
 }  // namespace hios::scheduler

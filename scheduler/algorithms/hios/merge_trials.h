@@ -20,21 +20,23 @@ class MergeTrials {
 
   /// Adds a candidate: the members as a stage of that cost.
   /// REQUIRES: the last call of mergeable() was for these members and returned true. All candidates
-  /// since the last merge_best() begin with the same member, for which passed() was not called, and
-  /// each contains the one before.
+  /// since the last merge_best() begin with the same member, and each contains the one before.
   void try_merging(const std::vector<NodeId>& members, double cost_ms);
+  /// Makes the members, as a stage of that cost, the candidate if the schedule is surely not longer
+  /// with it than at the last renew_latency(). REQUIRES: the same; no other candidates until
+  /// merge_best().
+  void try_in_slack(const std::vector<NodeId>& members, double cost_ms);
+  /// Computes the latency after merges in slack. O(stages whose ends changed).
+  void renew_latency();
   /// Merges the candidate of least latency, the first among equals, if it is below the present
   /// latency; removes all candidates.
   void merge_best();
-  /// Promises that no later candidate will begin with this operator's stage.
-  void passed(OpId op);
 
  private:
   struct Times {
     double end_ms = 0;
     double tail_ms = 0;   ///< longest path from its end to the end of the schedule
-    double ready_ms = 0;  ///< arrival of inputs from closed positions
-    bool passed = false;
+    double ready_ms = 0;  ///< arrival of inputs from positions before the cut
   };
   struct Candidate {
     std::vector<NodeId> members;
@@ -50,13 +52,21 @@ class MergeTrials {
     double ms;
   };
 
+  template <class Visit>
+  void for_each_dependent(NodeId node, Visit visit) const;  ///< by edges and the device's order
+  template <class Visit>
+  void for_each_dependency(NodeId node, Visit visit) const;
+  /// Returns true if a length is below another one, however both were rounded.
+  bool surely_less(double a_ms, double b_ms) const { return a_ms < b_ms * (1 - margin_); }
   double start_of(NodeId node, bool in_order) const;
   double tail_of(NodeId node) const;
   double length_from(NodeId node) const;  ///< its cost and tail
-  void time_up_to(std::size_t position);
+  void renew_ends_up_to(std::size_t position);
+  void renew_tails_from(std::size_t position);
   void enter_length(std::size_t position);
   void raise_ready(NodeId node, double ms);
-  void renew_tails(NodeId from);
+  void renew_ready(NodeId node);
+  void move_cut_to(std::size_t position);
 
   double end_of_merged(const std::vector<NodeId>& members, double cost_ms) const;
   double tail_of_merged(const std::vector<NodeId>& members) const;
@@ -70,11 +80,12 @@ class MergeTrials {
   void set_end(NodeId node, double end_ms);
 
   StageGraph& stages_;
-  std::vector<Times> times_;    // by node
-  std::size_t timed_ = 0;       // ends before this position are valid
-  std::size_t first_open_ = 0;  // positions before are closed: passed, so they never change
-  double closed_end_ms_ = 0;    // the last end at closed positions
-  MaxTree lengths_;  // by position: the longest path to it from closed positions or from none
+  double margin_;             // a relative rounding error, as the essay in merge_trials.cpp defines
+  std::vector<Times> times_;  // by node
+  PositionSet stale_ends_, stale_tails_;  // positions whose end, or tail, may have changed
+  std::size_t cut_ = 0;                   // the first position after the cut; ends before are valid
+  MaxTree lengths_;  // by position: the longest path to it from before the cut or from none
+  MaxTree ended_;    // by position before the cut: the end of a stage without dependents
   double latency_ms_ = 0;
   std::optional<double> exact_latency_ms_;
   std::optional<Candidate> best_;

@@ -19,6 +19,7 @@ StageGraph::StageGraph(const Graph& graph, const CostModel& costs, const Schedul
     : graph_(graph), costs_(costs), node_of_(graph.size(), kNone) {
   add_nodes(schedule);
   sort_topologically(order);
+  merge_given(schedule);
 }
 
 void StageGraph::add_nodes(const Schedule& schedule) {
@@ -26,16 +27,33 @@ void StageGraph::add_nodes(const Schedule& schedule) {
   last_.assign(schedule.devices.size(), kNone);
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
     for (const Stage& stage : schedule.devices[d]) {
-      const auto n = static_cast<NodeId>(nodes_.size());
-      Node node;
-      node.op = stage.groups.front().front();
-      node.device = static_cast<std::uint32_t>(d);
-      node.before = last_[d];
-      node.cost_ms = costs_.operator_ms(node.op, DeviceId(d));
-      if (node.before != kNone) nodes_[node.before].after = n;
-      last_[d] = n;
-      node_of_[node.op.index()] = n;
-      nodes_.push_back(node);
+      for (const Group& group : stage.groups) add_node(group.front(), DeviceId(d));
+    }
+  }
+}
+
+void StageGraph::add_node(OpId op, DeviceId device) {
+  const auto n = static_cast<NodeId>(nodes_.size());
+  Node node;
+  node.op = op;
+  node.device = static_cast<std::uint32_t>(device.index());
+  node.before = last_[device.index()];
+  node.cost_ms = costs_.operator_ms(op, device);
+  if (node.before != kNone) nodes_[node.before].after = n;
+  last_[device.index()] = n;
+  node_of_[op.index()] = n;
+  nodes_.push_back(node);
+}
+
+/// Merges the operators of the schedule's stages. In a valid schedule they depend on each other by
+/// the device's order alone.
+void StageGraph::merge_given(const Schedule& schedule) {
+  for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+    for (const Stage& stage : schedule.devices[d]) {
+      if (stage.groups.size() < 2) continue;
+      std::vector<NodeId> members;
+      for (const Group& group : stage.groups) members.push_back(node_of(group.front()));
+      merge(members, costs_.stage_ms(stage, DeviceId(d)));
     }
   }
 }
@@ -131,6 +149,16 @@ void StageGraph::merge(const std::vector<NodeId>& members, double cost_ms) {
     node_of_[nodes_[members[i]].op.index()] = first;
     nodes_[members[i - 1]].next_member = members[i];
   }
+}
+
+StageList StageGraph::list() const {
+  StageList list;
+  for (const NodeId n : sequence_) {
+    if (n == kNone) continue;
+    list.stages.push_back(stage_of({n}));
+    list.devices.push_back(device(n));
+  }
+  return list;
 }
 
 Schedule StageGraph::schedule() const {

@@ -9,6 +9,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/algorithms/hios/stage_list.h"
 
 namespace hios::scheduler {
 
@@ -21,8 +22,9 @@ class StageGraph {
   using NodeId = std::uint32_t;
   static constexpr NodeId kNone = std::numeric_limits<NodeId>::max();
 
-  /// Graph and costs must outlive it. REQUIRES: `schedule` is valid and has one operator a stage;
-  /// `order` has all operators.
+  /// Graph and costs must outlive it. REQUIRES: `schedule` is valid and has one operator a group;
+  /// `order` has all operators. Where stages have several, it has them one after the other: else
+  /// positions between them cost time.
   StageGraph(const Graph& graph, const CostModel& costs, const Schedule& schedule,
              const std::vector<OpId>& order);
 
@@ -80,6 +82,8 @@ class StageGraph {
   void merge(const std::vector<NodeId>& members, double cost_ms);
 
   Schedule schedule() const;
+  /// Returns the stages in the order of their positions.
+  StageList list() const;
 
  private:
   struct Node {
@@ -93,6 +97,8 @@ class StageGraph {
   enum class Relation : char { kIndependent, kMember, kDependent };
 
   void add_nodes(const Schedule& schedule);
+  void add_node(OpId op, DeviceId device);
+  void merge_given(const Schedule& schedule);
   void sort_topologically(const std::vector<OpId>& order);
 
   const Graph& graph_;

@@ -10,8 +10,7 @@
 #include "hios/evaluate/validate.h"
 #include "scheduler/algorithms/baselines/ios.h"
 #include "scheduler/algorithms/baselines/sequential.h"
-#include "scheduler/algorithms/hios/intra_gpu.h"
-#include "scheduler/algorithms/hios/longest_path.h"
+#include "scheduler/algorithms/hios/hios.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
 #include "scheduler/algorithms/list/clustering.h"
 #include "scheduler/algorithms/list/heft.h"
@@ -32,6 +31,7 @@ namespace hios::scheduler::best {
 namespace {
 
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
+constexpr std::size_t kPassRounds = 2;          ///< hios's default
 constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< index in the algorithms of starts()
 
@@ -71,24 +71,12 @@ struct StartMapping {
 };
 
 std::vector<StartMapping> start_mappings(const Graph& graph, const Deadline& deadline) {
-  const auto longest_paths = [&](bool through_touching) -> Variant {
-    return [&, through_touching](const CostModel& by) {
-      return map_longest_paths(graph, by, {false, through_touching}, deadline);
-    };
-  };
   return {
       {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
       {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
       {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
       {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
-      {"hios-lp", {longest_paths(false), longest_paths(true)}}};
-}
-
-/// Returns the mapping followed by Alg. 2.
-Variant grouped(const Graph& graph, Variant map, const Deadline& deadline) {
-  return [&graph, &deadline, map = std::move(map)](const CostModel& by) {
-    return parallelize(graph, by, map(by).schedule, kWindow, deadline);
-  };
+      {"hios-lp", longest_path_variants(graph, false, true, deadline)}};
 }
 
 /// Returns the algorithms that starts() runs, the cheap ones first: with few threads, the expensive
@@ -111,7 +99,7 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
     for (StartMapping& mapping : start_mappings(graph, deadline)) {
       std::vector<Variant>& variants = mapping.variants;
       if (with_groups) {
-        for (Variant& map : variants) map = grouped(graph, std::move(map), deadline);
+        for (Variant& map : variants) map = with_stages(graph, std::move(map), kWindow, deadline);
       }
       algorithms.push_back({mapping.name, [&, variants = std::move(variants)] {
                               return shortest(graph, costs, variants, true, deadline).schedule;
@@ -122,6 +110,25 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
   if (graph.size() > kLarge || costs.messages_matter()) add_mappings(false);
   add_mappings(true);
   return algorithms;
+}
+
+/// Adds the start of `hios`: passes over the shorter one of hios-lp and heft with stages, hios-lp's
+/// among equals, which are the last two of their names.
+void add_improved(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                  std::vector<std::optional<Start>>& made) {
+  const Start* shorter = nullptr;
+  for (const char* const name : {"hios-lp", "heft"}) {
+    const auto found = std::find_if(made.rbegin(), made.rend(), [name](const auto& start) {
+      return start && start->name == name;
+    });
+    if (found == made.rend()) continue;
+    if (!shorter || (*found)->latency_ms < shorter->latency_ms) shorter = &**found;
+  }
+  if (!shorter || deadline.expired()) return;
+  made.push_back(attempt(graph, costs, "hios", [&] {
+    return improve_by_passes(graph, costs, {shorter->schedule, false}, kPassRounds, deadline)
+        .schedule;
+  }));
 }
 
 }  // namespace
@@ -135,6 +142,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
     if (i >= kFirstThatEndsEarly && deadline.expired()) return;
     made[i] = attempt(graph, costs, algorithms[i].name, algorithms[i].run);
   });
+  add_improved(graph, costs, deadline, made);
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));

@@ -134,6 +134,13 @@ Json planned(std::vector<const char*> words, std::string* out = nullptr) {
   return ended.status == 0 ? read_json(file) : Json();
 }
 
+TEST(ScheduleProgram, PlansWithHiosOrBestByDefault) {
+  EXPECT_EQ(planned({"--random", kNetwork})["algorithm"], "hios");
+  EXPECT_EQ(planned({"--random", kNetwork, "--objective", "throughput", "--option",
+                     "iterations=100"})["algorithm"],
+            "best");
+}
+
 TEST(ScheduleProgram, AGraphWithStageCostsHasEightStreamsByDefault) {
   std::string out;
   const Json schedule = planned({"--random", kNetwork, "--algorithm", "hios-lp"}, &out);

@@ -90,7 +90,6 @@ TEST_F(BadInput, FlagsOfTheScheduler) {
   const std::string graph = folder_.file("graph.json");
   const std::vector<std::pair<Words, const char*>> cases = {
       {{}, "--model, --graph and --random"},
-      {{"--graph", graph}, "--algorithm"},
       {{"--graph", graph, "--algorithm", "ios", "--kind", "tpu"},
        "--kind takes cpu or gpu, not 'tpu'"},
       {{"--graph", graph, "--algorithm", "ios", "--kind", "gpu", "--threads", "3"},

@@ -6,6 +6,7 @@
 #include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/longest_path.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
+#include "scheduler/algorithms/list/heft.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/plain_intra_gpu.h"
 #include "support/oracles/plain_longest_path.h"
@@ -26,7 +27,7 @@ CostStyle style_with_devices(std::uint64_t number) {
   return style;
 }
 
-/// Checks Alg. 1 and 3 on one problem, and Alg. 2 on their results.
+/// Checks Alg. 1 and 3 on one problem, and Alg. 2 on their results and on HEFT's.
 void compare_forms(const Graph& graph, const CostModel& costs, std::size_t window, bool insertion) {
   const Schedule paths = map_longest_paths(graph, costs, {insertion}).schedule;
   ASSERT_EQ(paths, test::plain_longest_paths(graph, costs, {insertion}));
@@ -36,6 +37,10 @@ void compare_forms(const Graph& graph, const CostModel& costs, std::size_t windo
   ASSERT_EQ(recorded, test::plain_mappings(graph, costs));
   EXPECT_EQ(parallelize(graph, costs, recorded, window).schedule,
             test::plain_parallelize(graph, costs, recorded, window));
+  // With operators in gaps, windows do not begin in a topological order.
+  const Schedule inserted = schedule_heft(graph, costs, {}).schedule;
+  EXPECT_EQ(parallelize(graph, costs, inserted, window).schedule,
+            test::plain_parallelize(graph, costs, inserted, window));
 }
 
 TEST(FastForms, SmallGraphsOfAllDensities) {
