@@ -72,7 +72,7 @@ def plan(file, words):
     if len(mine) > 1 or (not asked and len(names) > 1):
         raise InputError(f"--scheduler {file}: has several ({', '.join(names)}): name one in --algorithm")
     if asked and not set(asked) & set(names):
-        raise InputError(f"--algorithm {','.join(asked)}: names none of {file}{did_you_mean(asked[0], names)}: "
+        raise InputError(f"--algorithm {','.join(asked)}: names no scheduler of {file}{did_you_mean(asked[0], names)}: "
                          f"add {names[0]}")
     return planned(mine[0], [each for each in asked if each != mine[0]], words)
 
