@@ -185,7 +185,9 @@ class StagePasses::Placing {
     next_.device[stage] = device;
     next_.start_ms[stage] = start_ms;
     next_.finish_ms[stage] = finish;
-    next_.length_ms = std::max(next_.length_ms, finish);
+    // The device launches before its first stage, so after the last one of a pass from the end.
+    const double launch = next_.backwards ? passes_.costs_.launch_ms(device) : 0;
+    next_.length_ms = std::max(next_.length_ms, finish + launch);
     slots_[device.index()].insert(start_ms, finish, stage);
   }
 

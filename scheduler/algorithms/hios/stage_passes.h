@@ -26,8 +26,7 @@ class StagePasses {
   /// Places all stages in the direction opposite to the last pass. Returns false once the deadline
   /// expires; then nothing has changed.
   bool turn(const Deadline& deadline);
-  /// Returns the latency of the present times, where messages do not matter and devices launch
-  /// alike. Otherwise it is an estimate.
+  /// Returns the latency of the present times. Where messages matter, it is an estimate.
   double length_ms() const { return times_.length_ms; }
   /// Returns the stages in the order of their present times.
   StageList list() const;

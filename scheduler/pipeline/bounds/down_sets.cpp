@@ -1,6 +1,7 @@
 #include "scheduler/pipeline/bounds/down_sets.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <unordered_map>
 
@@ -54,6 +55,19 @@ class KnownSets {
   std::unordered_multimap<std::size_t, DownSets::Id> numbers_;
 };
 
+/// Returns the size of the largest set of vertices at one depth, the edges of the longest path to
+/// them. No path connects two of them, so that each of their subsets begins a down-set of its own.
+std::size_t most_at_one_depth(const PipelineProblem& problem) {
+  std::vector<std::size_t> depth(problem.size(), 0), count(problem.size() + 1, 0);
+  for (const Vertex v : problem.given_order()) {
+    for (const Vertex before : problem.vertices()[v].predecessors) {
+      depth[v] = std::max(depth[v], depth[before] + 1);
+    }
+    ++count[depth[v]];
+  }
+  return *std::ranges::max_element(count);
+}
+
 }  // namespace
 
 std::optional<DownSets> DownSets::all(const PipelineProblem& problem, std::size_t most,
@@ -62,6 +76,9 @@ std::optional<DownSets> DownSets::all(const PipelineProblem& problem, std::size_
   if (problem.size() == 0) {
     made.begin_.push_back(0);
     return made;
+  }
+  if (most_at_one_depth(problem) >= static_cast<std::size_t>(std::bit_width(most))) {
+    return {};  // 2 to that power, or more
   }
   KnownSets known_sets(problem.size());
   std::vector<Step> from{{0, 0}};  // by set: one that it extends, and the vertex added

@@ -64,6 +64,19 @@ TEST(StagePasses, EveryPassIsAValidSchedule) {
   }
 }
 
+TEST(StagePasses, CountLaunchesInBothDirections) {
+  for (std::uint64_t seed = 0; seed < test::tries(100u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "launched passes");
+    Graph graph = test::random_graph(1 + random.below(30), 0.1, {}, random);
+    const Platform platform = test::devices(1 + random.below(3), 3);
+    Profile profile = test::random_profile(graph, platform, random);
+    profile.configurations.front().launch = {random.uniform(0.01, 2), 0.1, 30};
+    check_rounds(CostModel::from_profile(graph, platform, profile));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(StagePasses, RespectMemoryLabelsAndAllowedDevices) {
   for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     const std::string words =

@@ -66,6 +66,18 @@ TEST(DownSets, StopOnRequest) {
   EXPECT_FALSE(DownSets::all(PipelineProblem(graph, costs), kMany, Deadline([] { return true; })));
 }
 
+// 40 operators without edges have 2^40 down-sets, which their number at one depth says.
+TEST(DownSets, WideGraphsAreNotListed) {
+  Random random(1);
+  const Graph graph = test::random_graph(40, 0, {}, random);
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  int asked = 0;
+  const Deadline never([&asked] { return ++asked < 0; });
+  EXPECT_FALSE(DownSets::all(PipelineProblem(graph, costs), 100'000, never));
+  EXPECT_EQ(asked, 0);
+}
+
 TEST(BlockScan, FollowsTheDefinitionOfCosts) {
   constexpr std::uint64_t kSeed = 42;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
