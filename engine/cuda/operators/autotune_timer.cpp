@@ -79,7 +79,8 @@ void AutotuneTimer::make_sets(std::size_t sets) {
   fill_operands();
 }
 
-/// Writes random values to the beginning, and then copies all that is there, again and again.
+/// Writes random values to the beginning, and then copies all that is there until the end is
+/// reached.
 void AutotuneTimer::fill_operands() {
   const std::vector<std::byte> values = random_values(problem_.element());
   std::byte* const data = operands_->data();

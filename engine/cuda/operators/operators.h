@@ -13,7 +13,7 @@
 #include "engine/cuda/operators/weights.h"
 
 /// The operators of this backend, made from the form of an operation and the resources of its
-/// stream (chain.cpp, operators.cpp, layered.cpp). They only queue when they run.
+/// stream (aligned.cpp, chain.cpp, operators.cpp, layered.cpp). They only queue when they run.
 namespace hios::cuda {
 
 /// Everything an operator is bound with. The references outlive the operator, except `operation`,
