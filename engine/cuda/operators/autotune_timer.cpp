@@ -13,7 +13,7 @@
 namespace hios::cuda {
 namespace {
 
-constexpr std::size_t kRunsInARow = 20;  // at least; every set of operands is used
+constexpr std::size_t kRunsInARow = 20;  // at least, and all sets of operands, if kRowMs allows
 constexpr int kRows = 4;                 // the first is not counted
 constexpr double kRowMs = 20;            // about, at most: slow runs differ little, so few suffice
 constexpr std::size_t kMostSets = 512;
