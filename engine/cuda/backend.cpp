@@ -163,14 +163,9 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const CoreShare& share,
                                                  TensorSource& source) {
-  return bind_operator({operation,
-                        {operation, inputs},
-                        output,
-                        source,
-                        tools(streams_.group(share.stream)),
-                        algorithms_,
-                        weights_,
-                        precision_});
+  return bind_aligned(
+      operation, inputs, output,
+      {source, tools(streams_.group(share.stream)), algorithms_, weights_, precision_});
 }
 
 }  // namespace

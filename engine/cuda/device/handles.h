@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,8 +30,11 @@ inline void check(cudaError_t status, std::string_view call, std::string_view do
 inline void check(cudnnStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   forget_last_error();
+  std::array<char, 256> reason{};
+  cudnnGetLastErrorString(reason.data(), reason.size());
   throw mpi::DeviceError("cuDNN, " + std::string(doing) + ": " + cudnnGetErrorString(status) +
-                         " (of " + std::string(call) + ")");
+                         " (of " + std::string(call) + ")" + (reason[0] == '\0' ? "" : ": ") +
+                         printable(reason.data(), 200));
 }
 inline void check(cublasStatus_t status, std::string_view call, std::string_view doing) {
   if (status == CUBLAS_STATUS_SUCCESS) return;

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/operators/autotune_timer.h"
 #include "hios/base/error.h"
+#include "hios/base/log.h"
 
 namespace hios::cuda {
 
@@ -60,11 +61,36 @@ std::string Algorithms::choose(const ConvolutionProblem& problem, const Convolut
   return best;
 }
 
-/// Returns the fastest candidate; empty if none can be timed.
+/// Returns the largest distance from our kernel's output that rounding explains: the inputs of
+/// tensor cores have 10 bits of mantissa, as have the outputs in fp16; transforms of fp32 lose
+/// some.
+double tolerated(Precision precision) { return precision == Precision::kFp32 ? 1e-3 : 1e-2; }
+
+/// Returns true, after a warning, if the algorithm's values are not those of our kernel. False if
+/// the two cannot be compared: memory may be short.
+bool is_wrong(const std::string& name, ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& own,
+              AutotuneTimer& timer, const ConvolutionProblem& problem) {
+  try {
+    const double difference = timer.difference(algorithm, own);
+    if (difference <= tolerated(problem.precision)) return false;
+    log::warning("the algorithm " + quote(name) + " is not used for " + quote(problem.key(), 120) +
+                 ": its values differ from those of our kernel by " +
+                 std::to_string(100 * difference) + " %");
+    return true;
+  } catch (const RunError&) {
+    timer.require_working_device(name);
+    return false;
+  }
+}
+
+/// Returns the fastest candidate of those that give our kernel's values; empty if none can be
+/// timed.
 std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
                                   const ConvolutionTools& tools) {
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();
+  const std::string own_name = kOwnConvolutions.candidates(problem, tools, deterministic_).front();
+  std::unique_ptr<ConvolutionAlgorithm> own;
   for (const std::string& name : convolution_candidates(problem, tools, deterministic_)) {
     std::unique_ptr<ConvolutionAlgorithm> algorithm;
     try {
@@ -72,13 +98,18 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
       if (!warm_) timer.warm_up(*algorithm);
       warm_ = true;
     } catch (const RunError&) {
+      timer.require_working_device(name);
       continue;  // a library may list an algorithm that it then refuses
     }
     const auto ms = timer.ms(*algorithm, best_ms);
-    if (ms && *ms < best_ms) {
-      best = name;
-      best_ms = *ms;
+    if (!ms) timer.require_working_device(name);
+    if (!ms || *ms >= best_ms) continue;
+    if (name != own_name) {
+      if (!own) own = make_convolution(own_name, problem, tools);
+      if (is_wrong(name, *algorithm, *own, timer, problem)) continue;
     }
+    best = name;
+    best_ms = *ms;
   }
   return best;
 }

@@ -1,15 +1,19 @@
 #include "engine/cuda/operators/autotune_timer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
+#include "hios/base/numbers/half.h"
+#include "hios/base/numbers/random.h"
 
 namespace hios::cuda {
 namespace {
 
-constexpr std::size_t kRunsInARow = 20;  // at least; every set of operands is used
+constexpr std::size_t kRunsInARow = 20;  // at least, and all sets of operands, if kRowMs allows
 constexpr int kRows = 4;                 // the first is not counted
 constexpr double kRowMs = 20;            // about, at most: slow runs differ little, so few suffice
 constexpr std::size_t kMostSets = 512;
@@ -20,6 +24,7 @@ constexpr double kHopeless = 3;  // times the best
 // to it.
 constexpr double kMsOfOneLaunch = 0.05;
 constexpr Bytes kAlignment = 256;
+constexpr int kNotWritten = 0xff;  // of outputs: not a number
 
 constexpr const char* kDoing = "trying an algorithm";
 
@@ -28,10 +33,21 @@ Bytes bytes_of(std::size_t values, const ConvolutionProblem& problem) {
   return (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Returns a byte that fills operands with small positive numbers. Zeros would draw less power than
-/// real values, and the sums of halves must not reach infinity.
-int filling(const ConvolutionProblem& problem) {
-  return problem.element() == Element::kHalf ? 0x24 : 0x3c;
+constexpr std::size_t kRandomValues = 4099;  // prime: no row of a tensor is like the one before it
+
+/// Returns random numbers between -1 and 1, as a GPU stores them. Equal numbers would draw less
+/// power than real values, and would hide operands that are mixed up.
+std::vector<std::byte> random_values(Element element) {
+  Random random(0, "operands of trials");
+  std::vector<float> values(kRandomValues);
+  for (float& value : values) value = static_cast<float>(random.uniform(-1, 1));
+  std::vector<std::byte> bytes(values.size() * size_of(element));
+  if (element == Element::kHalf) {
+    std::memcpy(bytes.data(), to_halves(values).data(), bytes.size());
+  } else {
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -60,8 +76,65 @@ void AutotuneTimer::make_sets(std::size_t sets) {
   operands_.reset();
   operands_ = std::make_unique<DeviceBlock>(sets * set_bytes, "trying algorithms: operands");
   sets_ = sets;
-  HIOS_CUDA(cudaMemsetAsync(operands_->data(), filling(problem_), operands_->size_bytes(), stream_),
-            kDoing);
+  fill_operands();
+}
+
+/// Writes random values to the beginning, and then copies all that is there until the end is
+/// reached.
+void AutotuneTimer::fill_operands() {
+  const std::vector<std::byte> values = random_values(problem_.element());
+  std::byte* const data = operands_->data();
+  const Bytes all = operands_->size_bytes();
+  Bytes filled = std::min<Bytes>(values.size(), all);
+  HIOS_CUDA(cudaMemcpyAsync(data, values.data(), filled, cudaMemcpyDefault, stream_), kDoing);
+  while (filled < all) {
+    const Bytes more = std::min(filled, all - filled);
+    HIOS_CUDA(cudaMemcpyAsync(data + filled, data, more, cudaMemcpyDefault, stream_), kDoing);
+    filled += more;
+  }
+  HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
+}
+
+std::vector<float> AutotuneTimer::output_of(ConvolutionAlgorithm& algorithm) {
+  run_once(algorithm);  // makes the operands
+  std::byte* const output = operands_->data() + input_bytes_ + weights_bytes_ + bias_bytes_;
+  HIOS_CUDA(cudaMemsetAsync(output, kNotWritten, output_bytes_, stream_), kDoing);
+  queue(algorithm, 0);
+  const std::size_t count = problem_.output_values();
+  std::vector<float> values(count);
+  std::vector<Half> halves(problem_.element() == Element::kHalf ? count : 0);
+  void* const to = halves.empty() ? static_cast<void*>(values.data()) : halves.data();
+  HIOS_CUDA(
+      cudaMemcpyAsync(to, output, count * size_of(problem_.element()), cudaMemcpyDefault, stream_),
+      kDoing);
+  HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
+  for (std::size_t i = 0; i < halves.size(); ++i) values[i] = to_float(halves[i]);
+  return values;
+}
+
+double AutotuneTimer::difference(ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& reference) {
+  const std::vector<float> expected = output_of(reference), values = output_of(algorithm);
+  double distance = 0, length = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double error = double{values[i]} - double{expected[i]};
+    distance += error * error;
+    length += double{expected[i]} * double{expected[i]};
+  }
+  const double result = std::sqrt(distance / std::max(length, 1e-30));
+  return std::isfinite(result) ? result : std::numeric_limits<double>::infinity();
+}
+
+void AutotuneTimer::require_working_device(const std::string& algorithm) const {
+  try {
+    HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
+    DeviceBlock byte(1, "trying algorithms: whether the GPU still works");
+    HIOS_CUDA(cudaMemsetAsync(byte.data(), 0, 1, stream_), kDoing);
+    HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
+  } catch (const RunError& error) {
+    throw RunError("the algorithm " + quote(algorithm) + " for " + quote(problem_.key(), 120) +
+                   " broke the GPU's context (" + error.what() +
+                   "); install another version of its library");
+  }
 }
 
 void AutotuneTimer::queue(ConvolutionAlgorithm& algorithm, std::size_t run) {
@@ -131,8 +204,7 @@ std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double 
     }
     return least / static_cast<double>(runs);
   } catch (const RunError&) {
-    // This is no error of the run: the libraries refuse by failing. If one broke the context, every
-    // later call fails too; then no candidate is left, which is reported.
+    // This is no error of the run: the libraries refuse by failing.
     (void)cudaGetLastError();
     return {};
   }

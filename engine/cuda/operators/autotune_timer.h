@@ -3,6 +3,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/operators/convolution.h"
@@ -22,6 +24,12 @@ class AutotuneTimer {
   /// as a graph, so that the host's queueing does not count. Returns nothing if the algorithm does
   /// not run, cannot be recorded, or takes more than three times `best_ms` in its first run.
   std::optional<double> ms(ConvolutionAlgorithm& algorithm, double best_ms);
+  /// Returns the distance of the algorithm's output from that of another for the same random
+  /// operands, relative to the latter's length (L2); infinity if some values are not finite or not
+  /// written. Throws RunError if one of the two does not run.
+  double difference(ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& reference);
+  /// Throws RunError, which names the algorithm as the cause, if the GPU does no more work.
+  void require_working_device(const std::string& algorithm) const;
   /// Runs the algorithm once and waits, which loads its code. Throws RunError if it does not run,
   /// or memory is too small for one set of operands.
   void run_once(ConvolutionAlgorithm& algorithm);
@@ -35,6 +43,9 @@ class AutotuneTimer {
   template <class Work>
   double timed(Work&& work);
   void make_sets(std::size_t sets);
+  void fill_operands();
+  /// Runs the algorithm on the first operands; returns its output.
+  std::vector<float> output_of(ConvolutionAlgorithm& algorithm);
   /// Returns a function that runs so many runs and returns their time, in ms.
   std::function<double()> row_of(ConvolutionAlgorithm& algorithm, std::size_t runs);
 

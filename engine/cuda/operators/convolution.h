@@ -13,6 +13,9 @@
 /// Convolutions that are not depthwise: several algorithms for each, under one interface.
 namespace hios::cuda {
 
+/// The alignment in bytes of all operands that kernels and libraries are given, at least.
+inline constexpr std::size_t kOperandAlignment = 16;
+
 /// Returns the element of tensors and weights.
 constexpr Element element_of(Precision precision) {
   return precision == Precision::kFp16 ? Element::kHalf : Element::kFloat;

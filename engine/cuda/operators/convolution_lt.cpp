@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kWantedCandidates = 8;
-/// The alignment of every tensor of ours, at least.
-constexpr std::uint32_t kAlignmentBytes = 16;
+constexpr std::uint32_t kAlignmentBytes = kOperandAlignment;
 constexpr const char* kDescribing = "describing a matrix product";
 
 /// The descriptors of a product.

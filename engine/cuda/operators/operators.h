@@ -13,7 +13,7 @@
 #include "engine/cuda/operators/weights.h"
 
 /// The operators of this backend, made from the form of an operation and the resources of its
-/// stream (chain.cpp, operators.cpp, layered.cpp). They only queue when they run.
+/// stream (aligned.cpp, chain.cpp, operators.cpp, layered.cpp). They only queue when they run.
 namespace hios::cuda {
 
 /// Everything an operator is bound with. The references outlive the operator, except `operation`,
@@ -35,8 +35,23 @@ struct Binding {
   }
 };
 
-/// Binds any operation by its form.
+/// Binds any operation by its form. REQUIRES: inputs and output are aligned to kOperandAlignment.
 std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
+
+/// Everything that binding needs, except the operation and its tensors; see Binding.
+struct Resources {
+  TensorSource& source;
+  ConvolutionTools tools;
+  Algorithms& algorithms;
+  WeightsCache& weights;
+  Precision precision;
+};
+
+/// Binds any operation to tensors that may begin at any value: to aligned copies of those that are
+/// not aligned.
+std::unique_ptr<BoundOperator> bind_aligned(const Operation& operation,
+                                            std::span<const std::byte* const> inputs,
+                                            std::byte* output, const Resources& resources);
 
 /// Bind operations of one form. REQUIRES: it is the form of the binding's operation.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain);

@@ -7,8 +7,7 @@ namespace {
 
 using Four = std::array<std::int64_t, 4>;
 
-/// The alignment of every tensor of ours, at least.
-constexpr std::int64_t kAlignmentBytes = 16;
+constexpr std::int64_t kAlignmentBytes = kOperandAlignment;
 
 cudnnDataType_t stored_type(const ConvolutionProblem& problem) {
   return problem.element() == Element::kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;

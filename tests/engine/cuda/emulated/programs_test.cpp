@@ -38,6 +38,14 @@ TEST(EmulatedPrograms, RefuseAMachineWithoutAGpu) {
   EXPECT_THAT(result.err, HasSubstr("sees no NVIDIA GPU"));
 }
 
+TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
+  const ProcessResult result =
+      run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick, in_order("fault=cudnn 1"));
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_THAT(result.err, HasSubstr("the algorithm \"cudnn 1 3 plain\" for \"conv "));
+  EXPECT_THAT(result.err, HasSubstr("broke the GPU's context"));
+}
+
 #ifdef HIOS_MPIEXEC
 TEST(EmulatedPrograms, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   const TestFolder folder;

@@ -25,12 +25,12 @@ BackendOptions options_in(Precision precision) {
 
 /// Expects the reference's values in the same arithmetic.
 void expect_as_reference(Backend& backend, const test::OperationCase& operation_case) {
-  const bool halves = backend.precision() == Precision::kFp16;
+  const bool rounds = backend.precision() != Precision::kFp32;
   const auto expected = test::run_operation(
       *reference::make_backend(options_in(backend.precision())), operation_case, 1, kSeed);
   const job::Comparison comparison =
       job::compare(test::run_operation(backend, operation_case, 1, kSeed), expected,
-                   halves ? job::Tolerance{2e-2, 2e-2} : job::Tolerance{2e-4, 2e-4});
+                   rounds ? job::Tolerance{2e-2, 2e-2} : job::Tolerance{2e-4, 2e-4});
   EXPECT_EQ(comparison.outside, 0u)
       << operation_case.name << ": largest difference " << comparison.max_abs;
 }
@@ -117,7 +117,8 @@ std::string name_of(const testing::TestParamInfo<Precision>& info) {
   return std::string(to_string(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Candidates, testing::Values(Precision::kFp32, Precision::kFp16),
+INSTANTIATE_TEST_SUITE_P(In, Candidates,
+                         testing::Values(Precision::kFp32, Precision::kTf32, Precision::kFp16),
                          name_of);
 
 class Depthwise : public testing::TestWithParam<Precision> {};

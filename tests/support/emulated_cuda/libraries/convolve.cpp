@@ -75,7 +75,7 @@ float sum_of(const Convolution& c, const float* input, const float* weights, int
   return sum;
 }
 
-void compute(const Convolution& c, const ConvolutionData& data) {
+void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
   const std::vector<float> input = operand(c, data.input, c.input_bytes());
   const std::vector<float> weights = operand(c, data.weights, c.weight_bytes());
   Convolution plain = c;
@@ -92,6 +92,7 @@ void compute(const Convolution& c, const ConvolutionData& data) {
           float value = sum_of(c, input.data(), weights.data(), image, y, x, out);
           if (c.bias) value += bias[static_cast<std::size_t>(out)];
           if (c.relu) value = std::fmax(value, 0.0f);
+          if (wrong && at == 0) value += 1000;
           write_value(c, data.output, at++, value);
         }
       }
@@ -115,7 +116,7 @@ cudaError_t queue_convolution(const char* name, const Convolution& convolution,
                               const ConvolutionData& data, cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
   return enqueue(stream,
-                 {name, [convolution, data] {
+                 {name, [convolution, data, wrong = settings().wrong == name] {
                     require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);
                     require_on_device(data.weights, convolution.weight_bytes(), kPromisedAlignment);
                     require_on_device(data.output, convolution.output_bytes(), kPromisedAlignment);
@@ -129,7 +130,7 @@ cudaError_t queue_convolution(const char* name, const Convolution& convolution,
                       require_on_device(data.workspace, data.workspace_bytes, kPromisedAlignment);
                       std::memset(data.workspace, 0xff, data.workspace_bytes);
                     }
-                    compute(convolution, data);
+                    compute(convolution, data, wrong);
                   }});
 }
 

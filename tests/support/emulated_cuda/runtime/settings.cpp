@@ -38,6 +38,8 @@ void set(Settings& result, const std::string& word) {
     result.libraries = value == "on";
   } else if (key == "fault") {
     result.fault = value;
+  } else if (key == "wrong") {
+    result.wrong = value;
   } else {
     refuse_setting(word);
   }

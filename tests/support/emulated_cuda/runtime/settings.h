@@ -17,8 +17,8 @@ enum class Order {
 enum class Threads { kRising, kFalling, kRandom };
 
 /// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
-/// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME". A
-/// word that is none of these ends the process.
+/// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME,
+/// wrong=NAME". A word that is none of these ends the process.
 struct Settings {
   Order order = Order::kRandom;
   Threads threads = Threads::kRandom;
@@ -27,7 +27,8 @@ struct Settings {
   std::size_t memory_bytes = std::size_t{1} << 30;
   bool ipc = true;        ///< a process may map another's memory
   bool libraries = true;  ///< cuDNN and cuBLASLt know algorithms
-  std::string fault;      ///< work of this name faults, as "cudnn 0" or "lt"
+  std::string fault;      ///< work of this name faults, as "cudnn 0" or "lt 1"
+  std::string wrong;      ///< a library's algorithm of this name gives wrong values
 };
 
 Settings& settings();
