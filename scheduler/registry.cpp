@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -127,13 +128,14 @@ TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Opti
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
 }
 
-/// Runs hios-lp and heft, then passes over the shorter schedule.
+/// Runs heft and hios-lp, then passes over the shorter schedule. heft takes a fraction of the time,
+/// so it comes first: where time is short, the result is not longer than its schedule.
 ScheduleResult run_hios(const Problem& problem, const Options& options, const Context& context) {
   require_placeable(problem.graph(), problem.costs(), "hios");
-  std::vector<Variant> variants = longest_paths(problem.graph(), options, context);
-  variants.emplace_back([&](const CostModel& by) {
+  std::vector<Variant> variants = {[&](const CostModel& by) {
     return map_by_heft(problem.graph(), by, options, context.deadline);
-  });
+  }};
+  std::ranges::move(longest_paths(problem.graph(), options, context), std::back_inserter(variants));
   return complete(
       improve_by_passes(problem.graph(), problem.costs(),
                         shortest_with_stages(variants, problem, options, context),

@@ -17,9 +17,10 @@ namespace po = boost::program_options;
 
 po::options_description schedule_flags() {
   po::options_description group("Schedule", 100, 45);
-  group.add_options()("algorithm", value("NAME[,NAME...]|all"),
-                      daily("the schedulers (--list-algorithms); without it hios, or best for another "
-                            "objective than latency"));
+  group.add_options()(
+      "algorithm", value("NAME[,NAME...]|all"),
+      daily("the schedulers (--list-algorithms); without it hios, or best for another "
+            "objective than latency"));
   group.add_options()(
       "objective", value("latency|throughput|cold-start")->default_value("latency"),
       "minimize the time of one inference, the time from one to the next where many "

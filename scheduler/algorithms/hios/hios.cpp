@@ -29,7 +29,7 @@
 // Two rounds are where bench/quality's families gain little from more.
 //
 // Not optimal. Tests: tests/scheduler/algorithms/hios/hios_test.cpp (never longer than hios-lp and
-// heft, a path that must be cut), tests/scheduler/oracle_test.cpp.
+// heft), tests/scheduler/oracle_test.cpp.
 
 namespace hios::scheduler {
 namespace {

@@ -56,7 +56,6 @@ class StagePasses {
   class Placing;
 
   void add_costs(const Stage& stage);
-  bool stays(const Stage& stage) const;
   double cost_ms(Index stage, DeviceId device) const;
   double transfer_ms(const Arc& arc, bool backwards, DeviceId other, DeviceId own) const;
   /// Returns the edges to the stage's inputs, in either direction of time.

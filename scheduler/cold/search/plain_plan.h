@@ -5,7 +5,7 @@
 
 namespace hios::scheduler::cold {
 
-/// Takes back what does not make a plan shorter: stages out of the graph's order, loads out of the
+/// Takes back what does not make a plan shorter: stages of one operator out of the graph's order, loads out of the
 /// order of use, parameters from other devices, several lanes of a route. A search leaves many such
 /// changes, and a run pays for them: loads in the order of use forgive an operator that is early,
 /// and read a packed file from its begin to its end. Ends at the deadline, too.

@@ -29,6 +29,10 @@ std::string with_type(Net& net, const std::string& from, int type) {
 /// Adds the truth values of x > 1.
 std::string above_one(Net& net) { return net.op("Greater", {"x", net.constant(1)}); }
 
+std::vector<float> values_of(Net& net) {
+  return first_output(onnx::import_model(net.write(), {.kernel = layer_kernel()}));
+}
+
 const std::vector<Choice> kChoices = {
     {"Greater", [](Net& n) { above_one(n); }, [](double x) { return x > 1; }},
     {"GreaterOrEqual of a constant",
@@ -106,16 +110,14 @@ TEST(Choices, AreThoseOfPlainLoops) {
     plain.output(plain.last().output(0));
     choice.write(net);
     net.output(net.last().output(0));
-    const auto values_of = [](Net& of) {
-      return first_output(onnx::import_model(of.write(), {.kernel = layer_kernel()}));
-    };
     const std::vector<float> x = values_of(plain), got = values_of(net);
     ASSERT_EQ(got.size(), x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto wanted = static_cast<float>(choice.value(x[i]));
-      if (std::isnan(wanted) || std::isinf(wanted)) {
-        EXPECT_EQ(std::isnan(got[i]), std::isnan(wanted)) << x[i];
-        EXPECT_EQ(std::isinf(got[i]), std::isinf(wanted)) << x[i];
+      if (std::isnan(wanted)) {
+        EXPECT_TRUE(std::isnan(got[i])) << x[i];
+      } else if (std::isinf(wanted)) {
+        EXPECT_EQ(got[i], wanted) << x[i];
       } else {
         EXPECT_NEAR(got[i], wanted, 1e-5) << x[i];
       }
@@ -124,17 +126,52 @@ TEST(Choices, AreThoseOfPlainLoops) {
 }
 
 TEST(Choices, ByAConstantMaskTakeWholeSides) {
-  Net net({2, 3});
-  auto& mask = net.integers("mask", {1, 0, 1});
-  mask.set_data_type(proto::TensorProto::INT64);
+  Net plain({2, 3}), net({2, 3});
+  plain.op("Identity", {"x"});
+  plain.output(plain.last().output(0));
+  net.integers("mask", {1, 0, 1});
   const std::string truth = with_type(net, "mask", proto::TensorProto::BOOL);
   net.op("Where", {truth, "x", net.constant({2, 1}, {7, 8})});
   net.output(net.last().output(0));
-  const std::vector<float> got =
-      first_output(onnx::import_model(net.write(), {.kernel = layer_kernel()}));
-  ASSERT_EQ(got.size(), 6u);
-  EXPECT_EQ(got[1], 7);
-  EXPECT_EQ(got[4], 8);
+  const std::vector<float> x = values_of(plain);
+  EXPECT_EQ(values_of(net), (std::vector<float>{x[0], 7, x[2], x[3], 8, x[5]}));
+}
+
+// A side of zeros adds nothing, but the result has its extents.
+TEST(Choices, SidesOfZerosBroadcast) {
+  const std::vector<float> zeros(24, 0);
+  for (const bool zeros_first : {false, true}) {
+    for (const std::vector<std::int64_t>& dims :
+         {std::vector<std::int64_t>{4, 2, 3}, {1, 1, 1}, {2, 1}, {3}, {}}) {
+      SCOPED_TRACE(testing::PrintToString(dims) + (zeros_first ? " first" : " last"));
+      Net plain({2, 3}), net({2, 3});
+      plain.op("Identity", {"x"});
+      plain.output(plain.last().output(0));
+      std::int64_t count = 1;
+      for (const std::int64_t extent : dims) count *= extent;
+      const std::string none = net.constant(dims, {zeros.begin(), zeros.begin() + count});
+      const std::string truth = above_one(net);
+      net.op("Where", zeros_first ? Names{truth, none, "x"} : Names{truth, "x", none});
+      net.output(net.last().output(0));
+      const Model model = onnx::import_model(net.write(), {.kernel = layer_kernel()});
+      std::vector<std::int64_t> wanted_dims =
+          dims.size() > 2 ? dims : std::vector<std::int64_t>{2, 3};
+      if (dims.size() == 3) wanted_dims = {dims[0], 2, 3};
+      EXPECT_EQ(model.named_outputs().front().dims, wanted_dims);
+      const std::vector<float> x = values_of(plain), got = first_output(model);
+      ASSERT_EQ(got.size(), static_cast<std::size_t>(dims.size() == 3 ? 6 * dims[0] : 6));
+      for (std::size_t i = 0; i < got.size(); ++i)
+        EXPECT_EQ(got[i], (x[i % 6] > 1) != zeros_first ? x[i % 6] : 0);
+    }
+  }
+}
+
+TEST(Choices, FurtherInputsAreRefused) {
+  Net net({2, 3});
+  net.op("And", {above_one(net), above_one(net), above_one(net)});
+  net.output(net.last().output(0));
+  expect_error<InputError>([&] { onnx::import_model(net.write(), {.kernel = layer_kernel()}); },
+                           {"(And): takes 2 inputs"});
 }
 
 TEST(Choices, CastsToIntegersAreRefused) {

@@ -124,22 +124,26 @@ TEST(Loads, DevicesWithBusesOfTheirOwnKeepTheirLanes) {
 TEST(Loads, DevicesWhoseCoresCopyKeepTheirLanesAndPassNothingOn) {
   const Graph graph("two", {reader("a", 1, kMegabyte), reader("b", 1, kMegabyte)},
                     {{OpId(0), OpId(1), 0, 0.0, {}}});
-  for (const double slowdown : {1.0, 1.5}) {
+  double Route::*const kNothing = nullptr;
+  for (double Route::*const sign :
+       {kNothing, &Route::slowdown, &Route::load_slowdown, &Route::start_ms}) {
+    const bool copied = sign != nullptr;
     std::vector<Route> routes = {{StoreId(0), DeviceId(0), {BusId(0)}, 0, 100},
                                  {StoreId(0), DeviceId(1), {BusId(0)}, 0, 100},
                                  {DeviceId(0), DeviceId(1), {}, 0, 100},
                                  {DeviceId(1), DeviceId(0), {}, 0, 100}};
-    for (Route& route : routes) route.slowdown = slowdown;
+    for (Route& route : routes) {
+      if (copied) route.*sign = 1.5;
+    }
     const Platform shared(two_devices(), {{"dram", "", StoreKind::kMemory}}, {{"pcie", 1}},
                           std::move(routes));
     const CostModel costs = CostModel::from_graph(graph, shared);
     Schedule schedule;
     schedule.devices = {one_operator_stages({OpId(0)}), one_operator_stages({OpId(1)})};
-    EXPECT_EQ(with_shared_lanes(schedule, graph, costs).weights->lanes.size(),
-              slowdown > 1 ? 2u : 1u);
+    EXPECT_EQ(with_shared_lanes(schedule, graph, costs).weights->lanes.size(), copied ? 2u : 1u);
     const cold::PlanProblem problem(costs);
-    EXPECT_EQ(problem.relays(DeviceId(1)).empty(), slowdown > 1);
-    EXPECT_EQ(problem.sharing(DeviceId(1)), DeviceId(slowdown > 1 ? 1 : 0));
+    EXPECT_EQ(problem.relays(DeviceId(1)).empty(), copied);
+    EXPECT_EQ(problem.sharing(DeviceId(1)), DeviceId(copied ? 1 : 0));
   }
 }
 

@@ -23,8 +23,16 @@ std::size_t fancies(const ColdPlan& plan) {
   return static_cast<std::size_t>(relays + shifts) + plan.lanes_of_route - 1 + plan.shared_lanes;
 }
 
+/// Returns the operators of a plan whose stages have one each.
+std::vector<OpId> operators_of(const ColdPlan& plan) {
+  std::vector<OpId> operators;
+  for (const PlacedStage& placed : plan.stages)
+    operators.push_back(placed.stage.groups.front().front());
+  return operators;
+}
+
 TEST(PlainPlan, TakesBackWhatDoesNotHelp) {
-  std::size_t fewer = 0;
+  std::size_t fewer = 0, ordered = 0;
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "plain plans");
@@ -45,10 +53,17 @@ TEST(PlainPlan, TakesBackWhatDoesNotHelp) {
     EXPECT_TRUE(validate(graph, platform, *after, Objective::kColdStart).empty());
     EXPECT_LE(problem.latency_ms(*after), limit_ms);
     EXPECT_LE(fancies(plain), fancies(plan));
-    EXPECT_EQ(fancies(plainer(problem, plain, 1e18, {})), 0u) << "what has no limit is plain";
+    const ColdPlan plainest = plainer(problem, plain, 1e18, {});
+    EXPECT_EQ(fancies(plainest), 0u) << "what has no limit is plain";
+    if (plan.stages.size() == graph.size()) {
+      const auto order = graph.topological();
+      EXPECT_EQ(operators_of(plainest), std::vector<OpId>(order.begin(), order.end()));
+      ++ordered;
+    }
     fewer += fancies(plain) < fancies(plan);
   }
   EXPECT_GT(fewer, 12u);
+  EXPECT_GT(ordered, 5u);
 }
 
 TEST(PlainPlan, IsTheSameAfterTheDeadline) {

@@ -23,11 +23,16 @@ View as_numbers(const Node& node, const View& x) {
       node, {x}, ConstantType::kFloat, [](auto v) { return double(v[0] != 0); }, nullptr);
 }
 
+void require_inputs(const Node& node, std::size_t count) {
+  if (node.input_count() != count) node.fail("takes " + std::to_string(count) + " inputs");
+}
+
 View negated(LayerEmitter& emitter, const View& truth) {
   return combine(emitter, Chosen::kSub, number(1), truth);
 }
 
 Views compare(LayerEmitter& emitter, const Node& node) {
+  require_inputs(node, 2);
   const bool swapped = node.type().starts_with("Greater");
   const Chosen function = node.type() == "Equal"             ? Chosen::kEqual
                           : node.type().ends_with("OrEqual") ? Chosen::kLessOrEqual
@@ -41,6 +46,7 @@ Views negation(LayerEmitter& emitter, const Node& node) {
 }
 
 Views of_two_truths(LayerEmitter& emitter, const Node& node) {
+  require_inputs(node, 2);
   const View a = as_numbers(node, node.input(0)), b = as_numbers(node, node.input(1));
   if (node.type() == "Xor") return {negated(emitter, combine(emitter, Chosen::kEqual, a, b))};
   return {combine(emitter, node.type() == "And" ? Chosen::kMul : Chosen::kMax, a, b)};
@@ -61,8 +67,13 @@ Views infinite(LayerEmitter& emitter, const Node& node) {
   return {combine(emitter, Chosen::kEqual, x, number(positive ? infinity : -infinity))};
 }
 
-bool is_zero(const View& x) {
-  if (!x.is_constant() || !is_real(x)) return false;
+/// Returns true if a sum of both is the other one: zeros, which broadcast to its extents.
+bool adds_nothing(const View& x, const View& other) {
+  if (!x.is_constant() || !is_real(x) || x.rank() > other.rank()) return false;
+  for (std::size_t from_end = 1; from_end <= x.rank(); ++from_end) {
+    const std::int64_t extent = x.dims[x.rank() - from_end];
+    if (extent != 1 && extent != other.dims[other.rank() - from_end]) return false;
+  }
   return std::ranges::all_of(floats_of(x), [](float value) { return value == 0; });
 }
 
@@ -77,16 +88,18 @@ View kept(LayerEmitter& emitter, const Node& node, const View& condition, const 
 }
 
 Views where(LayerEmitter& emitter, const Node& node) {
+  require_inputs(node, 3);
   const View condition = as_numbers(node, node.input(0));
   const View &yes = node.input(1), &no = node.input(2);
-  if (is_zero(no)) return {kept(emitter, node, condition, yes)};
+  if (adds_nothing(no, condition) || adds_nothing(no, yes))
+    return {kept(emitter, node, condition, yes)};
   const View other = condition.is_constant()
                          ? each_value(
                                node, {condition}, ConstantType::kFloat,
                                [](auto v) { return double(v[0] == 0); }, nullptr)
                          : negated(emitter, condition);
   const View rest = kept(emitter, node, other, no);
-  if (is_zero(yes)) return {rest};
+  if (adds_nothing(yes, rest)) return {rest};
   return {combine(emitter, Chosen::kAdd, kept(emitter, node, condition, yes), rest)};
 }
 
