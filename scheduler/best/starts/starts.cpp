@@ -112,12 +112,12 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
   return algorithms;
 }
 
-/// Adds the start of `hios`: passes over the shorter one of hios-lp and heft with stages, hios-lp's
+/// Adds the start of `hios`: passes over the shorter one of heft and hios-lp with stages, heft's
 /// among equals, which are the last two of their names.
 void add_improved(const Graph& graph, const CostModel& costs, const Deadline& deadline,
                   std::vector<std::optional<Start>>& made) {
   const Start* shorter = nullptr;
-  for (const char* const name : {"hios-lp", "heft"}) {
+  for (const char* const name : {"heft", "hios-lp"}) {
     const auto found = std::find_if(made.rbegin(), made.rend(), [name](const auto& start) {
       return start && start->name == name;
     });
