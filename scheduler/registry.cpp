@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -128,17 +127,20 @@ TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Opti
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
 }
 
-/// Runs heft and hios-lp, then passes over the shorter schedule. heft takes a fraction of the time,
-/// so it comes first: where time is short, the result is not longer than its schedule.
+/// Runs heft and hios-lp, for half of the time at most, then passes over the shorter schedule.
 ScheduleResult run_hios(const Problem& problem, const Options& options, const Context& context) {
   require_placeable(problem.graph(), problem.costs(), "hios");
-  std::vector<Variant> variants = {[&](const CostModel& by) {
-    return map_by_heft(problem.graph(), by, options, context.deadline);
+  Context start = context;
+  start.deadline = context.deadline.half();
+  std::vector<Variant> variants{[&](const CostModel& by) {  // first: it takes the least time
+    return map_by_heft(problem.graph(), by, options, start.deadline);
   }};
-  std::ranges::move(longest_paths(problem.graph(), options, context), std::back_inserter(variants));
+  for (const Variant& map : longest_paths(problem.graph(), options, start)) {
+    variants.push_back(map);
+  }
   return complete(
       improve_by_passes(problem.graph(), problem.costs(),
-                        shortest_with_stages(variants, problem, options, context),
+                        shortest_with_stages(variants, problem, options, start),
                         static_cast<std::size_t>(options.integer("rounds")), context.deadline),
       problem, options, context);
 }
