@@ -3,8 +3,10 @@
 #   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
 #   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
 #   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
+#   bookworm  Debian 12 with its own packages alone  trixie    Debian 13: GCC 14, Open MPI 5, oneDNN 3
 # Each is built in build/world-NAME and gives a line of the table. The libraries of the first three come from PyPI into
-# build/world-packages (scripts/setup.sh --worlds installs the tools for that). HIOS_CMAKE adds arguments for cmake.
+# build/world-packages (scripts/setup.sh --worlds installs the tools for that). The last two are the commit HEAD in chroots that
+# debootstrap makes from Debian's archive, as root; they are asked for by name. HIOS_CMAKE adds arguments for cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -46,6 +48,23 @@ tests() {
   rows+=("$(printf '%-9s  %s  %s s' "$1" "${result:-did not run: see $folder.log}" "$((SECONDS - started))")")
 }
 
+# debian SUITE: makes a chroot where there is none, and in it the commit HEAD: installs, builds and tests.
+debian() {
+  local root=build/world-$1 log=build/world-$1.log started=$SECONDS result
+  if [ ! -e "$root/etc/debian_version" ]; then
+    debootstrap --variant=minbase --include=ca-certificates,git "$1" "$root" >"$log" 2>&1 || return
+  fi
+  rm -rf "$root/hios" && git clone --quiet --no-hardlinks . "$root/hios" || return
+  local commands="cd /hios && scripts/setup.sh && cmake --preset release -DHIOS_WERROR=ON -DHIOS_BENCH=OFF ${HIOS_CMAKE:-} &&
+    cmake --build --preset release && ctest --preset release -j$(nproc) --timeout 1200 -E '^(bench|slurm|network)'"
+  # A namespace of its own, so that nothing stays mounted.
+  (cd "$root" && unshare --mount --pid --fork --kill-child sh -ec '
+    mount -t proc proc proc; mount --rbind /dev dev; mount -t tmpfs tmpfs tmp; exec chroot . /bin/sh -c "$0"' "$commands") \
+    >>"$log" 2>&1 </dev/null || failed=yes
+  result=$(grep -a 'tests passed' "$log" | tail -1)
+  rows+=("$(printf '%-9s  %s  %s s' "$1" "${result:-did not run: see $log}" "$((SECONDS - started))")")
+}
+
 world() {
   local where
   case "$1" in
@@ -63,6 +82,7 @@ world() {
         tests "$1" ;;
     no-cma) build "$1" release "$targets" && tests "$1" env OMPI_MCA_btl_vader_single_copy_mechanism=none ;;
     one-core) build "$1" release "$targets" && tests "$1" taskset --cpu-list 0 ;;
+    bookworm | trixie) debian "$1" ;;
     # Libraries built without the sanitizer are ignored: it does not see the synchronisation of their threads.
     tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' &&
       tests "$1" env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ;;

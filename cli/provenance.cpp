@@ -37,6 +37,7 @@ constexpr std::array kNames = {"CUDA_VISIBLE_DEVICES",
 /// Variables by which the launcher and its ranks find each other, and the arguments of a job
 /// script; their values differ each time.
 constexpr std::array kOfLauncher = {"HIOS_BATCH_ARGUMENTS",
+                                    "HIOS_SCRIPTS",
                                     "OMPI_MCA_orte_",
                                     "OMPI_MCA_ess",
                                     "OMPI_MCA_pmix",

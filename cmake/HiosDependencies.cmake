@@ -18,12 +18,7 @@ if(HIOS_MPI)
     FEDORA "openmpi-devel, then: module load mpi" CONDA openmpi SPACK openmpi)
 endif()
 if(HIOS_ONNX)
-  find_package(Protobuf QUIET)
-  hios_need("${Protobuf_FOUND}" protobuf WITHOUT -DHIOS_ONNX=OFF DEBIAN libprotobuf-dev FEDORA protobuf-devel
-    CONDA libprotobuf SPACK protobuf)
-  find_package(ONNX QUIET)
-  hios_need("${ONNX_FOUND}" "ONNX's message classes (ONNXConfig.cmake)" WITHOUT -DHIOS_ONNX=OFF DEBIAN libonnx-dev
-    FEDORA onnx-devel SPACK onnx)
+  include(HiosOnnx)
 endif()
 if(HIOS_HWLOC)
   find_package(Hwloc 2.3 QUIET MODULE)

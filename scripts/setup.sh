@@ -20,6 +20,7 @@ packages=(
   libboost-program-options-dev
   nlohmann-json3-dev
   libonnx-dev libprotobuf-dev     # the message classes of ONNX files
+  protobuf-compiler               # makes them where no package has them: a test
   libhwloc-dev                    # finds what a machine has
   coinor-libcbc-dev               # a solver of linear programs; scripts/get-highs.sh fetches another
   libgtest-dev libonnx-testdata
@@ -35,7 +36,7 @@ for argument in "$@"; do
     --package) packages+=(dpkg-dev file pkgconf) ;;
     --python) packages+=(python3-dev python3-venv) ;;
     --browser) packages+=(chromium chromium-driver python3-selenium fonts-dejavu-core) ;;
-    --worlds) packages+=(python3-venv) ;;
+    --worlds) packages+=(python3-venv debootstrap) ;;
     --onnx-networks) packages+=(python3-venv python3-torchvision) ;;
     --peers) packages+=(python3-venv) ;;
     --slurm) packages+=(slurmctld slurmd slurm-client) ;;

@@ -1,22 +1,42 @@
-# Shared by the job scripts, which source it. Sets HIOS_RESULTS, and defines program, launch and prepare.
+# Shared by the job scripts, which source it: the site's settings, and program, checked and launch.
+# HIOS_SCRIPTS is the folder of these scripts.
 set -euo pipefail
 
-if [ ! -r "$SLURM_SUBMIT_DIR/site.env" ]; then
-  printf 'error: %s: there is no such file; copy site.env.example to site.env, edit it, and submit from its folder\n' \
-    "$SLURM_SUBMIT_DIR/site.env" >&2
-  exit 2
-fi
-. "$SLURM_SUBMIT_DIR/site.env"
-mkdir -p "$HIOS_RESULTS"
-
-# program NAME: prints its path, in HIOS_BIN if that is set, else in PATH.
-program() {
-  local path=${HIOS_BIN:+$HIOS_BIN/}$1
-  if ! command -v "$path" >/dev/null; then
-    printf 'error: %s: there is no such program; set HIOS_BIN in site.env to their folder\n' "$path" >&2
+# The settings of the site: a file that HIOS_SITE names, or site.env in the folder of submission, or in that of the scripts.
+site=
+for file in "${HIOS_SITE:-}" "$SLURM_SUBMIT_DIR/site.env" "$HIOS_SCRIPTS/site.env"; do
+  if [ -r "$file" ]; then site=$file; break; fi
+  if [ -n "$file" ] && [ "$file" = "${HIOS_SITE:-}" ]; then
+    printf 'error: %s: there is no such file, and HIOS_SITE names it\n' "$file" >&2
     exit 2
   fi
-  command -v "$path"
+done
+# shellcheck disable=SC1090
+if [ -n "$site" ]; then . "$site"; fi
+: "${HIOS_BIN=$(cd "$HIOS_SCRIPTS" && cd ../build/release/bin 2>/dev/null && pwd)}"
+: "${HIOS_RESULTS:=$SLURM_SUBMIT_DIR/results}"
+mkdir -p "$HIOS_RESULTS"
+
+# program NAME: sets `words` to those that start it: a file in HIOS_BIN if that is set, else in PATH; or in a container.
+program() {
+  local path=${HIOS_BIN:+$HIOS_BIN/}$1 runtime=${HIOS_CONTAINER_RUNTIME:-apptainer} from=${site:-no site.env}
+  if [ -n "${HIOS_CONTAINER:-}" ]; then
+    if [ ! -r "$HIOS_CONTAINER" ]; then
+      printf 'error: %s: there is no such image; set HIOS_CONTAINER in %s\n' "$HIOS_CONTAINER" "$from" >&2
+      exit 2
+    elif ! command -v "$runtime" >/dev/null; then
+      printf 'error: %s: there is no such program; load its module in %s, or set HIOS_CONTAINER_RUNTIME\n' "$runtime" "$from" >&2
+      exit 2
+    fi
+    # shellcheck disable=SC2086
+    words=("$runtime" exec ${HIOS_CONTAINER_ARGUMENTS:-} "$HIOS_CONTAINER" "$1")
+  elif command -v "$path" >/dev/null; then
+    words=("$(command -v "$path")")
+  else
+    printf 'error: %s: there is no such program; copy a file of %s/sites to site.env and set HIOS_BIN there (read: %s)\n' \
+      "$path" "$HIOS_SCRIPTS" "$from" >&2
+    exit 2
+  fi
 }
 
 # Asks the ranks to end. mpirun forwards a signal to its ranks; srun would kill them, so Slurm sends it.
@@ -38,11 +58,12 @@ keep_arguments() {
 # launch NAME ARGUMENTS…: runs a program on all ranks of the job, one per task. On a request to end (scancel, requeue,
 # the time limit) it forwards that and waits, so that the program can write its measurements.
 launch() {
-  local path child status=0 records=$HIOS_RESULTS/failed-$SLURM_JOB_ID
-  path=$(program "$1") || return
+  local child status=0 records=$HIOS_RESULTS/failed-$SLURM_JOB_ID
+  local -a words
+  program "$1"
   shift
   mkdir -p "$records"  # for the flight records of ranks that fail
-  set -- --flight-record "$records" "$@"
+  words+=(--flight-record "$records" "$@")
   # Ranks pin their own threads, so the launchers must not.
   case "${HIOS_LAUNCHER:-mpirun}" in
     mpirun)
@@ -50,14 +71,14 @@ launch() {
       # shellcheck disable=SC2086
       OMPI_MCA_odls_base_sigkill_timeout=${HIOS_GRACE_SECONDS:-3} \
       OMPI_MCA_oob_tcp_keepalive_time=10 OMPI_MCA_oob_tcp_keepalive_intvl=5 OMPI_MCA_oob_tcp_keepalive_probes=4 \
-        mpirun --bind-to none ${HIOS_LAUNCHER_ARGUMENTS:-} "$path" "$@" &
+        mpirun --bind-to none ${HIOS_LAUNCHER_ARGUMENTS:-} "${words[@]}" &
       ;;
     srun)
       # shellcheck disable=SC2086
-      srun --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1 ${HIOS_LAUNCHER_ARGUMENTS:-} "$path" "$@" &
+      srun --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1 ${HIOS_LAUNCHER_ARGUMENTS:-} "${words[@]}" &
       ;;
     *)
-      printf 'error: %s/site.env: HIOS_LAUNCHER is "%s"; it may be mpirun or srun\n' "$SLURM_SUBMIT_DIR" "$HIOS_LAUNCHER" >&2
+      printf 'error: %s: HIOS_LAUNCHER is "%s"; it may be mpirun or srun\n' "${site:-the environment}" "$HIOS_LAUNCHER" >&2
       exit 2
       ;;
   esac

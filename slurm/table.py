@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One table of all reports under a folder: the last step of sweep.sbatch.
 
-Prints it and writes table.txt and table.csv next to the reports. A row's best quarter is the median of the fastest
+Prints it and writes table.txt and table.csv, and in the folder of each network summary.json, which hios report shows with
+the schedules and reports there. A row's best quarter is the median of the fastest
 quarter of its iterations, each the maximum over ranks. "x single" is the speed-up over the fastest row of the
 same network and size that uses one device only; empty without such a row.
 """
@@ -36,18 +37,41 @@ def row_of(report):
             "note": "incomplete" if report.get("incomplete") else ""}
 
 
+def summary_row(path, report):
+    """A row of hios-summary (docs/formats.md#summary)."""
+    names = ("min", "best_quarter", "median", "p95", "p99", "mean", "samples", "disturbed")
+    ranks, verified = report["ranks"], report["verified"]
+    schedule = path.with_name(path.name.replace("report-", "schedule-"))
+    return {"name": f"{len(ranks)} ranks {report['algorithm']}", "ranks": len(ranks), "threads": ranks[0]["threads"],
+            "algorithm": report["algorithm"], "latency_ms": {name: report["latency_ms"][name] for name in names},
+            "predicted_ms": report["predicted_ms"], "prediction_error": report["prediction_error"],
+            "verified": None if verified is None else verified["passed"],
+            "bitwise_equal_to_one_rank": None if verified is None else verified["bitwise"],
+            "extra": {"batch": report["model"]["batch"], "report": path.name, "schedule": schedule.name}}
+
+
+def summary_of(reports):
+    """The hios-summary of the reports of one network, by path; the fastest comes first."""
+    rows = sorted((summary_row(path, report) for path, report in reports), key=lambda row: row["latency_ms"]["best_quarter"])
+    model = reports[0][1]["model"]
+    return {"format": "hios-summary", "version": 1, "rows": rows,
+            "model": f"{model['name']}, {model['height']}x{model['width']}"}
+
+
 def read_rows(folder):
-    """The rows, and a message for each report that cannot be read."""
-    rows, messages, single = [], [], {}
-    for path in sorted(folder.rglob("*.report.json")):
+    """The rows, a message for each report that cannot be read, and the other reports by folder."""
+    rows, messages, single, reports = [], [], {}, {}
+    for path in sorted(folder.rglob("report-*.json")):
         try:
             report = json.loads(path.read_text())
             row = row_of(report)
             devices = used_devices(report)
+            summary_row(path, report)
         except (OSError, ValueError, KeyError, TypeError) as error:
             messages.append(f"{path}: not a report of hios-run: {error!r}")
             continue
         rows.append(row)
+        reports.setdefault(path.parent, []).append((path, report))
         cell = row["model"], row["height"], row["width"]
         if devices == 1:
             single[cell] = min(single.get(cell, float("inf")), row["best_quarter_ms"])
@@ -56,15 +80,14 @@ def read_rows(folder):
         if cell in single:
             row["x_single"] = single[cell] / row["best_quarter_ms"]
     rows.sort(key=lambda row: (row["model"], row["height"], row["width"], row["best_quarter_ms"]))
-    return rows, messages
+    return rows, messages, reports
 
 
 def missing_reports(folder, algorithms):
     """A message for each missing report of a sweep; the jobs' output has the reason."""
     networks = sorted(path for path in folder.iterdir() if path.is_dir())
-    return [f"{network / algorithm}.report.json: is missing, see the output of its job"
-            for network in networks for algorithm in algorithms
-            if not (network / f"{algorithm}.report.json").exists()]
+    paths = [network / f"report-{algorithm}.json" for network in networks for algorithm in algorithms]
+    return [f"{path}: is missing, see the output of its job" for path in paths if not path.exists()]
 
 
 def cell_text(value):
@@ -102,14 +125,14 @@ def write(path, text):
 
 def main():
     parser = argparse.ArgumentParser(prog="table.py", description=" ".join(__doc__.split()))
-    parser.add_argument("folder", type=Path, help="with reports named ALGORITHM.report.json, at any depth")
+    parser.add_argument("folder", type=Path, help="with reports named report-ALGORITHM.json, at any depth")
     parser.add_argument("--algorithms", default="",
                         help="A[,A...]: report each folder of a network that lacks a report of one of them")
     arguments = parser.parse_args()
     folder = arguments.folder
     if not folder.is_dir():
         sys.exit(f"error: {folder}: there is no such folder")
-    rows, messages = read_rows(folder)
+    rows, messages, reports = read_rows(folder)
     messages += missing_reports(folder, [name for name in arguments.algorithms.split(",") if name])
     for message in messages:
         print(f"warning: {message}", file=sys.stderr)
@@ -118,6 +141,8 @@ def main():
     text = text_of(rows)
     write(folder / "table.txt", text)
     write(folder / "table.csv", csv_of(rows))
+    for network, its_reports in reports.items():
+        write(network / "summary.json", json.dumps(summary_of(its_reports), indent=1) + "\n")
     print(text, end="")
     if messages or any(row["note"] or row["verified"] is False or row["bitwise"] is False for row in rows):
         sys.exit("error: not all rows are complete and verified")

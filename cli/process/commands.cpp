@@ -30,7 +30,7 @@ std::string batch_words(const SlurmJob& job, std::size_t ranks, const std::strin
   std::string words = measures ? "sbatch -W" : "sbatch";
   words += " --nodes=" + std::to_string(ranks / per_node);
   if (job.tasks_per_node > 1) words += " --ntasks-per-node=" + std::to_string(per_node);
-  return words + (measures ? " profile.sbatch" : " run.sbatch");
+  return words + " " + shell_word(job.scripts + (measures ? "profile.sbatch" : "run.sbatch"));
 }
 
 /// Returns the launcher's words before those of the program. Open MPI counts cores, of which a

@@ -61,6 +61,8 @@ std::optional<SlurmJob> slurm_job() {
                .tasks_per_node = number_in("SLURM_NTASKS_PER_NODE", 1)};
   if (const char* const arguments = std::getenv("HIOS_BATCH_ARGUMENTS"))
     job.script_arguments = arguments;
+  const std::string scripts = environment_text("HIOS_SCRIPTS");
+  if (scripts != environment_text("SLURM_SUBMIT_DIR") && !scripts.empty()) job.scripts = scripts + "/";
   return job;
 }
 

@@ -17,6 +17,7 @@ struct SlurmJob {
   /// The arguments of the job script of slurm/ that started this process, quoted for a shell; empty
   /// optional: no such script did.
   std::optional<std::string> script_arguments = {};
+  std::string scripts = {};  ///< that script's folder, with its '/'; empty: that of submission
 };
 
 struct Invocation {

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "mpi/messages/communicator.h"
+#include "mpi/messages/mpi_settings.h"
+#include "mpi/messages/network_path.h"
 
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -26,73 +27,12 @@
 namespace hios::mpi {
 namespace {
 
-/// MPI's tool interface, open during the lifetime of this object.
-class ToolSession {
- public:
-  ToolSession() {
-    int provided = 0;
-    open_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
-  }
-  ToolSession(const ToolSession&) = delete;
-  ToolSession& operator=(const ToolSession&) = delete;
-  ~ToolSession() {
-    if (open_) MPI_T_finalize();
-  }
-  bool open() const { return open_; }
-
- private:
-  bool open_ = false;
-};
-
-/// A control variable that is an integer or an enumeration.
-struct Setting {
-  int value = 0;
-  std::string name;  ///< the value's name if it is one of an enumeration
-};
-
-std::string name_of(MPI_T_enum items, int value) {
-  int number = 0, length = 0;
-  if (MPI_T_enum_get_info(items, &number, nullptr, &length) != MPI_SUCCESS) return {};
-  for (int i = 0; i < number; ++i) {
-    std::array<char, 64> text{};
-    int item = 0, text_length = static_cast<int>(text.size());
-    if (MPI_T_enum_get_item(items, i, &item, text.data(), &text_length) != MPI_SUCCESS) continue;
-    if (item == value) return text.data();
-  }
-  return {};
-}
-
-/// Returns the variable's setting, or no value if this MPI has no such variable, which is no error.
-std::optional<Setting> setting(const char* name) {
-  const ToolSession tools;
-  int index = 0;
-  if (!tools.open() || MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return {};
-
-  int name_length = 0, description_length = 0, verbosity = 0, binding = 0, scope = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_T_enum items = MPI_T_ENUM_NULL;
-  if (MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &items, nullptr,
-                          &description_length, &binding, &scope) != MPI_SUCCESS ||
-      type != MPI_INT) {
-    return {};
-  }
-  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-  int elements = 0;
-  Setting found;
-  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &elements) != MPI_SUCCESS) return {};
-  const bool read = elements == 1 && MPI_T_cvar_read(handle, &found.value) == MPI_SUCCESS;
-  MPI_T_cvar_handle_free(&handle);
-  if (!read) return {};
-  if (items != MPI_T_ENUM_NULL) found.name = name_of(items, found.value);
-  return found;
-}
-
 /// Returns how this MPI copies between the ranks of a host: "cma", "none" …; empty if it has no
 /// shared memory that we know.
 std::string single_copy_mechanism() {
-  if (const auto open_mpi_4 = setting("btl_vader_single_copy_mechanism")) return open_mpi_4->name;
-  if (setting("btl_sm_free_list_num")) return setting("smsc_cma_priority") ? "cma" : "none";
-  if (const auto mpich = setting("MPIR_CVAR_CH4_CMA_ENABLE")) return mpich->value ? "cma" : "none";
+  if (const auto open_mpi_4 = mpi_setting("btl_vader_single_copy_mechanism")) return open_mpi_4->name;
+  if (mpi_setting("btl_sm_free_list_num")) return mpi_setting("smsc_cma_priority") ? "cma" : "none";
+  if (const auto mpich = mpi_setting("MPIR_CVAR_CH4_CMA_ENABLE")) return mpich->value ? "cma" : "none";
   return {};
 }
 
@@ -166,7 +106,11 @@ std::string describe_mpi_library(MPI_Comm communicator, MPI_Comm host) {
 
   std::string text = library_name();
   if (ranks == 1) return text + ", one rank";
-  if (hosts > 1) text += ", network between " + std::to_string(hosts) + " hosts";
+  if (hosts > 1) {
+    text += ", network between " + std::to_string(hosts) + " hosts";
+    const std::string network = describe_network(communicator, first_of_host);
+    if (!network.empty()) text += " (" + network + ")";
+  }
   std::vector<std::string> mechanisms = all_gather_text(communicator, describe_host(host));
   std::sort(mechanisms.begin(), mechanisms.end());
   mechanisms.erase(std::unique(mechanisms.begin(), mechanisms.end()), mechanisms.end());

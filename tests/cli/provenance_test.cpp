@@ -20,7 +20,7 @@ TEST(Provenance, RecordsTheFactsThatTimesDependOn) {
     EXPECT_TRUE(matters_for_times(name)) << name;
   for (const char* name :
        {"PATH", "HOME", "SLURM_PROCID", "OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess_base_vpid",
-        "AWS_SECRET_ACCESS_KEY", "HIOS_BATCH_ARGUMENTS", "OMPI_COMM_WORLD_RANK", ""})
+        "AWS_SECRET_ACCESS_KEY", "HIOS_BATCH_ARGUMENTS", "HIOS_SCRIPTS", "OMPI_COMM_WORLD_RANK", ""})
     EXPECT_FALSE(matters_for_times(name)) << name;
 }
 

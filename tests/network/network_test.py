@@ -107,7 +107,7 @@ class Links(OnHosts):
             self.assertTrue(read(report)["verified"]["bitwise"])
             self.assertEqual({rank["host"] for rank in read(report)["ranks"]}, {"host1", "host2"})
             self.assertGreater(sum(rank["sent_bytes"] for rank in read(report)["ranks"]), 0)
-            self.assertIn("network between 2 hosts", read(report)["transfer_path"])
+            self.assertRegex(read(report)["transfer_path"], r", network between 2 hosts \(TCP over wire0, [0-9.e-]+ GB/s\)")
 
     def test_a_link_that_goes_down_ends_the_job(self):
         ranks = {"host1": 1, "host2": 1}

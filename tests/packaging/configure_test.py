@@ -29,6 +29,20 @@ class ConfigureTest(unittest.TestCase):
             for word in words:
                 self.assertIn(word, said, name)
 
+    def test_message_classes_are_made_where_no_package_has_them(self):
+        proto = Path("/usr/include/onnx/onnx.proto")
+        if not proto.exists():
+            self.skipTest("no onnx.proto (libonnx-dev)")
+        hidden = "-DCMAKE_DISABLE_FIND_PACKAGE_ONNX=ON"
+        self.assertIn("/absent.proto: there is no such file", self.refused(hidden, "-DHIOS_ONNX_PROTO=/absent.proto"))
+        with tempfile.TemporaryDirectory() as folder:
+            for command in (("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", hidden, f"-DHIOS_ONNX_PROTO={proto}", "-DHIOS_TESTS=OFF"),
+                            ("cmake", "--build", folder, "--target", "onnx-messages/onnx/onnx-ml.pb.h")):
+                done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            made = (Path(folder) / "onnx-messages/onnx/onnx-ml.pb.h").read_text()
+        self.assertIn("class ModelProto", made)
+
     def test_old_compilers_are_refused(self):
         for kind, version in (("GNU", "11.4.0"), ("Clang", "14.0.6")):
             with tempfile.TemporaryDirectory() as folder:

@@ -1,16 +1,21 @@
+#!/usr/bin/env python3
 """A Slurm cluster of this machine alone: one controller and a slurmd for each node, in a temporary folder.
 
 All listen on loopback, at ports that nobody else uses, and run as whoever runs the test; or each node is one of the
 hosts of tests/network, with a network of its own. Each node has a core of the machine; they share its files, as nodes
 of a cluster share a file system. Nothing is left: the daemons are ended by their process ids, after the jobs.
+`cluster.py --keep` holds one open, to try things.
 """
 
+import argparse
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -219,3 +224,29 @@ class Cluster:
 
 def read_json(path):
     return json.loads(Path(path).read_text())
+
+
+def main():
+    """Holds a cluster open until Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="cluster.py", description="A private Slurm cluster of this machine, to try things. "
+                                     "All of it listens on loopback, and nothing is left when it ends.")
+    parser.add_argument("--keep", action="store_true", required=True, help="hold it open until Ctrl-C")
+    parser.add_argument("--nodes", type=int, default=2, help="of a core each (default: 2)")
+    args = parser.parse_args()
+    if not 1 <= args.nodes <= 64:
+        parser.error(f"--nodes {args.nodes}: 1 to 64 are possible")
+    if lacking := missing():
+        sys.exit(f"error: there is no Slurm: {', '.join(lacking)} (scripts/setup.sh --slurm installs it)")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))  # so that __exit__ ends the daemons
+    with Cluster(args.nodes) as cluster:
+        shell = cluster.folder / "cluster.env"
+        names = sorted(name for name in cluster.environment if name.startswith(("SLURM_", "OMPI_", "PATH")))
+        shell.write_text("".join(f"export {name}={shlex.quote(cluster.environment[name])}\n" for name in names))
+        print(f"A Slurm of {args.nodes} nodes is ready. In another shell:\n  . {shell}\n  sinfo\nCtrl-C here ends it.", flush=True)
+        while True:
+            signal.pause()
+
+
+if __name__ == "__main__":
+    main()

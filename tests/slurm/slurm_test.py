@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
@@ -32,22 +34,23 @@ class SlurmTest(unittest.TestCase):
         shutil.copytree(ROOT / "slurm", self.folder)
         self.site()
 
-    def site(self, launcher="mpirun"):
-        example = (self.folder / "site.env.example").read_text()
-        text = re.sub(r"^HIOS_BIN=.*$", f"HIOS_BIN={PROGRAMS}", example, flags=re.M)
-        text = re.sub(r"^HIOS_LAUNCHER=.*$", f"HIOS_LAUNCHER={launcher}", text, flags=re.M)
+    def site(self, launcher="mpirun", sort="cpu", **settings):
+        """Writes site.env: the file of sites/ with these settings."""
+        text = (self.folder / f"sites/{sort}.env").read_text()
+        for name, value in {"HIOS_BIN": PROGRAMS, "HIOS_LAUNCHER": launcher, **settings}.items():
+            text = re.sub(rf"^{name}=.*$", f"{name}={value}", text, flags=re.M)
         (self.folder / "site.env").write_text(text)
 
-    def submit(self, *arguments, variables=None):
-        return self.cluster.submit("--nodes=2", "--output=%x-%j.out", *arguments, folder=self.folder,
+    def submit(self, *arguments, variables=None, folder=None):
+        return self.cluster.submit("--nodes=2", f"--output={self.folder}/%x-%j.out", *arguments, folder=folder or self.folder,
                                    variables=variables)
 
     def output(self, number):
         return "".join(path.read_text(errors="replace") for path in self.folder.glob(f"*-{number}.out"))
 
-    def finish(self, *arguments, state="COMPLETED"):
+    def finish(self, *arguments, state="COMPLETED", folder=None):
         """Submits, waits for the end, and returns what the job printed."""
-        number = self.submit(*arguments)
+        number = self.submit(*arguments, folder=folder)
         ended = self.cluster.wait(number)
         self.assertEqual(ended, state, self.output(number))
         return self.output(number)
@@ -87,21 +90,43 @@ class SlurmTest(unittest.TestCase):
 
 
 class Jobs(SlurmTest):
-    def run_on_two_nodes(self, launcher):
-        self.site(launcher)
-        schedule = self.schedule("hios-mr")
-        report = self.folder / "report.json"
-        printed = self.finish("run.sbatch", *NETWORK, *QUICK, "--schedule", schedule, "--profile",
-                              self.folder / "profile.json", "--verify", "--json", report)
+    def run_on_two_nodes(self, folder):
+        """From another folder than that of the scripts: files and results are relative to it."""
+        shutil.copy(self.schedule("hios-mr"), folder / "plan.json")
+        printed = self.finish(self.folder / "run.sbatch", *NETWORK, *QUICK, "--schedule", "plan.json", "--profile",
+                              self.folder / "profile.json", "--verify", folder=folder)
         self.assertIn("bit for bit the result of one rank", printed)
-        self.assertEqual(len(read_json(report)["ranks"]), 2)
-        self.assertTrue(read_json(report)["verified"]["bitwise"])
+        report = read_json(next((folder / "results").glob("run-*.json")))
+        self.assertEqual(len(report["ranks"]), 2)
+        self.assertTrue(report["verified"]["bitwise"])
 
-    def test_two_nodes_give_the_bits_of_one_rank_by_mpirun(self):
-        self.run_on_two_nodes("mpirun")
+    def test_two_nodes_give_the_bits_of_one_rank_by_mpirun_in_containers(self):
+        runtime = self.folder / "apptainer"
+        # It does what `apptainer exec OPTIONS IMAGE PROGRAM …` does, but for the container.
+        runtime.write_text(f'#!/bin/sh\necho "$1 $2 $3" >>{self.folder}/called\nPATH={PROGRAMS}:$PATH\nshift 3\nexec "$@"\n')
+        runtime.chmod(0o755)
+        self.site("mpirun", "container", HIOS_CONTAINER=self.folder / "absent.sif")
+        self.assertIn("absent.sif: there is no such image", self.finish("run.sbatch", *NETWORK, state="FAILED"))
+        (self.folder / "hios.sif").touch()
+        self.site("mpirun", "container", HIOS_CONTAINER=self.folder / "hios.sif")
+        with (self.folder / "site.env").open("a") as site:
+            site.write(f"HIOS_CONTAINER_RUNTIME={runtime}\nHIOS_CONTAINER_ARGUMENTS=--nv\n")
+        self.run_on_two_nodes(self.folder)
+        self.assertEqual(set((self.folder / "called").read_text().splitlines()), {f"exec --nv {self.folder}/hios.sif"})
 
-    def test_two_nodes_give_the_bits_of_one_rank_by_srun(self):
-        self.run_on_two_nodes("srun")
+    def test_two_nodes_give_the_bits_of_one_rank_by_srun_from_another_folder(self):
+        elsewhere = self.folder / "my jobs"
+        elsewhere.mkdir()
+        self.site("srun")
+        self.run_on_two_nodes(elsewhere)
+        self.assertFalse((self.folder / "results").exists() and list((self.folder / "results").glob("run-*")))
+
+    def test_gpus_are_refused_where_there_are_none(self):
+        for argument in ("--gpus-per-node=2", "--gres=gpu:1", "-G1"):
+            with self.assertRaises(RuntimeError) as caught:
+                self.cluster.command("bash", self.folder / "run.sbatch", *NETWORK, "--", "--nodes=1", argument)
+            self.assertIn(f"leave {argument} out, and compute on cores", str(caught.exception))
+        self.assertEqual(self.cluster.command("squeue", "--noheader"), "")
 
     def test_srun_without_pmix_is_refused_with_the_remedy(self):
         script = self.folder / "plain.sh"
@@ -152,10 +177,10 @@ class Jobs(SlurmTest):
             number = re.search(r"Submitted batch job (\d+)", submitted)[1]
             self.assertEqual(self.cluster.wait(number), "COMPLETED", self.output(number))
 
-    def test_a_job_without_a_site_file_says_what_to_do(self):
+    def test_a_job_without_programs_says_what_to_do(self):
         (self.folder / "site.env").unlink()
         printed = self.finish("run.sbatch", state="FAILED")
-        self.assertIn("site.env: there is no such file; copy site.env.example to site.env", printed)
+        self.assertIn(f"hios-run: there is no such program; copy a file of {self.folder}/sites to site.env", printed)
 
 
 class Endings(SlurmTest):
@@ -217,10 +242,17 @@ class Sweeps(SlurmTest):
         self.assertIn("two networks are named", self.refused("a", "--models", "x/net.json,y/net.json", *whole[2:]))
         self.assertIn("nonsense", self.refused("a", "--models", "squeezenet", "--algorithms", "sequential,nonsense"))
         self.assertIn("the array is the sweep's own", self.refused("a", *whole, "--", "--array=0-3"))
+        for name in ("..", "a\nb", "a b", "a/b", "a;b"):
+            self.assertIn("cannot be the name of a sweep", self.refused(name, *whole), name)
+        for sizes in ("..", "../../x", "64,0", "12.5", "-64"):
+            self.assertIn("is no number of pixels", self.refused("a", *whole, "--sizes", sizes), sizes)
+        self.assertIn("control character", self.refused("a", *whole, "--sizes", "64\n32"))
+        self.assertIn("control character", self.refused("a", "--models", "squeezenet\nx", *whole[2:]))
+        self.assertIn("no node of this cluster has GPUs", self.refused("a", *whole, "--", "--gpus-per-node=1"))
         (self.folder / "results" / "used").mkdir(parents=True)
         self.assertIn("already exists", self.refused("used", *whole))
         (self.folder / "site.env").unlink()
-        self.assertIn("copy site.env.example", self.refused("a", *whole))
+        self.assertIn("to site.env", self.refused("a", *whole))
         self.assertEqual(self.cluster.command("squeue", "--noheader"), "")
 
     def test_a_row_that_is_missing_fails_the_table(self):
@@ -242,6 +274,12 @@ class Sweeps(SlurmTest):
                          {(model, algorithm) for model in ("squeezenet", "randwire_large")
                           for algorithm in ("sequential", "hios-lp", "hios-mr")}, outputs)
         self.assertTrue(all(row[-3:-1] == ["True", "True"] for row in rows), table.read_text())
+        summaries = sorted(map(str, table.parent.glob("*/summary.json")))
+        self.assertEqual(len(summaries), 2)
+        page = subprocess.run([sys.executable, "-B", "-m", "hios", "report", *summaries, "-o", "-"], check=True, text=True,
+                              capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")}).stdout
+        for name in ("squeezenet, 64x64", "randwire_large, 64x64", "2 ranks hios-mr"):
+            self.assertIn(name, page)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,10 @@ TEST(Commands, UseTheBatchSystem) {
             "sbatch --nodes=2 --ntasks-per-node=4 run.sbatch --model net --verify");
   EXPECT_EQ(start_again_command(here, 6),
             "sbatch --nodes=6 --ntasks-per-node=1 run.sbatch --model net --verify");
+  here.slurm->scripts = "/shared/our jobs/";
+  EXPECT_EQ(start_again_command(here, 8),
+            "sbatch --nodes=2 --ntasks-per-node=4 '/shared/our jobs/run.sbatch' --model net "
+            "--verify");
 }
 
 TEST(Commands, BuildByPresetsThatThereAre) {
@@ -114,6 +118,11 @@ TEST(Invocation, ReadsTheEnvironment) {
   EXPECT_EQ(slurm->tasks, 8u);
   EXPECT_EQ(slurm->tasks_per_node, 4u);
   EXPECT_EQ(slurm->script_arguments, "--model net");
+  EXPECT_EQ(slurm->scripts, "");
+  const test::Variable scripts("HIOS_SCRIPTS", "/jobs"), here("SLURM_SUBMIT_DIR", "/jobs");
+  EXPECT_EQ(invocation().slurm->scripts, "") << "they are called from their folder";
+  const test::Variable elsewhere("SLURM_SUBMIT_DIR", "/home/me");
+  EXPECT_EQ(invocation().slurm->scripts, "/jobs/");
 }
 
 TEST(Invocation, NamesAProgramInPathByItsNameAlone) {
