@@ -43,11 +43,18 @@ class Endpoint {
   virtual void disconnect() {}
 };
 
+/// The state that a route's messages share on a rank, in all its channels (Route::join).
+class SharedByRoute {
+ public:
+  virtual ~SharedByRoute() = default;
+};
+
 /// Everything an endpoint is made from. `device` is null for a rank that computes in host memory.
 struct EndpointContext {
   Accelerator* device;
   InnerMessages& inner;
   TagBook& tags;
+  SharedByRoute* shared = nullptr;  ///< of the message's route
 };
 
 }  // namespace hios::mpi
