@@ -38,6 +38,11 @@ class Endpoint {
   /// Returns true if the next iteration may start. REQUIRES: push() returned true and settle() was
   /// called.
   virtual bool ended() { return true; }
+  /// Returns true if start(), push() and settle() only queue work, so that they can be part of a
+  /// recording; once an earlier message of the plan's order has been pushed, push() returns true.
+  virtual bool recordable() const { return false; }
+  /// Forgets an iteration that was recorded, as a whole or in part.
+  virtual void forget() {}
   /// Releases everything that accept() took from the other side; the endpoint cannot be used
   /// afterwards.
   virtual void disconnect() {}

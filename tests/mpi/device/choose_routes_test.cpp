@@ -150,7 +150,8 @@ TEST(ChooseRoutes, StagesBetweenHostsWithoutAnAwareMpi) {
   const RouteTable table = chosen(world);
   EXPECT_EQ(between(table, 0, 1), "staged");
   EXPECT_EQ(table.why_not[1],
-            "no ipc: on different hosts; no cuda-aware: this MPI is not CUDA-aware");
+            "no ipc: on different hosts; no cuda-aware: this MPI is not CUDA-aware; no nccl: no "
+            "library joins these devices");
 }
 
 TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
