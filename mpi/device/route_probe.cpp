@@ -169,6 +169,21 @@ struct StepFailure {
   static auto fields(auto& self) { return std::tie(self.text, self.timed_out); }
 };
 
+/// Returns the failure of a pair. If one rank waited in vain for the other, which failed by itself,
+/// the latter's counts.
+std::string failure_of(const RankPair& pair, const std::vector<StepFailure>& by_rank) {
+  const std::size_t first = pair.first.index(), second = pair.second.index();
+  if (by_rank[first].text == by_rank[second].text) return by_rank[first].text;
+  const auto is_cause = [&](std::size_t rank) {
+    return !by_rank[rank].text.empty() && !by_rank[rank].timed_out;
+  };
+  std::vector<std::string> messages(by_rank.size());
+  for (const auto& [rank, other] : {std::pair(first, second), std::pair(second, first)}) {
+    if (is_cause(rank) || !is_cause(other)) messages[rank] = by_rank[rank].text;
+  }
+  return joint_message(messages);
+}
+
 /// Runs a step on all ranks, and notes its failures: a pair has failed if either of its ranks has.
 /// Collective.
 template <class Step>
@@ -185,15 +200,10 @@ void run_jointly(Transport& transport, std::span<const RankPair> pairs, RoutePro
   const std::vector<StepFailure> by_rank = gather(transport, failure);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (!results[i].failure.empty()) continue;
-    std::vector<std::string> messages(by_rank.size());
-    for (const Rank rank : {pairs[i].first, pairs[i].second}) {
-      messages[rank.index()] = by_rank[rank.index()].text;
-      results[i].timed_out |= by_rank[rank.index()].timed_out;
-    }
-    const std::string& one = by_rank[pairs[i].first.index()].text;
-    const bool alike = one == by_rank[pairs[i].second.index()].text;
-    results[i].failure = alike ? one : joint_message(messages);
-    const bool mine = transport.rank() == pairs[i].first || transport.rank() == pairs[i].second;
+    const auto& [first, second] = pairs[i];
+    results[i].failure = failure_of(pairs[i], by_rank);
+    results[i].timed_out = by_rank[first.index()].timed_out || by_rank[second.index()].timed_out;
+    const bool mine = transport.rank() == first || transport.rank() == second;
     if (mine && !results[i].failure.empty()) probe.give_up();
   }
 }

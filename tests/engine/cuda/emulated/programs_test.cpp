@@ -153,8 +153,8 @@ TEST(EmulatedPrograms, GiveTheBitsOfOneRankOnTwoByEachRoute) {
       by_nccl({"--inferences", "6", "--in-flight", "2"}, "order=random,seed=3");
   EXPECT_EQ(nccl_in_flight.exit_status, 0) << nccl_in_flight.err;
   const ProcessResult lost = by_nccl(kTwice, "order=late,fault=nccl receive");
-  EXPECT_EQ(lines_with(lost.err, "unspecified launch failure").empty(), false) << lost.err;
-  EXPECT_NE(lost.exit_status, 0);
+  EXPECT_EQ(lost.exit_status, 3) << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("unspecified launch failure"));
   const ProcessResult without_ipc = run(kTwice, "ipc=off,order=late");
   expect_bits_of_one_rank(without_ipc);
   EXPECT_THAT(without_ipc.out, HasSubstr("staged")) << "not the next route";

@@ -25,6 +25,8 @@ namespace hios::cuda_emulation {
 namespace {
 
 constexpr int kMostMembers = 8;
+constexpr std::size_t kProbe =
+    4096;  // bytes by which a route is tried, which have a name of their own
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr std::chrono::seconds kJoinLimit{60};
 
@@ -121,7 +123,8 @@ cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
     status = queue_piece(
-        stream, "nccl receive", member, [shared, &way] { return way.sent > way.taken; },
+        stream, size_bytes > kProbe ? "nccl receive" : "nccl receive probe", member,
+        [shared, &way] { return way.sent > way.taken; },
         [shared, &way, to, at, piece] {
           if (way.size_bytes != piece) throw Fault{cudaErrorIllegalAddress};
           require_on_device(to + at, piece, 1);
