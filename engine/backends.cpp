@@ -31,8 +31,10 @@ constexpr std::unique_ptr<Backend> (*kMakeCpu)(const BackendOptions&) = nullptr;
 
 #ifdef HIOS_HAVE_CUDA
 constexpr auto kMakeCuda = &cuda::make_backend;
+constexpr auto kVisibleGpus = &cuda::visible_devices;
 #else
 constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr;
+constexpr std::vector<std::string> (*kVisibleGpus)() = nullptr;
 #endif
 
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
@@ -56,7 +58,7 @@ constexpr std::array kBackends = {
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", kCpuKind,
                  &reference::make_backend, "", "", kPrecisions},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", kGpuKind, kMakeCuda,
-                 "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions},
+                 "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions, "", kVisibleGpus},
     capped("cpu:sse41", kInstructionCaps[0]),
     capped("cpu:avx", kInstructionCaps[1]),
     capped("cpu:avx2", kInstructionCaps[2]),

@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/backend/backend.h"
 #include "hios/model/layer_kernel.h"
@@ -21,6 +23,9 @@ struct BackendEntry {
   std::span<const Precision> precisions;  ///< the precisions it computes with
   /// BackendOptions::instructions of this row's devices; empty: no cap.
   std::string_view instructions = {};
+  /// Returns the identities of the devices that this process sees, in their order
+  /// (Accelerator::identity); none where it cannot ask. Null: the backend is on no device.
+  std::vector<std::string> (*visible_devices)() = nullptr;
   bool has(Precision precision) const;
 };
 

@@ -35,6 +35,10 @@ struct Message {
   Queue queue = {};
   /// The buffer is host memory, also on a rank with a device; the same at both ends.
   bool on_host = false;
+  /// The position among the messages of all ranks that travel by a channel opened together, the
+  /// same at both ends: greater than those of all messages that the sender awaits before it starts
+  /// this one. Of equal ones, the tag decides, then the sender, then the receiver.
+  std::size_t order = 0;
 };
 
 /// The persistent requests of one plan. Used by one thread, the one that made the transport.
@@ -60,6 +64,14 @@ class Channel {
   /// Returns true if finish() would return at once, as far as poll() and the awaits have seen. Once
   /// true, it replaces finish(): the next iteration may start. Does not wait.
   virtual bool finished() = 0;
+  /// Returns true if all messages can be part of a recording of a device's work, whose replay then
+  /// moves them without their hosts.
+  virtual bool recordable() const { return false; }
+  /// Enclose the recording of an iteration, in place of start_receives() and finish(). In between,
+  /// start_send, await_receive and await_send, in the order of a plan, do not wait. A recording
+  /// that fails ends with `complete` false. REQUIRES: recordable().
+  virtual void begin_recording() {}
+  virtual void end_recording(bool complete) { (void)complete; }
   /// Releases everything borrowed from other ranks (their mapped memory and their events); no
   /// message can be sent afterwards. Memory that other ranks borrow from this rank is freed with
   /// its channel, so they must release it first: all ranks call this, meet at a barrier, and only

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -291,12 +292,22 @@ po::options_description common_flags() {
   return group;
 }
 
+namespace {
+
+/// Returns true if the user asks for versions, routes and their reasons, as of NCCL by NCCL_DEBUG.
+bool asks_for_information() {
+  const char* const words = std::getenv("HIOS_DEBUG");
+  return words != nullptr && std::string_view(words) == "info";
+}
+
+}  // namespace
+
 Common read_common(const Flags& flags, bool quiet) {
   if (flags.given("quiet") && flags.given("verbose"))
     throw InputError("-q and -v exclude each other");
-  log::set_level(quiet || flags.given("quiet") ? log::Level::kQuiet
-                 : flags.given("verbose")      ? log::Level::kVerbose
-                                               : log::Level::kNormal);
+  log::set_level(quiet || flags.given("quiet")                      ? log::Level::kQuiet
+                 : flags.given("verbose") || asks_for_information() ? log::Level::kVerbose
+                                                                    : log::Level::kNormal);
   Common common;
   common.seed = static_cast<std::uint64_t>(flags.integer("seed", 0, INT64_MAX));
   common.existing = flags.given("force") ? Existing::kReplace : Existing::kRefuse;

@@ -59,7 +59,7 @@ po::options_description rank_flags() {
 
 po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
-  group.add_options()("transport", value("auto|ipc|cuda-aware|staged|host"),
+  group.add_options()("transport", value("auto|ipc|cuda-aware|nccl|staged|host"),
                       "route of tensors between GPUs (auto); host: between cores by MPI also where "
                       "the system does not let it copy once (no CMA)");
   group.add_options()("math", value("fp32|tf32|fp16"),

@@ -174,4 +174,6 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   return std::make_unique<CudaBackend>(options);
 }
 
+std::vector<std::string> visible_devices() { return visible_gpus(); }
+
 }  // namespace hios::cuda

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "engine/backend/backend.h"
 
@@ -17,5 +19,9 @@ namespace hios::cuda {
 ///
 /// Throws InputError, one line with a remedy, if there is no such GPU.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
+
+/// Returns the identities of the GPUs that this process sees, in their order; none where there is
+/// no driver.
+std::vector<std::string> visible_devices();
 
 }  // namespace hios::cuda

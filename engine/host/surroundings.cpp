@@ -77,4 +77,13 @@ HostFacts read_host_facts(std::vector<int> cores, const fs::path& root) {
   return facts;
 }
 
+std::optional<int> numa_node_of(const std::string& pci_address, const std::filesystem::path& root) {
+  const bool has_domain = std::ranges::count(pci_address, ':') == 2;
+  std::ifstream file(root / "sys/bus/pci/devices" / ((has_domain ? "" : "0000:") + pci_address) /
+                     "numa_node");
+  int node = -1;
+  if (!(file >> node) || node < 0) return {};  // -1: the firmware does not know
+  return node;
+}
+
 }  // namespace hios

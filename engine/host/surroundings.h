@@ -31,4 +31,9 @@ struct HostFacts {
 /// Reads the facts of this host. `root`: the folder of /proc and /sys.
 HostFacts read_host_facts(std::vector<int> cores, const std::filesystem::path& root = "/");
 
+/// Returns the NUMA node of a PCI device, by its address ("3b:00.0", "0001:3b:00.0"); empty where
+/// the system does not say.
+std::optional<int> numa_node_of(const std::string& pci_address,
+                                const std::filesystem::path& root = "/");
+
 }  // namespace hios

@@ -190,6 +190,7 @@ std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> pl
     list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags,
                     arena_->data() + plan_.slot(message.op).offset_of(first, buffer),
                     message.size_bytes()});
+    list.back().order = message.order;
   }
   return list;
 }

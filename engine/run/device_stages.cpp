@@ -31,14 +31,16 @@ bool has_messages(const RankPlan& plan) {
 
 DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                            std::span<const BoundStage> stages, const std::string& host,
-                           bool blocking, const Cold& cold)
+                           bool blocking, const Cold& cold, mpi::Channel* messages)
     : plan_(plan),
       graph_(graph),
       backend_(backend),
       stages_(stages),
       cold_(cold),
       whole_(cold.loads && !has_messages(plan)),
-      segments_(whole_ ? std::vector<Segment>{{0, plan.steps.size()}} : cut_segments(plan.steps)),
+      messages_(blocking ? nullptr : messages),
+      segments_(whole_ || messages_ ? std::vector<Segment>{{0, plan.steps.size()}}
+                                    : cut_segments(plan.steps)),
       host_(host),
       blocking_(blocking) {
   switch_to(Readings::kNone, cold.loads != nullptr);
@@ -53,8 +55,11 @@ DeviceStages::Recordings DeviceStages::record_all() {
 }
 
 std::unique_ptr<Recording> DeviceStages::record(const Segment& segment) {
+  // The backend queues all once before it records it: for that, messages do not move, since another
+  // rank's device may refuse.
+  bool moves = false;
   try {
-    return backend_.record([&] { queue(segment); });
+    return backend_.record([&] { queue(segment, std::exchange(moves, true)); });
   } catch (const mpi::DeviceError& error) {
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
@@ -63,7 +68,9 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment) {
   }
 }
 
-void DeviceStages::queue(const Segment& segment) {
+void DeviceStages::queue(const Segment& segment, bool moves) {
+  moves = moves && messages_;
+  if (moves) messages_->begin_recording();
   const bool all = readings_ == Readings::kAroundAll;
   if (all && segment.first == segments_.front().first) marks_->mark(whole_mark());
   if (whole_ && loading_) begin_loads();
@@ -76,10 +83,28 @@ void DeviceStages::queue(const Segment& segment) {
     } else if (const auto* const evict = std::get_if<Evict>(&step);
                evict && loading_ && cold_.evicted) {
       cold_.evicted->evict(evict->eviction);
+    } else if (moves) {
+      queue_message(step);
     }
   }
+  if (moves) messages_->end_recording(/*complete=*/true);
   if (whole_ && loading_) cold_.loads->finish();
   if (all && segment.end == segments_.back().end) marks_->mark(whole_mark() + 1);
+}
+
+void DeviceStages::queue_message(const Step& step) {
+  const bool timed = readings_ == Readings::kAroundStages;
+  if (const auto* const send = std::get_if<StartSend>(&step)) {
+    if (timed) mark_send(send->send);
+    messages_->start_send(send->send);
+    messages_->poll();
+  } else if (const auto* const sent = std::get_if<AwaitSend>(&step)) {
+    messages_->await_send(sent->send);
+  } else if (const auto* const receive = std::get_if<AwaitReceive>(&step)) {
+    if (timed) mark_wait(receive->receive);
+    messages_->await_receive(receive->receive);
+    if (timed) mark_receive(receive->receive);
+  }
 }
 
 void DeviceStages::queue_stage(std::size_t stage) {
@@ -133,10 +158,22 @@ void DeviceStages::switch_to(Readings readings, bool loading) {
   if (!recordings().empty()) return;
   try {
     recordings() = record_all();
+    if (messages_ && !recordings().front()) {
+      leave_messages();
+      recordings() = record_all();
+    }
   } catch (...) {
     std::tie(readings_, loading_) = before;
     throw;
   }
+}
+
+/// Leaves the messages to the host, since the device does not record them.
+void DeviceStages::leave_messages() {
+  messages_->end_recording(/*complete=*/false);
+  messages_ = nullptr;
+  segments_ = cut_segments(plan_.steps);
+  for (Recordings& made : recordings_) made.clear();
 }
 
 void DeviceStages::load(bool on) { switch_to(readings_, on && cold_.loads); }

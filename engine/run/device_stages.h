@@ -20,8 +20,11 @@ namespace hios {
 /// is begin(), run_next() for each segment, end(); these allocate nothing. Used by the main thread
 /// only.
 ///
-/// In a cold start of a rank without messages, all steps are one segment: its loads are nodes of
-/// the recording, too. A recording ends when all its nodes have. So where messages divide the
+/// Messages that can be recorded are nodes of the recording, and all steps are one segment; where
+/// the device refuses that, the host moves them, between segments.
+///
+/// In a cold start of a rank without messages, all steps are one segment as well: its loads are
+/// nodes of the recording. A recording ends when all its nodes have. So where messages divide the
 /// steps, begin() queues the loads, and the waits for them divide the steps, too.
 class DeviceStages {
  public:
@@ -34,10 +37,11 @@ class DeviceStages {
   /// segment runs here once, on any values in its tensors; throws RunError if that fails.
   /// `blocking`: nothing is recorded; each operator runs alone, on its own stream, and is waited
   /// for, so that a failure names the operator. REQUIRES: backend.accelerator(); a bound stage for
-  /// each stage of the plan; no message of the rank is in flight.
+  /// each stage of the plan; no message of the rank is in flight. `messages`: the plan's channel,
+  /// if its messages can be recorded with the stages; else null.
   DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                std::span<const BoundStage> stages, const std::string& host, bool blocking,
-               const Cold& cold);
+               const Cold& cold, mpi::Channel* messages);
 
   /// Switches on or off that iterations load parameters; first on. Off, all are there. The first
   /// call may make recordings of its own, as the constructor does.
@@ -74,6 +78,8 @@ class DeviceStages {
   /// Returns the segments that the device has been given in this iteration.
   std::span<const Segment> given() const { return segments().first(next_); }
   bool blocking() const { return blocking_; }
+  /// Returns true if the segments move the messages, so that nobody else may use their channel.
+  bool moves_messages() const { return messages_ != nullptr; }
 
  private:
   using Recordings = std::vector<std::unique_ptr<Recording>>;  // by segment; null: queued each time
@@ -82,8 +88,10 @@ class DeviceStages {
 
   Recordings record_all();
   std::unique_ptr<Recording> record(const Segment& segment);
-  void queue(const Segment& segment);
+  void queue(const Segment& segment, bool moves = false);
+  void queue_message(const Step& step);
   void queue_stage(std::size_t stage);
+  void leave_messages();
   void begin_loads();
   void switch_to(Readings readings, bool loading);
   Recordings& recordings() {
@@ -101,7 +109,8 @@ class DeviceStages {
   Backend& backend_;
   std::span<const BoundStage> stages_;
   const Cold cold_;
-  const bool whole_;  // loads are nodes
+  const bool whole_;        // loads are nodes
+  mpi::Channel* messages_;  // recorded with the stages; null: the host moves them
   std::vector<Segment> segments_;
   const std::string host_;
   const bool blocking_;

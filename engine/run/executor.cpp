@@ -35,7 +35,10 @@ struct Executor::State {
                std::vector<MessageClock>(rank_plan.receives.size())} {}
 
   BufferSet& buffers() { return loop.buffers().front(); }
-  mpi::Channel* channel() { return buffers().channel.get(); }
+  /// Returns the channel, if this rank's host moves the messages.
+  mpi::Channel* channel() {
+    return device() && device()->moves_messages() ? nullptr : buffers().channel.get();
+  }
   DeviceStages* device() { return buffers().device ? &*buffers().device : nullptr; }
 
   double run_iteration();

@@ -22,9 +22,8 @@
 //
 // Cost: linear in stages, edges and devices, apart from the arena's layout. No deadlock: every rank
 // posts all receives before its first step, so every send ends; waits for receives follow the order
-// of pass 1. Tests: tests/engine/run/plan_test.cpp runs plans symbolically, with messages that
-// arrive at the worst moment; tests/engine/run/executor_test.cpp runs random plans with poisoned
-// buffers.
+// of pass 1. Tests in tests/engine/run/: plan_test.cpp runs plans symbolically, with messages that
+// arrive at the worst moment; executor_test.cpp runs random plans with poisoned buffers.
 #include "engine/run/plan.h"
 
 #include <algorithm>
@@ -135,9 +134,11 @@ class Planner {
     return read.value_or(ByteRange{});
   }
 
-  // The message from or to a peer; `consumer` is the device that receives it.
-  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t consumer) const {
-    return {op, Rank(peer), static_cast<int>(op.index()), stage, read_on(consumer, op)};
+  // The message from or to a peer, which device `consumer` receives, first for its stage `need`.
+  PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t consumer,
+                         std::size_t need) const {
+    const int tag = static_cast<int>(op.index());
+    return {op, Rank(peer), tag, stage, read_on(consumer, op), order_.level(consumer, need)};
   }
 
   void plan_messages() {
@@ -158,7 +159,7 @@ class Planner {
       });
       std::sort(leaving.begin(), leaving.end());
       for (const auto& [position, level, size, op, peer] : leaving) {
-        plan_.sends.push_back(message(op, peer, s, peer));
+        plan_.sends.push_back(message(op, peer, s, peer, first_needs(op)[peer]));
       }
       for_each_op(s, [&](OpId op) {
         for (const EdgeId edge : graph_.in_edges(op)) {
@@ -168,7 +169,7 @@ class Planner {
           const bool is_first = receive == SIZE_MAX;
           if (is_first) {
             receive = plan_.receives.size();
-            plan_.receives.push_back(message(from, order_.of(from).device.index(), s, device_));
+            plan_.receives.push_back(message(from, order_.of(from).device.index(), s, device_, s));
           }
           if (is_first || options_.any_order) awaits_.emplace(s, receive);
         }

@@ -48,6 +48,8 @@ struct PlannedMessage {
   std::size_t stage =
       0;                 ///< send: the producing stage here; receive: the first stage that needs it
   ByteRange bytes = {};  ///< the bytes of the output from the first to the last that is read there
+  /// mpi::Message::order: the level of the first stage that needs it (engine/run/stage_order.h)
+  std::size_t order = 0;
 
   Bytes size_bytes() const { return bytes.size(); }
 };

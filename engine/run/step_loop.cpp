@@ -31,12 +31,14 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
       bound_(rank, plan, {progress_, options.clocks}),
       buffers_(plan.buffers) {
   if (plan.has_parameters() || plan.exchange.any) open_loads();
+  open_channels();
   if (asynchronous()) {
     const DeviceStages::Cold cold{device_loads_,
                                   options.overwrites_evicted ? kept_.get() : nullptr};
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       buffers_[i].device.emplace(plan, rank.graph(), rank.backend, bound_.stages(i),
-                                 rank.transport.host(), options.blocking, cold);
+                                 rank.transport.host(), options.blocking, cold,
+                                 recorded_messages(i));
     }
   }
   if (plan.any_order) {
@@ -44,7 +46,14 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
     blocks_ = ready_order(plan, rank.graph());
     open_.emplace(blocks_);
   }
-  open_channels();
+}
+
+/// Returns the channel of a buffer index if the device can move its messages without the host. It
+/// may not where several inferences are in flight, or loads travel, too.
+mpi::Channel* StepLoop::recorded_messages(std::size_t buffer) const {
+  mpi::Channel* const channel = buffers_[buffer].channel.get();
+  const bool alone = !options_.many && !plan_.has_parameters() && !plan_.exchange.any;
+  return alone && channel && channel->recordable() ? channel : nullptr;
 }
 
 void StepLoop::await_loads(bool wait) {

@@ -161,6 +161,7 @@ class StepLoop {
   std::vector<std::vector<std::size_t>> closed_loads() const;
   Loader::BeforeCopy paced() const;
   void open_channels();
+  mpi::Channel* recorded_messages(std::size_t buffer) const;
   std::string position_text(std::size_t position) const;
   std::string loads_text() const;
   std::string suspects_text() const;

@@ -1,5 +1,7 @@
 #include "mpi/device/choose_routes.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -8,26 +10,32 @@
 #include "hios/base/need.h"
 #include "mpi/device/route_probe.h"
 #include "mpi/exchange.h"
+#include "mpi/pair_rounds.h"
 #include "mpi/session/agreement.h"
 
 // Every rank gathers the facts of every rank, and all draw the same conclusions: the candidate
-// routes of a pair, best first. Each candidate is tried, and all ranks learn the result, until one
-// works. Both directions of a pair have the same route. Pairs are tried one after another: for a
-// handful of ranks that takes milliseconds, and a failure has one cause.
+// routes of a pair, best first. The routes are tried one after the other, each between all pairs
+// that have no better one, until every pair has one. Both directions of a pair have the same route.
+//
+// Pairs that have no rank in common are tried at the same time, so n ranks take about n rounds. A
+// route that fails without an answer costs the whole patience, and would cost it again for every
+// other pair of GPUs that lie in the same way: on the same host or not, on the same GPU or not. So
+// it is not tried again between these.
 namespace hios::mpi {
 namespace {
 
 /// The properties of a rank that decide about its routes.
 struct Facts {
-  bool has_device = false;
+  std::string device;  ///< its identity; empty: none
   std::string host;
   // by route: the reason why this rank cannot use it; empty: it can
   std::vector<std::string> unavailable;
-  static auto fields(auto& self) { return std::tie(self.has_device, self.host, self.unavailable); }
+  static auto fields(auto& self) { return std::tie(self.device, self.host, self.unavailable); }
+  bool has_device() const { return !device.empty(); }
 };
 
 Facts facts_of(const Transport& transport, const Accelerator* device) {
-  Facts facts{device != nullptr, transport.host(), {}};
+  Facts facts{device != nullptr ? device->identity() : "", transport.host(), {}};
   for (const Route& route : routes()) {
     facts.unavailable.push_back(route.unavailable ? route.unavailable(transport) : "");
   }
@@ -42,64 +50,149 @@ std::string why_impossible(const Route& route, const Facts& a, const Facts& b) {
   return of_a.empty() ? b.unavailable[index_of(route)] : of_a;
 }
 
-/// Returns the routes that serve the two ranks, best first.
-std::vector<const Route*> candidates(const Facts& a, const Facts& b, const Route* forced) {
-  const bool both = a.has_device && b.has_device;
-  if (forced != nullptr && both && forced->serves.devices) return {forced};
-  std::vector<const Route*> found;
-  for (const Route& route : routes()) {
-    if (serves(route, a.has_device, b.has_device)) found.push_back(&route);
-  }
-  return found;
+/// The way in which two ranks lie: on the same host, on the same device.
+using Placement = std::pair<bool, bool>;
+
+std::string ranks_text(const RankPair& pair) {
+  return "rank " + std::to_string(pair.first.index()) + " and rank " +
+         std::to_string(pair.second.index());
 }
 
-struct ChosenRoute {
-  const Route* route = nullptr;
-  std::string why_not;
+/// Chooses the routes of all pairs. Its decisions are the same on all ranks.
+class RouteChoice {
+ public:
+  RouteChoice(Transport& transport, Accelerator* device, const Route* forced,
+              std::chrono::milliseconds patience)
+      : transport_(transport),
+        device_(device),
+        forced_(forced),
+        patience_(patience),
+        facts_(gather(transport, facts_of(transport, device))),
+        // A rank sends nothing to itself, so any route will do for that.
+        table_(RouteTable::uniform(transport.size(), routes().front())) {
+    for (std::size_t a = 0; a < facts_.size(); ++a) {
+      table_.devices = table_.devices || facts_[a].has_device();
+      for (std::size_t b = a + 1; b < facts_.size(); ++b) open_.emplace_back(Rank(a), Rank(b));
+    }
+  }
+
+  RouteTable table() {
+    for (const Route& route : routes()) choose(route);
+    if (!open_.empty()) refuse(open_.front());
+    return std::move(table_);
+  }
+
+ private:
+  const Facts& facts(Rank rank) const { return facts_[rank.index()]; }
+  bool both_have_devices(const RankPair& pair) const {
+    return facts(pair.first).has_device() && facts(pair.second).has_device();
+  }
+  Placement placement(const RankPair& pair) const {
+    const Facts &a = facts(pair.first), &b = facts(pair.second);
+    return {a.host == b.host, a.host == b.host && a.device == b.device};
+  }
+
+  bool is_candidate(const Route& route, const RankPair& pair) const {
+    if (forced_ != nullptr && both_have_devices(pair) && forced_->serves.devices)
+      return forced_ == &route;
+    return serves(route, facts(pair.first).has_device(), facts(pair.second).has_device());
+  }
+
+  void choose(const Route& route);
+  void join(const Route& route, std::vector<RankPair>& pairs);
+  void probe(const Route& route, const std::vector<RankPair>& pairs);
+  void take(const Route& route, const RankPair& pair);
+  void rule_out(const Route& route, const RankPair& pair, const std::string& why);
+  [[noreturn]] void refuse(const RankPair& pair);
+
+  Transport& transport_;
+  Accelerator* device_;
+  const Route* forced_;
+  const std::chrono::milliseconds patience_;
+  const std::vector<Facts> facts_;
+  RouteTable table_;
+  std::vector<RankPair> open_;  // pairs without a route
+  std::map<RankPair, std::string> why_not_;
 };
 
-/// Returns the first candidate that works. The result is the same on all ranks, as is the
-/// exception.
-ChosenRoute choose(Transport& transport, Accelerator* device, const std::vector<Facts>& facts,
-                   Rank a, Rank b, const Route* forced) {
-  const Facts& of_a = facts[a.index()];
-  const Facts& of_b = facts[b.index()];
-  ChosenRoute choice;
-  for (const Route* const route : candidates(of_a, of_b, forced)) {
-    choice.route = route;
-    std::string why = why_impossible(*route, of_a, of_b);
-    if (why.empty() && route->probed) why = probe_route(transport, device, *route, a, b);
-    if (why.empty()) {
-      if (of_a.has_device != of_b.has_device) choice.why_not = "one of the two has no device";
-      return choice;
+/// Takes a route for all pairs between which it works and no better one does.
+void RouteChoice::choose(const Route& route) {
+  std::vector<RankPair> able;
+  for (const RankPair& pair : std::vector<RankPair>(open_)) {
+    if (!is_candidate(route, pair)) continue;
+    const std::string why = why_impossible(route, facts(pair.first), facts(pair.second));
+    if (!why.empty()) {
+      rule_out(route, pair, why);
+    } else if (!route.probed) {
+      take(route, pair);
+    } else {
+      able.push_back(pair);
     }
-    choice.why_not += (choice.why_not.empty() ? "no " : "; no ");
-    choice.why_not += std::string(route->name) + ": " + why;
   }
-  const bool was_forced = forced != nullptr && of_a.has_device && of_b.has_device;
-  const Need need = was_forced ? need::OtherRoute{} : Need{};
-  throw InputError("tensors cannot go between rank " + std::to_string(a.index()) + " and rank " +
-                       std::to_string(b.index()) + ": " + choice.why_not,
-                   need);
+  if (!able.empty() && route.join) join(route, able);
+  if (!able.empty()) probe(route, able);
+}
+
+/// Makes the state that the route's messages share; without it, no pair is left.
+void RouteChoice::join(const Route& route, std::vector<RankPair>& pairs) {
+  const std::string why = route.join(transport_, device_, table_.shared[index_of(route)]);
+  if (why.empty()) return;
+  for (const RankPair& pair : pairs) rule_out(route, pair, why);
+  pairs.clear();
+}
+
+void RouteChoice::probe(const Route& route, const std::vector<RankPair>& pairs) {
+  std::map<Placement, RankPair> timed_out;
+  for (const std::vector<RankPair>& round : disjoint_rounds(pairs)) {
+    std::vector<RankPair> tried;
+    for (const RankPair& pair : round) {
+      const auto found = timed_out.find(placement(pair));
+      if (found == timed_out.end()) {
+        tried.push_back(pair);
+      } else {
+        rule_out(route, pair,
+                 "not tried, since between " + ranks_text(found->second) +
+                     ", which lie alike, it gave no answer");
+      }
+    }
+    if (tried.empty()) continue;
+    const std::vector<ProbeResult> results =
+        probe_route(transport_, device_, route, tried, table_.shared, patience_);
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (results[i].timed_out) timed_out.emplace(placement(tried[i]), tried[i]);
+      if (results[i].failure.empty()) {
+        take(route, tried[i]);
+      } else {
+        rule_out(route, tried[i], results[i].failure);
+      }
+    }
+  }
+}
+
+void RouteChoice::take(const Route& route, const RankPair& pair) {
+  const auto& [a, b] = pair;
+  const bool mixed = facts(a).has_device() != facts(b).has_device();
+  table_.set(a, b, route, mixed ? "one of the two has no device" : why_not_[pair]);
+  std::erase(open_, pair);
+}
+
+void RouteChoice::rule_out(const Route& route, const RankPair& pair, const std::string& why) {
+  std::string& text = why_not_[pair];
+  text += (text.empty() ? "no " : "; no ") + std::string(route.name) + ": " + why;
+}
+
+void RouteChoice::refuse(const RankPair& pair) {
+  const Need need = forced_ != nullptr && both_have_devices(pair) ? need::OtherRoute{} : Need{};
+  throw InputError("tensors cannot go between " + ranks_text(pair) + ": " + why_not_[pair], need);
 }
 
 }  // namespace
 
-RouteTable choose_routes(Transport& transport, Accelerator* device, const Route* forced) {
+RouteTable choose_routes(Transport& transport, Accelerator* device, const Route* forced,
+                         std::chrono::milliseconds patience) {
   agree_on_facts(transport,
                  {{"the transport asked for", std::string(forced ? forced->name : "auto")}});
-  const std::vector<Facts> facts = gather(transport, facts_of(transport, device));
-  const std::size_t ranks = transport.size();
-  // A rank sends nothing to itself, so any route will do for that.
-  RouteTable table = RouteTable::uniform(ranks, routes().front());
-  for (std::size_t a = 0; a < ranks; ++a) {
-    table.devices = table.devices || facts[a].has_device;
-    for (std::size_t b = a + 1; b < ranks; ++b) {
-      const ChosenRoute choice = choose(transport, device, facts, Rank(a), Rank(b), forced);
-      table.set(Rank(a), Rank(b), *choice.route, choice.why_not);
-    }
-  }
-  return table;
+  return RouteChoice(transport, device, forced, patience).table();
 }
 
 }  // namespace hios::mpi

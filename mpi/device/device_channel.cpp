@@ -1,5 +1,6 @@
 #include "mpi/device/device_channel.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -52,11 +53,36 @@ void DeviceChannel::start(Transfer& transfer, std::vector<Endpoint*>& to_push) {
 
 void DeviceChannel::start_receives() {
   inner_->channel().start_receives();
+  post();
+}
+
+void DeviceChannel::post() {
   for (Transfer& transfer : sends_) transfer.endpoint->posted();
   for (Transfer& transfer : receives_) {
     transfer.endpoint->posted();
     start(transfer, receives_to_push_);
   }
+}
+
+bool DeviceChannel::recordable() const {
+  const auto can = [](const Transfer& transfer) { return transfer.endpoint->recordable(); };
+  return std::ranges::all_of(sends_, can) && std::ranges::all_of(receives_, can);
+}
+
+void DeviceChannel::begin_recording() { post(); }
+
+// All queues join the work queue in the end, as a recording must.
+void DeviceChannel::end_recording(bool complete) {
+  for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
+    for (Transfer& transfer : *transfers) {
+      if (complete) await(transfer);
+      transfer.endpoint->forget();
+      transfer.under_way = false;
+    }
+  }
+  under_way_ = first_send_ = 0;
+  sends_to_push_.clear();
+  receives_to_push_.clear();
 }
 
 void DeviceChannel::start_send(std::size_t send) { start(sends_[send], sends_to_push_); }

@@ -34,6 +34,9 @@ class DeviceChannel final : public Channel {
   void poll() override;
   void finish() override;
   bool finished() override;
+  bool recordable() const override;
+  void begin_recording() override;
+  void end_recording(bool complete) override;
   void disconnect() override;
 
  private:
@@ -46,6 +49,7 @@ class DeviceChannel final : public Channel {
   static std::vector<Transfer> transfers_of(std::vector<std::unique_ptr<Endpoint>> endpoints);
   static bool open(const Transfer& transfer);
   static void settle(Transfer& transfer);
+  void post();
   void start(Transfer& transfer, std::vector<Endpoint*>& to_push);
   void await(Transfer& transfer);
   template <class Done>

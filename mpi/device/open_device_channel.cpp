@@ -12,7 +12,8 @@
 // Endpoints take their tags pair by pair, in the order of their messages' tags rather than the
 // caller's, so both sides take the same ones. Where memory is shared, all ranks gather all offers,
 // each accepts those of its peers, and then all agree on whether every rank succeeded. A rank that
-// threw alone would leave the others waiting.
+// threw alone would leave the others waiting; so one that has failed takes part to the end, with no
+// offers.
 namespace hios::mpi {
 namespace {
 
@@ -52,6 +53,7 @@ class Opening {
  private:
   static std::vector<std::size_t> by_tag(std::span<const Message> messages);
   const Route& route(Rank from, Rank to, const Message& message) const;
+  EndpointContext context_of(const Route& route) const;
   MessageKey key_to(const Message& send) const {
     return {transport_.rank().index(), send.peer.index(), send.tag};
   }
@@ -79,8 +81,15 @@ std::vector<std::size_t> Opening::by_tag(std::span<const Message> messages) {
 
 const Route& Opening::route(Rank from, Rank to, const Message& message) const {
   const Route& chosen = table_.at(from, to);
-  const bool lacks = message.size_bytes == 0 && !chosen.takes_empty;
+  const bool lacks = (message.size_bytes == 0 && !chosen.takes_empty) ||
+                     (message.queue != Queue::kWork && !chosen.takes_any_queue);
   return lacks || message.on_host ? fallback_route() : chosen;
+}
+
+EndpointContext Opening::context_of(const Route& route) const {
+  EndpointContext context = context_;
+  context.shared = table_.shared[index_of(route)].get();
+  return context;
 }
 
 void Opening::make_endpoints() {
@@ -89,11 +98,13 @@ void Opening::make_endpoints() {
   const Rank self = transport_.rank();
   for (const std::size_t i : by_tag(sends_)) {
     const Message& message = sends_[i];
-    send_endpoints_[i] = route(self, message.peer, message).make_send(context_, message);
+    const Route& by = route(self, message.peer, message);
+    send_endpoints_[i] = by.make_send(context_of(by), message);
   }
   for (const std::size_t i : by_tag(receives_)) {
     const Message& message = receives_[i];
-    receive_endpoints_[i] = route(message.peer, self, message).make_receive(context_, message);
+    const Route& by = route(message.peer, self, message);
+    receive_endpoints_[i] = by.make_receive(context_of(by), message);
   }
 }
 
@@ -169,9 +180,25 @@ std::string message_of(Step&& step) {
   return {};
 }
 
-/// Returns the joint message of all ranks, on all ranks. Collective.
-std::string joint(Transport& transport, const std::string& message) {
-  return joint_message(gather(transport, message));
+/// Returns the ranks whose failures concern this one.
+std::vector<bool> concerning(const Transport& transport, Concerned concerned,
+                             std::span<const Message> sends, std::span<const Message> receives) {
+  std::vector<bool> ranks(transport.size(), concerned == Concerned::kAllRanks);
+  ranks[transport.rank().index()] = true;
+  for (const std::span<const Message> messages : {sends, receives}) {
+    for (const Message& message : messages) ranks[message.peer.index()] = true;
+  }
+  return ranks;
+}
+
+/// Returns the joint message of these ranks. Collective.
+std::string joint(Transport& transport, const std::vector<bool>& ranks,
+                  const std::string& message) {
+  std::vector<std::string> messages = gather(transport, message);
+  for (std::size_t r = 0; r < messages.size(); ++r) {
+    if (!ranks[r]) messages[r].clear();
+  }
+  return joint_message(messages);
 }
 
 }  // namespace
@@ -180,7 +207,8 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
                                                    const RouteTable& table, TagBook& tags,
                                                    std::shared_ptr<OpenChannels> siblings,
                                                    std::span<const Message> sends,
-                                                   std::span<const Message> receives) {
+                                                   std::span<const Message> receives,
+                                                   Concerned concerned) {
   Opening opening(inner, device, table, tags, sends, receives);
   const std::vector<const Route*> used = table.used();
   const bool exchanges_offers = std::any_of(
@@ -189,26 +217,30 @@ std::unique_ptr<DeviceChannel> open_device_channel(Transport& inner, Accelerator
     opening.make_endpoints();
     return opening.open(std::move(siblings));
   }
+  const std::vector<bool> ranks = concerning(inner, concerned, sends, receives);
   Offers mine, of_all;
-  std::string failure = joint(inner, message_of([&] {
-                                opening.make_endpoints();
-                                mine = opening.offers();
-                              }));
-  if (!failure.empty()) throw RunError(failure);
-  for (Offers& of_one : gather(inner, mine)) {
+  std::string own = message_of([&] {
+    opening.make_endpoints();
+    mine = opening.offers();
+  });
+  std::string failure = joint(inner, ranks, own);
+  for (Offers& of_one : gather(inner, failure.empty() ? mine : Offers{})) {
     of_all.sends.merge(of_one.sends);
     of_all.receives.merge(of_one.receives);
   }
   std::unique_ptr<DeviceChannel> channel;
-  failure = joint(inner, message_of([&] {
-                    opening.accept(of_all);
-                    channel = opening.open(std::move(siblings));
-                  }));
-  if (failure.empty()) return channel;
+  if (failure.empty()) {
+    own = message_of([&] {
+      opening.accept(of_all);
+      channel = opening.open(std::move(siblings));
+    });
+  }
+  failure = joint(inner, ranks, own);
+  if (failure.empty() && concerned == Concerned::kAllRanks) return channel;
   // Some ranks have mapped memory that others are about to free.
-  if (channel) channel->disconnect();
-  opening.disconnect();
+  if (!failure.empty()) channel ? channel->disconnect() : opening.disconnect();
   inner.barrier();
+  if (failure.empty()) return channel;
   throw RunError(failure);
 }
 

@@ -1,8 +1,12 @@
 #include "mpi/device/route_probe.h"
 
-#include <chrono>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <thread>
-#include <vector>
+#include <tuple>
+#include <utility>
 
 #include "hios/base/error.h"
 #include "hios/base/numbers/random.h"
@@ -13,8 +17,9 @@
 // Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
 // support has been switched off, and a mapping may succeed and show other memory. So unguessable
 // bytes travel from a to b and back, and both ranks check them, since two errors on the way could
-// cancel each other. All ranks agree on whether a step failed before any waits for a message, and
-// the wait itself has a time limit.
+// cancel each other. The two ranks of a pair agree on whether a step failed before either waits for
+// a message, and the wait itself has a time limit. Steps are collective, so a pair that has failed
+// takes part in the others' with no message.
 namespace hios::mpi {
 namespace {
 
@@ -22,7 +27,11 @@ constexpr Bytes kProbeBytes = 4096;
 // Tags of a pair, for each route: more than a probe uses.
 constexpr int kTagsOfProbe = 16;
 constexpr int kThere = 1, kBack = 2;
-constexpr std::chrono::seconds kTimeLimit{10};
+
+/// A wait that was given up.
+class WaitedInVain : public RunError {
+  using RunError::RunError;
+};
 
 std::vector<std::byte> pattern(const Route& route, Rank a, Rank b) {
   Random random(a.index() * 1000 + b.index(), route.name);
@@ -53,36 +62,40 @@ class ProbeBuffer {
   std::vector<std::byte> host_;
 };
 
-/// Returns a table with this route between the two ranks. The other pairs exchange nothing.
-RouteTable only(std::size_t ranks, const Route& route, Rank a, Rank b) {
+/// Returns a table with this route between the ranks of the pairs. The others exchange nothing.
+RouteTable only(std::size_t ranks, const Route& route, std::span<const RankPair> pairs,
+                const SharedByRoutes& shared) {
   RouteTable table = RouteTable::uniform(ranks, routes().front());
-  table.set(a, b, route);
+  table.shared = shared;
+  for (const auto& [a, b] : pairs) table.set(a, b, route);
   return table;
 }
 
-void push(DeviceChannel& channel, const auto& done) {
-  const auto deadline = std::chrono::steady_clock::now() + kTimeLimit;
-  while (!done()) {
-    channel.poll();
-    if (std::chrono::steady_clock::now() > deadline) {
-      throw RunError("no message arrived within " + std::to_string(kTimeLimit.count()) + " s");
-    }
-    std::this_thread::yield();
-  }
+std::string seconds_text(std::chrono::milliseconds time) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g s", static_cast<double>(time.count()) / 1000);
+  return text.data();
 }
 
-/// One rank's side of a probe. Its steps are called by all ranks, one by one.
+/// One rank's side of a round of probes. Its steps are called by all ranks, one by one.
 class RouteProbe {
  public:
-  RouteProbe(Transport& transport, Accelerator* device, const Route& route, Rank a, Rank b)
+  RouteProbe(Transport& transport, Accelerator* device, const Route& route,
+             std::span<const RankPair> pairs, const SharedByRoutes& shared,
+             std::chrono::milliseconds patience)
       : transport_(transport),
         device_(device),
-        first_(transport.rank() == a),
-        takes_part_(first_ || transport.rank() == b),
-        peer_(first_ ? b : a),
-        table_(only(transport.size(), route, a, b)),
-        tags_(transport.size(), kTagsOfProbe * static_cast<int>(index_of(route))),
-        expected_(pattern(route, a, b)) {}
+        patience_(patience),
+        table_(only(transport.size(), route, pairs, shared)),
+        tags_(transport.size(), kTagsOfProbe * static_cast<int>(index_of(route))) {
+    for (const auto& [a, b] : pairs) {
+      if (transport.rank() != a && transport.rank() != b) continue;
+      takes_part_ = true;
+      first_ = transport.rank() == a;
+      peer_ = first_ ? b : a;
+      expected_ = pattern(route, a, b);
+    }
+  }
 
   void prepare() {
     if (!takes_part_) return;
@@ -99,32 +112,48 @@ class RouteProbe {
       sends = {{peer_, first_ ? kThere : kBack, from, kProbeBytes}};
       receives = {{peer_, first_ ? kBack : kThere, in_->data(), kProbeBytes}};
     }
-    channel_ = open_device_channel(transport_, device_, table_, tags_,
-                                   std::make_shared<OpenChannels>(), sends, receives);
+    channel_ =
+        open_device_channel(transport_, device_, table_, tags_, std::make_shared<OpenChannels>(),
+                            sends, receives, Concerned::kPeers);
   }
 
   void exchange() {
     if (!takes_part_) return;
     channel_->start_receives();
     if (!first_) {
-      push(*channel_, [&] { return channel_->received(0); });
+      push_until([&] { return channel_->received(0); });
       channel_->await_receive(0);
     }
     channel_->start_send(0);
-    push(*channel_, [&] { return channel_->finished(); });
+    push_until([&] { return channel_->finished(); });
     channel_->finish();
     if (device_ != nullptr) device_->synchronize();
     if (in_->read() != expected_) throw RunError("the received bytes differ from the sent ones");
   }
+
+  /// Takes no part in later steps: the pair has failed.
+  void give_up() { takes_part_ = false; }
 
   void disconnect() {
     if (channel_) channel_->disconnect();
   }
 
  private:
+  void push_until(const auto& done) {
+    const auto deadline = std::chrono::steady_clock::now() + patience_;
+    while (!done()) {
+      channel_->poll();
+      if (std::chrono::steady_clock::now() > deadline) {
+        throw WaitedInVain("no message arrived within " + seconds_text(patience_));
+      }
+      std::this_thread::yield();
+    }
+  }
+
   Transport& transport_;
   Accelerator* device_;
-  bool first_, takes_part_;
+  const std::chrono::milliseconds patience_;
+  bool first_ = false, takes_part_ = false;
   Rank peer_;
   RouteTable table_;
   TagBook tags_;
@@ -133,29 +162,65 @@ class RouteProbe {
   std::unique_ptr<DeviceChannel> channel_;
 };
 
-/// Runs a step on all ranks; returns its failure on any rank, the same text on all. Collective.
+/// A rank's failure in a step.
+struct StepFailure {
+  std::string text;
+  bool timed_out = false;
+  static auto fields(auto& self) { return std::tie(self.text, self.timed_out); }
+};
+
+/// Returns the failure of a pair. If one rank waited in vain for the other, which failed by itself,
+/// the latter's counts.
+std::string failure_of(const RankPair& pair, const std::vector<StepFailure>& by_rank) {
+  const std::size_t first = pair.first.index(), second = pair.second.index();
+  if (by_rank[first].text == by_rank[second].text) return by_rank[first].text;
+  const auto is_cause = [&](std::size_t rank) {
+    return !by_rank[rank].text.empty() && !by_rank[rank].timed_out;
+  };
+  std::vector<std::string> messages(by_rank.size());
+  for (const auto& [rank, other] : {std::pair(first, second), std::pair(second, first)}) {
+    if (is_cause(rank) || !is_cause(other)) messages[rank] = by_rank[rank].text;
+  }
+  return joint_message(messages);
+}
+
+/// Runs a step on all ranks, and notes its failures: a pair has failed if either of its ranks has.
+/// Collective.
 template <class Step>
-std::string joint_failure(Transport& transport, Step&& step) {
-  std::string failure;
+void run_jointly(Transport& transport, std::span<const RankPair> pairs, RouteProbe& probe,
+                 std::vector<ProbeResult>& results, Step&& step) {
+  StepFailure failure;
   try {
     step();
+  } catch (const WaitedInVain& error) {
+    failure = {printable(error.what(), 200), true};
   } catch (const Error& error) {
-    failure = printable(error.what(), 200);
+    failure.text = printable(error.what(), 200);
   }
-  return joint_message(gather(transport, failure));
+  const std::vector<StepFailure> by_rank = gather(transport, failure);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!results[i].failure.empty()) continue;
+    const auto& [first, second] = pairs[i];
+    results[i].failure = failure_of(pairs[i], by_rank);
+    results[i].timed_out = by_rank[first.index()].timed_out || by_rank[second.index()].timed_out;
+    const bool mine = transport.rank() == first || transport.rank() == second;
+    if (mine && !results[i].failure.empty()) probe.give_up();
+  }
 }
 
 }  // namespace
 
-std::string probe_route(Transport& transport, Accelerator* device, const Route& route, Rank a,
-                        Rank b) {
-  RouteProbe probe(transport, device, route, a, b);
-  std::string failure = joint_failure(transport, [&] { probe.prepare(); });
-  if (failure.empty()) failure = joint_failure(transport, [&] { probe.open(); });
-  if (failure.empty()) failure = joint_failure(transport, [&] { probe.exchange(); });
+std::vector<ProbeResult> probe_route(Transport& transport, Accelerator* device, const Route& route,
+                                     std::span<const RankPair> pairs, const SharedByRoutes& shared,
+                                     std::chrono::milliseconds patience) {
+  RouteProbe probe(transport, device, route, pairs, shared, patience);
+  std::vector<ProbeResult> results(pairs.size());
+  run_jointly(transport, pairs, probe, results, [&] { probe.prepare(); });
+  run_jointly(transport, pairs, probe, results, [&] { probe.open(); });
+  run_jointly(transport, pairs, probe, results, [&] { probe.exchange(); });
   probe.disconnect();
   transport.barrier();
-  return failure;
+  return results;
 }
 
 int first_tag_after_probes() { return kTagsOfProbe * static_cast<int>(routes().size()); }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "mpi/messages/gpu_support.h"
 #include "mpi/messages/launcher.h"
 #include "mpi/messages/mpi_library.h"
 #include "mpi/messages/requests.h"

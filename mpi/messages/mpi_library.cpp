@@ -13,10 +13,6 @@
 #include "mpi/messages/mpi_settings.h"
 #include "mpi/messages/network_path.h"
 
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-
 // On one host, MPI copies large messages once, directly out of the sender's memory (CMA, the system
 // call process_vm_readv), or twice, through shared memory, which takes 4 to 6 times as long. The
 // choice is a setting that MPI's tool interface shows after start-up, and a matter of permission:
@@ -118,14 +114,6 @@ std::string describe_mpi_library(MPI_Comm communicator, MPI_Comm host) {
     if (!mechanism.empty()) text += ", " + mechanism;
   }
   return text;
-}
-
-bool mpi_says_cuda_aware() {
-#ifdef MPIX_CUDA_AWARE_SUPPORT
-  return MPIX_Query_cuda_support() == 1;
-#else
-  return false;
-#endif
 }
 
 }  // namespace hios::mpi

@@ -11,7 +11,4 @@ namespace hios::mpi {
 /// host. Collective.
 std::string describe_mpi_library(MPI_Comm communicator, MPI_Comm host);
 
-/// Returns true if the library calls itself CUDA-aware (Transport::claims_device_memory).
-bool mpi_says_cuda_aware();
-
 }  // namespace hios::mpi

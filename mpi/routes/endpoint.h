@@ -38,9 +38,20 @@ class Endpoint {
   /// Returns true if the next iteration may start. REQUIRES: push() returned true and settle() was
   /// called.
   virtual bool ended() { return true; }
+  /// Returns true if start(), push() and settle() only queue work, so that they can be part of a
+  /// recording; once an earlier message of the plan's order has been pushed, push() returns true.
+  virtual bool recordable() const { return false; }
+  /// Forgets an iteration that was recorded, as a whole or in part.
+  virtual void forget() {}
   /// Releases everything that accept() took from the other side; the endpoint cannot be used
   /// afterwards.
   virtual void disconnect() {}
+};
+
+/// The state that a route's messages share on a rank, in all its channels (Route::join).
+class SharedByRoute {
+ public:
+  virtual ~SharedByRoute() = default;
 };
 
 /// Everything an endpoint is made from. `device` is null for a rank that computes in host memory.
@@ -48,6 +59,7 @@ struct EndpointContext {
   Accelerator* device;
   InnerMessages& inner;
   TagBook& tags;
+  SharedByRoute* shared = nullptr;  ///< of the message's route
 };
 
 }  // namespace hios::mpi

@@ -11,11 +11,12 @@ namespace hios::mpi {
 Route host_route();
 Route ipc_route();
 Route cuda_aware_route();
+Route nccl_route();
 Route staged_route();
 
 const std::vector<Route>& routes() {
   static const std::vector<Route> table = {host_route(), ipc_route(), cuda_aware_route(),
-                                           staged_route()};
+                                           nccl_route(), staged_route()};
   return table;
 }
 

@@ -27,13 +27,20 @@ struct Route {
   /// Returns the reason why this rank cannot take part, judged by its MPI; empty: it can. Null:
   /// every rank can. An empty reason is only a hint, see `probed`.
   std::string (*unavailable)(const Transport& transport) = nullptr;
+  /// Makes the state that the route's messages share on a rank (`shared`), before the route is
+  /// tried between any two ranks. Returns the reason why no rank can use the route, the same on
+  /// all; empty: none. Collective over all ranks; `device` is this rank's, or null. Null: its
+  /// messages share nothing.
+  std::string (*join)(Transport& transport, Accelerator* device,
+                      std::shared_ptr<SharedByRoute>& shared) = nullptr;
   /// The route must be tried between two ranks before it is chosen.
   bool probed = true;
   /// The endpoints of the two sides exchange offers (Endpoint::offer) before the channel opens,
   /// which makes opening a channel collective.
   bool exchanges_offers = false;
-  /// The route takes messages without bytes; if not, these go by fallback_route().
-  bool takes_empty = true;
+  /// The route takes messages without bytes, and messages that are in order with another queue than
+  /// the work queue; if not, these go by fallback_route().
+  bool takes_empty = true, takes_any_queue = true;
   /// The route hands a message to the wrapped transport unchanged, with its own tag. If the routes
   /// between all ranks do so, channels are the wrapped transport's own.
   bool passes_through = false;

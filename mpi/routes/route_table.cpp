@@ -38,6 +38,7 @@ RouteTable RouteTable::uniform(std::size_t ranks, const Route& route) {
   table.ranks = ranks;
   table.by_pair.assign(ranks * ranks, &route);
   table.why_not.resize(ranks * ranks);
+  table.shared.resize(routes().size());
   return table;
 }
 
@@ -60,10 +61,17 @@ std::vector<const Route*> RouteTable::used() const {
   return found;
 }
 
-std::string RouteTable::table() const {
-  constexpr std::size_t kFirst = 9, kWidth = 12;
+std::string RouteTable::table(const std::vector<std::string>& links) const {
+  constexpr std::size_t kFirst = 9;
+  const std::size_t width = links.empty() ? 12 : 16;
+  const auto cell = [&](std::size_t from, std::size_t to) {
+    if (from == to) return std::string("-");
+    std::string words(at(Rank(from), Rank(to)).name);
+    if (!links.empty()) words += " " + links[from * ranks + to];
+    return words;
+  };
   std::string text = padded("from \\ to", kFirst);
-  for (std::size_t to = 0; to < ranks; ++to) text += "  " + padded(std::to_string(to), kWidth);
+  for (std::size_t to = 0; to < ranks; ++to) text += "  " + padded(std::to_string(to), width);
   const auto end_line = [&] {
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
@@ -72,7 +80,7 @@ std::string RouteTable::table() const {
   for (std::size_t from = 0; from < ranks; ++from) {
     text += padded(std::to_string(from), kFirst);
     for (std::size_t to = 0; to < ranks; ++to) {
-      text += "  " + padded(from == to ? "-" : at(Rank(from), Rank(to)).name, kWidth);
+      text += "  " + padded(cell(from, to), width);
     }
     end_line();
   }

@@ -28,11 +28,11 @@ std::unique_ptr<Backend> make_fake(FakeAccelerator& device, bool records) {
   return backend;
 }
 
-/// Returns the routes for devices, each alone.
+/// Returns the routes for devices, each alone; fake devices form no group.
 std::vector<const Route*> device_routes() {
   std::vector<const Route*> found;
   for (const Route& route : mpi::routes()) {
-    if (route.serves.devices) found.push_back(&route);
+    if (route.serves.devices && !route.join) found.push_back(&route);
   }
   return found;
 }

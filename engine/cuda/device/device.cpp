@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/cuda/device/nccl.h"
+
 namespace hios::cuda {
 namespace {
 
@@ -141,6 +143,15 @@ void CudaDevice::write(std::byte* to, const std::byte* from_host, Bytes size_byt
 void CudaDevice::read(std::byte* to_host, const std::byte* from, Bytes size_bytes) {
   synchronize();
   streams_.copy(to_host, from, size_bytes);
+}
+
+std::string CudaDevice::group_library() { return nccl_version(); }
+
+std::string CudaDevice::name_group() { return name_nccl_group(); }
+
+std::unique_ptr<mpi::DeviceGroup> CudaDevice::join_group(const std::string& name,
+                                                         std::size_t member, std::size_t members) {
+  return join_nccl_group(name, member, members, streams_);
 }
 
 std::string to_hex(const void* bytes, std::size_t count) {

@@ -9,11 +9,12 @@
 #include "engine/cuda/device/memory.h"
 #include "engine/cuda/device/streams.h"
 #include "mpi/accelerator.h"
+#include "mpi/device_group.h"
 
 namespace hios::cuda {
 
 /// The GPU as transports use it. All references outlive it and the objects that it makes.
-class CudaDevice final : public mpi::Accelerator {
+class CudaDevice final : public mpi::Accelerator, public mpi::GroupingDevice {
  public:
   CudaDevice(const Gpu& gpu, Streams& streams, SharedBlocks& shared)
       : gpu_(gpu), streams_(streams), shared_(shared) {}
@@ -41,6 +42,11 @@ class CudaDevice final : public mpi::Accelerator {
   void synchronize() override { streams_.synchronize(); }
   void write(std::byte* to, const std::byte* from_host, Bytes size_bytes) override;
   void read(std::byte* to_host, const std::byte* from, Bytes size_bytes) override;
+
+  std::string group_library() override;
+  std::string name_group() override;
+  std::unique_ptr<mpi::DeviceGroup> join_group(const std::string& name, std::size_t member,
+                                               std::size_t members) override;
 
   /// A peer's block, mapped here; unmapped with its last user.
   class Mapping;

@@ -75,6 +75,21 @@ InputError refusal_of_index(int index, int count) {
                     need::DevicesPerNode{});
 }
 
+std::vector<std::string> visible_gpus() {
+  std::vector<std::string> identities;
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    forget_last_error();  // open_gpu() says why
+    return {};
+  }
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties;
+    HIOS_CUDA(cudaGetDeviceProperties(&properties, i), "asking what the GPU is");
+    identities.push_back(identity_of(properties.uuid));
+  }
+  return identities;
+}
+
 Gpu open_gpu(int index) {
   require_libraries({cudnnGetVersion(), cudnnGetCudartVersion(), cublasLtGetVersion(),
                      cublasLtGetCudartVersion()});
@@ -118,6 +133,7 @@ Json describe(const Gpu& gpu) {
                           std::to_string(cudnn / 100 % 100) + "." + std::to_string(cudnn % 100)},
           {"layout", "NHWC"},
           {"gpu", gpu.name},
+          {"bus", gpu.bus_id},
           {"compute_capability", std::to_string(gpu.major) + "." + std::to_string(gpu.minor)},
           {"multiprocessors", gpu.multiprocessors},
           {"memory_bytes", gpu.memory_bytes},

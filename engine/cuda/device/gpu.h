@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "hios/base/error.h"
 #include "hios/base/ids.h"
@@ -26,6 +27,10 @@ struct Gpu {
 /// another version than this build's (require_libraries), or the driver is missing or too old. Also
 /// if there is no GPU, none of that index, or one for which this build has no code.
 Gpu open_gpu(int index);
+
+/// Returns the identities of the GPUs that this process sees, in their order; none where it cannot
+/// ask. Makes no context.
+std::vector<std::string> visible_gpus();
 
 /// The versions of the libraries that the loader found, in their own numbers: cuDNN 90100, cuBLASLt
 /// 130000, and the CUDA that each was made for, 13000.

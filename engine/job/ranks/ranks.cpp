@@ -1,6 +1,7 @@
 #include "engine/job/ranks/ranks.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "engine/host/cores.h"
@@ -14,12 +15,18 @@ namespace hios::job {
 
 namespace {
 
-/// A rank's host, and its number there.
+/// A rank's number on its host, and the devices there.
 struct HostRank {
-  std::string host;
+  DeviceWish wish;
   std::size_t local_rank = 0;
-  static auto fields(auto& self) { return std::tie(self.host, self.local_rank); }
+  static auto fields(auto& self) { return std::tie(self.wish, self.local_rank); }
 };
+
+HostRank host_rank(const mpi::Transport& transport, const BackendEntry& backend) {
+  HostRank mine{{transport.host(), backend.kind == kGpuKind}, transport.local_rank()};
+  if (backend.visible_devices) mine.wish.visible = backend.visible_devices();
+  return mine;
+}
 
 /// Returns the cores that the ranks of this host want, by local rank.
 std::vector<int> local_cores(const mpi::Transport& transport,
@@ -27,20 +34,11 @@ std::vector<int> local_cores(const mpi::Transport& transport,
                              const std::vector<RankDevice>& devices) {
   std::vector<int> cores(transport.local_size(), 1);
   for (std::size_t r = 0; r < host_ranks.size(); ++r) {
-    if (host_ranks[r].host == transport.host()) cores[host_ranks[r].local_rank] = devices[r].cores;
+    if (host_ranks[r].wish.host == transport.host()) {
+      cores[host_ranks[r].local_rank] = devices[r].cores;
+    }
   }
   return cores;
-}
-
-int device_index(const mpi::Transport& transport, const std::vector<HostRank>& host_ranks,
-                 const std::vector<RankDevice>& devices, std::size_t per_host) {
-  std::vector<std::string> hosts;
-  std::vector<bool> wants_device;
-  for (std::size_t r = 0; r < host_ranks.size(); ++r) {
-    hosts.push_back(host_ranks[r].host);
-    wants_device.push_back(devices[r].backend->kind == kGpuKind);
-  }
-  return device_indices(hosts, wants_device, per_host)[transport.rank().index()];
 }
 
 }  // namespace
@@ -74,13 +72,26 @@ void require_precision(const BackendEntry& backend, Precision precision,
                    need::ChosenPrecision{has, others});
 }
 
-std::vector<int> device_indices(const std::vector<std::string>& host_of,
-                                const std::vector<bool>& wants_device, std::size_t per_host) {
+bool sees_only_its_own(const std::vector<DeviceWish>& ranks, std::size_t rank) {
+  std::set<std::string> seen;
+  std::size_t neighbours = 0;
+  for (const DeviceWish& other : ranks) {
+    if (!other.wants_device || other.host != ranks[rank].host) continue;
+    if (other.visible.empty()) return false;
+    for (const std::string& identity : other.visible) {
+      if (!seen.insert(identity).second) return false;
+    }
+    ++neighbours;
+  }
+  return ranks[rank].wants_device && neighbours > 1;
+}
+
+std::vector<int> device_indices(const std::vector<DeviceWish>& ranks, std::size_t per_host) {
   std::map<std::string, std::size_t> taken;
-  std::vector<int> indices(host_of.size(), 0);
-  for (std::size_t r = 0; r < host_of.size(); ++r) {
-    if (!wants_device[r]) continue;
-    const std::size_t turn = taken[host_of[r]]++;
+  std::vector<int> indices(ranks.size(), 0);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (!ranks[r].wants_device || (per_host == 0 && sees_only_its_own(ranks, r))) continue;
+    const std::size_t turn = taken[ranks[r].host]++;
     indices[r] = static_cast<int>(per_host == 0 ? turn : turn % per_host);
   }
   return indices;
@@ -90,9 +101,12 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
                               const std::vector<RankDevice>& devices) {
   // The limit holds for shared cores, too: with thousands of threads the OpenMP library crashes.
   constexpr std::size_t kMostThreadsACore = 64;
-  const auto host_ranks =
-      mpi::gather(transport, HostRank{transport.host(), transport.local_rank()});
-  const RankDevice& mine = devices[transport.rank().index()];
+  const std::size_t self = transport.rank().index();
+  const RankDevice& mine = devices[self];
+  const HostRank here = mpi::agreed(transport, [&] { return host_rank(transport, *mine.backend); });
+  const std::vector<HostRank> host_ranks = mpi::gather(transport, here);
+  std::vector<DeviceWish> wishes;
+  for (const HostRank& rank : host_ranks) wishes.push_back(rank.wish);
   return mpi::agreed(transport, [&] {
     const std::size_t most = kMostThreadsACore * allowed_cores().size();
     if (options.share_cores && mine.cores > static_cast<int>(most)) {
@@ -101,6 +115,7 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
                        " are the most");
     }
     RankBackend rank_backend;
+    rank_backend.sees_other_devices = !sees_only_its_own(wishes, self);
     rank_backend.cores = assign_cores(allowed_cores(), local_cores(transport, host_ranks, devices),
                                       transport.local_rank(), options.share_cores);
     BackendOptions asked;
@@ -109,7 +124,7 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     asked.environment = options.environment;
     asked.precision = mine.precision;
     asked.instructions = mine.backend->instructions;
-    asked.device_index = device_index(transport, host_ranks, devices, options.devices_per_host);
+    asked.device_index = device_indices(wishes, options.devices_per_host)[self];
     asked.graphs = options.recordings;
     asked.deterministic = options.deterministic;
     rank_backend.backend = mine.backend->make(asked);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/backends.h"
@@ -50,15 +51,28 @@ std::vector<const BackendEntry*> backends_of_ranks(const RankOptions& options, s
 void require_precision(const BackendEntry& backend, Precision precision,
                        std::span<const BackendEntry> table = hios::backends());
 
-/// Returns the index of each rank's device on its host, by rank. The ranks of a host that want a
-/// device take `per_host` devices in turn (0: each its own); ranks that want none have index 0.
-std::vector<int> device_indices(const std::vector<std::string>& host_of,
-                                const std::vector<bool>& wants_device, std::size_t per_host);
+/// A rank's place among the devices of a job.
+struct DeviceWish {
+  std::string host;
+  bool wants_device = false;
+  std::vector<std::string> visible = {};  ///< identities of the devices that it sees
+  static auto fields(auto& self) { return std::tie(self.host, self.wants_device, self.visible); }
+};
+
+/// Returns true if the rank shares its host with others that want a device, and none of these sees
+/// a device that another sees: a batch system has given each rank its own.
+bool sees_only_its_own(const std::vector<DeviceWish>& ranks, std::size_t rank);
+
+/// Returns the index of each rank's device, among those that it sees. The ranks of a host that want
+/// a device take `per_host` devices in turn (0: each its own, or the first that it sees if it sees
+/// only its own); ranks that want none have index 0.
+std::vector<int> device_indices(const std::vector<DeviceWish>& ranks, std::size_t per_host);
 
 /// This rank's backend on its cores.
 struct RankBackend {
   std::unique_ptr<Backend> backend;
-  std::vector<int> cores;  ///< the operating system's numbers; empty: not pinned
+  std::vector<int> cores = {};     ///< the operating system's numbers; empty: not pinned
+  bool sees_other_devices = true;  ///< false: sees_only_its_own()
 };
 
 /// Makes this rank's backend. Throws InputError, the same on all ranks, where cores are too few or

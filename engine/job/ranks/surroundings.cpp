@@ -102,6 +102,18 @@ void check_device_messages(const Ranks& ranks, Warnings& found) {
        need::CudaAwareMpi{}});
 }
 
+void check_visible_devices(const Ranks& ranks, Warnings& found) {
+  std::set<std::string> hosts;
+  for (const RankSurroundings& rank : ranks) {
+    if (rank.sees_other_devices || !hosts.insert(rank.host).second) continue;
+    found.push_back({rank.host +
+                         ": each rank sees its own GPU only, so CUDA IPC cannot join them, and "
+                         "tensors take a slower route; let the batch system give GPUs to hosts, "
+                         "not to tasks",
+                     {}});
+  }
+}
+
 void check_likeness(const Ranks& ranks, Warnings& found) {
   const auto compare = [&](const std::string& what, auto value_of) {
     std::vector<std::optional<std::string>> values;
@@ -144,6 +156,7 @@ Ranks gather_surroundings(mpi::Transport& transport, const RankBackend& mine) {
   rank.memory = rank.kind == kGpuKind ? mine.backend->free_memory() : available_memory();
   rank.path = transport.path();
   rank.device_messages = transport.claims_device_memory();
+  rank.sees_other_devices = mine.sees_other_devices;
   return mpi::gather(transport, rank);
 }
 
@@ -156,6 +169,7 @@ Warnings host_warnings(const Ranks& ranks) {
   }
   check_copies(ranks, hosts, found);
   check_device_messages(ranks, found);
+  check_visible_devices(ranks, found);
   check_likeness(ranks, found);
   return found;
 }

@@ -19,15 +19,17 @@ struct RankSurroundings {
   std::string host;
   std::string backend, kind;
   int threads = 1;
-  std::vector<int> pinned;       ///< the cores that it is pinned to; empty: not pinned
-  OwnedJson description = {};    ///< Backend::describe()
-  std::optional<Bytes> memory;   ///< available on the device, or on the host
-  std::string path;              ///< Transport::path()
-  bool device_messages = false;  ///< Transport::claims_device_memory()
+  std::vector<int> pinned;         ///< the cores that it is pinned to; empty: not pinned
+  OwnedJson description = {};      ///< Backend::describe()
+  std::optional<Bytes> memory;     ///< available on the device, or on the host
+  std::string path;                ///< Transport::path()
+  bool device_messages = false;    ///< Transport::claims_device_memory()
+  bool sees_other_devices = true;  ///< RankBackend
 
   static auto fields(auto& self) {
     return std::tie(self.facts, self.host, self.backend, self.kind, self.threads, self.pinned,
-                    self.description, self.memory, self.path, self.device_messages);
+                    self.description, self.memory, self.path, self.device_messages,
+                    self.sees_other_devices);
   }
 };
 
@@ -43,8 +45,8 @@ struct HostWarning {
 };
 
 /// Returns warnings: more threads than cores or than the time that control groups grant, messages
-/// that are copied twice, processors that slow down, GPUs whose tensors MPI cannot send, hosts and
-/// libraries that differ. None of these makes a result wrong.
+/// that are copied twice, processors that slow down, GPUs whose tensors MPI cannot send or that
+/// other ranks do not see, hosts and libraries that differ. None of these makes a result wrong.
 std::vector<HostWarning> host_warnings(const std::vector<RankSurroundings>& ranks);
 
 /// Returns the machine of each rank, by rank; version, commit and build are those of `program`.

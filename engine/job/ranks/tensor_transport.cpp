@@ -5,11 +5,24 @@
 #include "engine/job/ranks/device_agreement.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
+#include "hios/platform/device_identity.h"
 #include "mpi/device/choose_routes.h"
 #include "mpi/device/tensor_transport.h"
 #include "mpi/shared/shared_transport.h"
 
 namespace hios::job {
+
+namespace {
+
+/// Names the libraries on which routes depend, for those who ask.
+void name_libraries(const mpi::Transport& plain, const Backend& backend) {
+  const std::string gpu = DeviceIdentity::of(backend.describe()).text();
+  log::verbose("rank 0 on " + plain.host() + ": " + (gpu.empty() ? "no GPU" : gpu));
+  log::verbose(plain.path() + (plain.claims_device_memory() ? ", which calls itself CUDA-aware"
+                                                            : ", which is not CUDA-aware"));
+}
+
+}  // namespace
 
 TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
                                  const mpi::Route* forced) {
@@ -18,6 +31,7 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
     log::warning("ranks " + listed(ranks) + " share one GPU (" + identity +
                  "): they slow each other down, so the times hold for this case only");
   }
+  if (plain.rank() == Rank(0) && backend.accelerator()) name_libraries(plain, backend);
   routes_ = mpi::choose_routes(plain, backend.accelerator(), forced);
   const bool between_hosts = forced != nullptr && forced->serves.hosts && !forced->serves.devices;
   if (between_hosts && routes_.devices) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/backend/backend.h"
 #include "hios/base/json/json_io.h"
@@ -20,7 +21,10 @@ class TensorTransport {
 
   mpi::Transport& get() const { return *transport_; }
   /// Returns a table rank x rank, for people; empty where no rank has a device.
-  std::string table() const { return routes_.devices ? routes_.table() : ""; }
+  /// `links`: see mpi::RouteTable::table().
+  std::string table(const std::vector<std::string>& links = {}) const {
+    return routes_.devices ? routes_.table(links) : "";
+  }
   /// Returns the same for reports and profiles; nothing where no rank has a device.
   std::optional<Json> json() const;
 

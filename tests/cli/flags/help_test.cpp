@@ -92,7 +92,7 @@ TEST(Help, ShowsTheFlagsOfDailyUseOrAll) {
 TEST(Help, StaysWithinTheColumns) {
   for (const auto& flags_of : kHelps) {
     for (const HelpScope scope : kScopes) {
-      for (const std::size_t columns : {48, 60, 63, 64, 80, 100, 160}) {
+      for (const std::size_t columns : {50, 60, 63, 64, 80, 100, 160}) {
         std::size_t widest = 0;
         for (const std::string& line : help_lines(flags_of().help(scope, columns))) {
           EXPECT_LE(line.size(), columns) << line;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "engine/backend/arena.h"
 #include "hios/base/numbers/random.h"
@@ -98,6 +100,33 @@ TEST(Arena, OverlappingLifetimesNeverShareBytes) {
 }
 
 TEST(Arena, IsEmptyWithoutTensors) { EXPECT_EQ(place_in_arena({}).peak_bytes, 0u); }
+
+/// Devices whose messages have turns (mpi::DeviceGroup) would otherwise wait for each other.
+TEST(Plan, OrdersMessagesAlikeAtBothEndsAndAfterTheirInputs) {
+  constexpr std::size_t kRanks = 3;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(40, seed);
+    const Schedule schedule = random_schedule(network.coarse.graph, kRanks, 2, seed);
+    std::map<std::tuple<OpId, std::size_t, std::size_t>, std::size_t> sent, received;
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      const RankPlan plan = plan_rank(network.coarse, schedule, Rank(r));
+      std::size_t awaited = 0;
+      for (const Step& step : plan.steps) {
+        if (const auto* const receive = std::get_if<AwaitReceive>(&step)) {
+          const PlannedMessage& message = plan.receives[receive->receive];
+          received[{message.op, message.peer.index(), r}] = message.order;
+          awaited = std::max(awaited, message.order);
+        } else if (const auto* const send = std::get_if<StartSend>(&step)) {
+          const PlannedMessage& message = plan.sends[send->send];
+          sent[{message.op, r, message.peer.index()}] = message.order;
+          EXPECT_GT(message.order, awaited);
+        }
+      }
+    }
+    EXPECT_EQ(sent, received);
+  }
+}
 
 TEST(Plan, AChainNeedsTwoSlots) {
   const CoarseGraph coarse = graph_of({640, 640, 640, 640, 640}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});

@@ -4,8 +4,13 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
+#include <chrono>
 #include <functional>
+#include <set>
+#include <utility>
 
+#include "mpi/pair_rounds.h"
 #include "support/expect_error.h"
 #include "support/transports/device_ranks.h"
 
@@ -26,6 +31,7 @@ struct World {
   /// Claims of each rank's MPI.
   std::function<bool(Rank)> claims = [](Rank) { return false; };
   std::function<const Route*(Rank)> forced = [](Rank) { return nullptr; };
+  std::chrono::milliseconds patience = mpi::kRoutePatience;
 };
 
 /// Calls choose_routes on every rank of the world.
@@ -42,7 +48,8 @@ void on_ranks(const World& world,
     std::optional<FakeAccelerator> device;
     if (world.has_device(rank)) device.emplace(machine, options);
     body([&] {
-      return mpi::choose_routes(transport, device ? &*device : nullptr, world.forced(rank));
+      return mpi::choose_routes(transport, device ? &*device : nullptr, world.forced(rank),
+                                world.patience);
     });
   });
 }
@@ -143,7 +150,8 @@ TEST(ChooseRoutes, StagesBetweenHostsWithoutAnAwareMpi) {
   const RouteTable table = chosen(world);
   EXPECT_EQ(between(table, 0, 1), "staged");
   EXPECT_EQ(table.why_not[1],
-            "no ipc: on different hosts; no cuda-aware: this MPI is not CUDA-aware");
+            "no ipc: on different hosts; no cuda-aware: this MPI is not CUDA-aware; no nccl: no "
+            "library joins these devices");
 }
 
 TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
@@ -171,12 +179,76 @@ TEST(ChooseRoutes, DoesNotBelieveAnMpiThatThrows) {
   EXPECT_NE(chosen(world).why_not[1].find("not CUDA-aware"), std::string::npos);
 }
 
+/// Pairs are tried at the same time; one whose memory cannot be mapped leaves the others alone.
+TEST(ChooseRoutes, APairThatFailsDoesNotHarmTheOthersOfItsRound) {
+  World world;
+  world.ranks = 4;
+  world.with = [](Rank rank, FakeOptions& options) { options.imports = rank != Rank(3); };
+  const RouteTable table = chosen(world);
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = a + 1; b < 4; ++b) {
+      EXPECT_EQ(between(table, a, b), b == 3 ? "staged" : "ipc");
+    }
+  }
+}
+
+/// Returns the number of pairs, of those above the diagonal, whose reasons say so.
+std::ptrdiff_t pairs_with(const RouteTable& table, std::string_view words) {
+  std::ptrdiff_t count = 0;
+  for (std::size_t from = 0; from < table.ranks; ++from) {
+    for (std::size_t to = from + 1; to < table.ranks; ++to) {
+      count += table.why_not[from * table.ranks + to].find(words) != std::string::npos;
+    }
+  }
+  return count;
+}
+
+/// An MPI that loses device memory costs the patience once for each way in which two GPUs can lie,
+/// not once for each pair.
+TEST(ChooseRoutes, TriesARouteWithoutAnAnswerOnlyOnceBetweenGpusThatLieAlike) {
+  World world;
+  world.mpi = DeviceShy::Device::kLost;
+  world.claims = all_claim;
+  world.with = [](Rank, FakeOptions& options) { options.exports = false; };
+  world.patience = std::chrono::seconds(1);
+  world.ranks = 8;
+  const RouteTable near = chosen(world);
+  EXPECT_EQ(near.used().size(), 1u);
+  EXPECT_EQ(between(near, 6, 7), "staged");
+  EXPECT_EQ(pairs_with(near, "no message arrived within 1 s"), 4);  // a round
+  EXPECT_EQ(pairs_with(near, "not tried, since between rank 0 and rank 1, which lie alike"), 24);
+
+  world.ranks = 4;
+  world.host = [](Rank rank) { return "node" + std::to_string(rank.index() / 2); };
+  const RouteTable far = chosen(world);
+  EXPECT_EQ(pairs_with(far, "no message arrived within 1 s"), 4);  // a round near, one far
+  EXPECT_EQ(pairs_with(far, "not tried, since between rank 0 and rank 2, which lie alike"), 2);
+}
+
+TEST(DisjointRounds, AreAsFewAsCanBeAndUseNoRankTwice) {
+  for (const std::size_t ranks : {2u, 3u, 8u, 11u}) {
+    std::vector<mpi::RankPair> pairs;
+    for (std::size_t a = 0; a < ranks; ++a) {
+      for (std::size_t b = a + 1; b < ranks; ++b) pairs.emplace_back(Rank(a), Rank(b));
+    }
+    std::size_t placed = 0;
+    const auto rounds = mpi::disjoint_rounds(pairs);
+    for (const auto& round : rounds) {
+      std::set<Rank> used;
+      for (const auto& [a, b] : round) EXPECT_TRUE(used.insert(a).second && used.insert(b).second);
+      placed += round.size();
+    }
+    EXPECT_EQ(placed, pairs.size());
+    EXPECT_LE(rounds.size(), std::bit_ceil(ranks) - 1);
+  }
+}
+
 TEST(ChooseRoutes, TakesWhatIsForced) {
   World world;
   world.mpi = DeviceShy::Device::kTaken;
   world.claims = all_claim;
   for (const Route& route : mpi::routes()) {
-    if (!route.serves.devices) continue;
+    if (!route.serves.devices || route.join) continue;
     world.forced = [&](Rank) { return &route; };
     EXPECT_EQ(between(chosen(world), 1, 0), route.name);
   }

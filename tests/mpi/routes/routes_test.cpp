@@ -19,12 +19,12 @@ using mpi::RouteTable;
 
 TEST(Routes, HaveNames) {
   EXPECT_EQ(mpi::parse_route("auto"), nullptr);
-  for (const char* const name : {"ipc", "cuda-aware", "staged", "host"}) {
+  for (const char* const name : {"ipc", "cuda-aware", "nccl", "staged", "host"}) {
     EXPECT_EQ(mpi::parse_route(name)->name, name);
   }
   for (const char* const wrong : {"hosts", "", "IPC"}) {
     expect_message(message_of([&] { mpi::parse_route(wrong); }),
-                   "there are auto, host, ipc, cuda-aware and staged");
+                   "there are auto, host, ipc, cuda-aware, nccl and staged");
   }
 }
 
@@ -38,9 +38,10 @@ TEST(Routes, TheTableIsSound) {
   }
   const mpi::ServedPairs all = mpi::fallback_route().serves;
   EXPECT_TRUE(all.hosts && all.device_and_host && all.devices);
-  EXPECT_TRUE(mpi::fallback_route().takes_empty);
-  EXPECT_EQ(mpi::device_route_names("or"), "ipc, cuda-aware or staged");
-  expect_error<InputError>([] { mpi::route_named("none"); }, {"host, ipc, cuda-aware, staged"});
+  EXPECT_TRUE(mpi::fallback_route().takes_empty && mpi::fallback_route().takes_any_queue);
+  EXPECT_EQ(mpi::device_route_names("or"), "ipc, cuda-aware, nccl or staged");
+  expect_error<InputError>([] { mpi::route_named("none"); },
+                           {"host, ipc, cuda-aware, nccl, staged"});
 }
 
 TEST(RouteTable, IsShownRankByRank) {

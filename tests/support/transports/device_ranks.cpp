@@ -19,6 +19,7 @@ std::unique_ptr<mpi::Channel> DeviceShy::open_channel(std::span<const Message> s
     if (!FakeAccelerator::owns(message.data)) continue;
     if (device_ == Device::kRefused) throw RunError("device memory was given to a deaf MPI");
     if (device_ == Device::kMangled) message.data = elsewhere_.data();
+    if (device_ == Device::kLost) message.tag += 1 << 22;  // which nobody receives
   }
   for (const Message& message : receives) {
     if (device_ == Device::kRefused && FakeAccelerator::owns(message.data)) {
@@ -43,7 +44,7 @@ RouteCase mixed_routes() { return {"Mixed", nullptr}; }
 std::vector<RouteCase> device_route_cases() {
   std::vector<RouteCase> cases;
   for (const mpi::Route& route : mpi::routes()) {
-    if (route.serves.devices) cases.push_back(route_case(route.name));
+    if (route.serves.devices && !route.join) cases.push_back(route_case(route.name));
   }
   cases.push_back(mixed_routes());
   return cases;
@@ -65,6 +66,7 @@ mpi::RouteTable route_table(const RouteCase& routes, std::size_t ranks) {
       if (from == to) continue;
       std::vector<const mpi::Route*> able;
       for (const mpi::Route& route : mpi::routes()) {
+        if (route.join) continue;  // fake devices form no group
         if (mpi::serves(route, has_device(routes, Rank(from)), has_device(routes, Rank(to)))) {
           able.push_back(&route);
         }

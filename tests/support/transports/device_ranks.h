@@ -18,7 +18,7 @@ namespace hios::test {
 /// crash), or accepts it in one of the ways of real MPIs.
 class DeviceShy final : public ForwardingTransport {
  public:
-  enum class Device { kRefused, kTaken, kMangled };
+  enum class Device { kRefused, kTaken, kMangled, kLost };
   /// `claims`: its claim about device memory; empty: the truth.
   DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
             std::optional<bool> claims = {})
@@ -51,7 +51,7 @@ inline std::ostream& operator<<(std::ostream& out, const RouteCase& c) { return 
 /// Returns the case of the route of that name: "ipc" gives "Ipc", "cuda-aware" gives "CudaAware".
 RouteCase route_case(std::string_view route);
 RouteCase mixed_routes();
-/// Returns a case for each device route in the table, and the mixed one.
+/// Returns a case for each device route in the table that fake devices can take, and the mixed one.
 std::vector<RouteCase> device_route_cases();
 
 bool has_device(const RouteCase& routes, Rank rank);

@@ -47,6 +47,74 @@ TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
 }
 
 #ifdef HIOS_MPIEXEC
+/// Returns the options with NCCL where the loader finds it.
+ProcessOptions with_nccl(const std::string& settings) {
+  ProcessOptions options = in_order(settings);
+  options.environment.emplace_back("LD_LIBRARY_PATH", HIOS_EMULATED_NCCL);
+  return options;
+}
+
+/// Returns words that start a program with variables of its rank's, as a batch system does:
+/// assignments of a shell, in which $RANK is the rank.
+Words with_rank_variables(const std::string& assignments, const Words& program) {
+  return Words{"sh", "-c",
+               std::string("RANK=") + kRankInShell + "; export " + assignments +
+                   "; exec \"$0\" \"$@\""} +
+         program;
+}
+
+const Words kRoutes =
+    Words{HIOS_EMULATED_RUN} + kSmall + Words{"--backend", "cuda", "--list-devices"};
+
+/// Under Slurm's --gpus-per-task each rank sees one GPU, its own: the first to it.
+TEST(EmulatedPrograms, TakeTheOneGpuThatEachRankSees) {
+  const ProcessResult result = run_mpi(
+      2, with_rank_variables("CUDA_VISIBLE_DEVICES=$RANK", kRoutes), in_order("order=late"));
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("each rank sees its own GPU only, so CUDA IPC cannot join"));
+  EXPECT_THAT(result.out, HasSubstr("no ipc: ")) << "memory of a GPU that the rank does not see";
+  EXPECT_THAT(result.out, HasSubstr("staged"));
+}
+
+TEST(EmulatedPrograms, TakeNcclBetweenGpusThatShareNoMemory) {
+  ProcessOptions options = with_nccl("ipc=off,order=late");
+  options.environment.emplace_back("HIOS_DEBUG", "info");
+  const ProcessResult result = run_mpi(2, kRoutes, options);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("NCCL 2.28.3 joins the GPUs of 2 ranks"));
+  EXPECT_THAT(result.err, HasSubstr("Emulated GPU, CUDA 13.0"));
+  EXPECT_THAT(result.out, HasSubstr("device tensors by nccl"));
+}
+
+/// Every way in which NCCL cannot be had is one line, and the next route is taken.
+TEST(EmulatedPrograms, SayWhyTheyTakeNoNccl) {
+  const auto expect_reason = [](const Words& program, const ProcessOptions& options,
+                                const std::string& reason) {
+    const ProcessResult result = run_mpi(2, program, options);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    EXPECT_EQ(lines_with(result.out, "no nccl: ").size(), 1u) << result.out;
+    EXPECT_THAT(result.out, HasSubstr("no nccl: " + reason));
+    EXPECT_THAT(result.out, HasSubstr("device tensors by staged"));
+  };
+  const std::string no_ipc = "ipc=off,order=late";
+  expect_reason(kRoutes, in_order(no_ipc), "libhios_emulated_nccl.so: cannot open shared object");
+  expect_reason(kRoutes, with_nccl(no_ipc + ",nccl=2708"), "NCCL 2.7.8 was found, and this build");
+  expect_reason(kRoutes, with_nccl(no_ipc + ",nccl=30000"), "NCCL 3.0.0 was found, and this build");
+  expect_reason(kRoutes + Words{"--devices-per-node", "1"}, with_nccl(no_ipc),
+                "NCCL, joining the GPUs: invalid usage");
+  expect_reason(with_rank_variables("HIOS_EMULATED_CUDA=ipc=off,nccl=2280$RANK", kRoutes),
+                with_nccl(""),
+                "the versions differ: rank 0 has NCCL 2.28.0, rank 1 has NCCL 2.28.1");
+}
+
+TEST(EmulatedPrograms, RefuseNcclThatIsAskedForAndMissing) {
+  const ProcessResult result =
+      run_mpi(2, kRoutes + Words{"--transport", "nccl"}, in_order("order=late"));
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.err, HasSubstr("no nccl: libhios_emulated_nccl.so: cannot open"));
+  EXPECT_THAT(result.err, HasSubstr("--transport auto takes another route"));
+}
+
 TEST(EmulatedPrograms, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   const TestFolder folder;
   const Words measurements{"--profile", folder.file("profile.json")};
@@ -71,6 +139,22 @@ TEST(EmulatedPrograms, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   expect_bits_of_one_rank(run(kTwice + Words{"--transport", "staged"}, "order=random"));
   expect_bits_of_one_rank(
       run(kTwice + Words{"--transport", "ipc", "--cuda-graphs", "off"}, "order=random,seed=9"));
+  const auto by_nccl = [&](const Words& flags, const std::string& settings) {
+    return run_mpi(
+        2,
+        Words{HIOS_EMULATED_RUN} + kSmall + kQuick + measurements +
+            Words{"--schedule", folder.file("schedule.json"), "--verify", "--transport", "nccl"} +
+            flags,
+        with_nccl(settings));
+  };
+  expect_bits_of_one_rank(by_nccl(kTwice, "order=late"));
+  expect_bits_of_one_rank(by_nccl(kTwice + Words{"--cuda-graphs", "off"}, "order=random,seed=4"));
+  const ProcessResult nccl_in_flight =
+      by_nccl({"--inferences", "6", "--in-flight", "2"}, "order=random,seed=3");
+  EXPECT_EQ(nccl_in_flight.exit_status, 0) << nccl_in_flight.err;
+  const ProcessResult lost = by_nccl(kTwice, "order=late,fault=nccl receive");
+  EXPECT_EQ(lost.exit_status, 3) << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("unspecified launch failure"));
   const ProcessResult without_ipc = run(kTwice, "ipc=off,order=late");
   expect_bits_of_one_rank(without_ipc);
   EXPECT_THAT(without_ipc.out, HasSubstr("staged")) << "not the next route";

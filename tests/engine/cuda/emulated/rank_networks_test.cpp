@@ -36,7 +36,7 @@ TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
   expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
 }
 
-INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "staged"),
+INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "nccl", "staged"),
                          [](const auto& by) { return std::string(by.param); });
 
 }  // namespace

@@ -17,16 +17,35 @@ using test::message_of;
 using Names = std::vector<std::string>;
 
 TEST(DeviceIndices, EachRankOfAHostTakesTheNextDevice) {
-  const Names hosts = {"n1", "n1", "n2", "n2", "n1"};
-  const std::vector<bool> all(5, true);
-  EXPECT_EQ(device_indices(hosts, all, 0), (std::vector<int>{0, 1, 0, 1, 2}));
-  EXPECT_EQ(device_indices(hosts, all, 2), (std::vector<int>{0, 1, 0, 1, 0}));
-  EXPECT_EQ(device_indices(hosts, all, 1), (std::vector<int>(5, 0)));
+  std::vector<DeviceWish> ranks;
+  for (const char* const host : {"n1", "n1", "n2", "n2", "n1"}) {
+    ranks.push_back({host, true, {"GPU-0", "GPU-1", "GPU-2"}});
+  }
+  EXPECT_EQ(device_indices(ranks, 0), (std::vector<int>{0, 1, 0, 1, 2}));
+  EXPECT_EQ(device_indices(ranks, 2), (std::vector<int>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(device_indices(ranks, 1), (std::vector<int>(5, 0)));
 }
 
 TEST(DeviceIndices, RanksOnCoresTakeNone) {
-  EXPECT_EQ(device_indices({"n1", "n1", "n1"}, {false, true, true}, 0),
+  EXPECT_EQ(device_indices({{"n1", false}, {"n1", true}, {"n1", true}}, 0),
             (std::vector<int>{0, 0, 1}));
+}
+
+/// Under Slurm's --gpus-per-task, each rank sees one GPU, which is the first to it.
+TEST(DeviceIndices, ARankThatSeesOnlyItsOwnDevicesTakesTheFirst) {
+  std::vector<DeviceWish> ranks = {{"n1", true, {"GPU-a"}},
+                                   {"n1", true, {"GPU-b"}},
+                                   {"n1", false, {"GPU-a"}},
+                                   {"n2", true, {"GPU-c"}}};
+  EXPECT_EQ(device_indices(ranks, 0), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_TRUE(sees_only_its_own(ranks, 0));
+  EXPECT_FALSE(sees_only_its_own(ranks, 2)) << "on cores";
+  EXPECT_FALSE(sees_only_its_own(ranks, 3)) << "alone on its host";
+  ranks[1].visible = {"GPU-a"};
+  EXPECT_EQ(device_indices(ranks, 0), (std::vector<int>{0, 1, 0, 0})) << "one GPU for both";
+  EXPECT_FALSE(sees_only_its_own(ranks, 0));
+  ranks[1].visible = {};
+  EXPECT_EQ(device_indices(ranks, 0), (std::vector<int>{0, 1, 0, 0})) << "nobody knows";
 }
 
 TEST(RequirePrecision, NamesTheBackendsArithmeticAndWhoHasTheOther) {

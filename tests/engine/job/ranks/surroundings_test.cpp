@@ -97,6 +97,11 @@ TEST_F(HostWarnings, NameGpusWhoseTensorsMpiCannotSend) {
   expect_none();  // one rank sends nothing
 }
 
+TEST_F(HostWarnings, NameHostsWhoseRanksSeeOnlyTheirOwnGpu) {
+  for (RankSurroundings& rank : ranks_) rank.sees_other_devices = rank.host != "a";
+  expect(Need{}, "a: each rank sees its own GPU only, so CUDA IPC cannot join them");
+}
+
 TEST_F(HostWarnings, NameHostsAndLibrariesThatDiffer) {
   ranks_[2].facts.processor = "Q";
   expect(need::AlikeHosts{}, "processors differ: ranks 0 and 1 have P, rank 2 has Q");

@@ -71,26 +71,20 @@ void Device::push(const std::shared_ptr<Queue>& queue, std::vector<Work> works) 
   }
 }
 
-bool Device::ready(const Item& item) {
-  for (std::size_t i = 0; i < item.works.size(); ++i) {
-    const Work& work = item.works[i];
-    if (item.ended[i]) continue;
-    bool free = !work.waits_for || work.waits_for->completed >= work.number;
-    for (const std::size_t earlier : work.after) free = free && item.ended[earlier];
-    if (free) return true;
-  }
-  return false;
-}
-
-void Device::step(Queue& queue) {
-  Item& item = queue.items.front();
+std::vector<std::size_t> Device::free_works(const Item& item) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < item.works.size(); ++i) {
     const Work& work = item.works[i];
     bool is_free = !item.ended[i] && (!work.waits_for || work.waits_for->completed >= work.number);
     for (const std::size_t earlier : work.after) is_free = is_free && item.ended[earlier];
-    if (is_free) free.push_back(i);
+    if (is_free && (!work.may_run || work.may_run())) free.push_back(i);
   }
+  return free;
+}
+
+void Device::step(Queue& queue) {
+  Item& item = queue.items.front();
+  const std::vector<std::size_t> free = free_works(item);
   const std::size_t next = free[next_random(free.size())];
   run(item.works[next]);
   if (sticky_ != cudaSuccess) {

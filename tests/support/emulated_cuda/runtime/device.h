@@ -36,6 +36,7 @@ struct Work {
   std::shared_ptr<EventState> records{}, waits_for{};
   std::uint64_t number = 0;
   std::vector<std::size_t> after{};  ///< in a graph: indices of earlier work
+  std::function<bool()> may_run{};   ///< true once another process has done its part; null: always
 };
 
 /// An element of a queue: one piece of work, or a graph of them.
@@ -74,7 +75,9 @@ class Device {
  private:
   Device();
   void run_old_work();
-  static bool ready(const Item& item);
+  /// Returns the indices of the item's works that can run now.
+  static std::vector<std::size_t> free_works(const Item& item);
+  static bool ready(const Item& item) { return !free_works(item).empty(); }
   /// Runs one piece of the item at the front of the queue. REQUIRES: ready.
   void step(Queue& queue);
   void run(Work& work);

@@ -104,7 +104,11 @@ class Heap {
     if (begin != data || begin == nullptr) return {};
     struct stat status {};
     fstat(file_, &status);
-    return {getpid(), file_, status.st_ino, static_cast<std::uint64_t>(begin - base_),
+    return {getpid(),
+            file_,
+            /*gpu=*/0,
+            status.st_ino,
+            static_cast<std::uint64_t>(begin - base_),
             pages(size_bytes) - kPage};
   }
 

@@ -1,10 +1,13 @@
 // The GPUs of the emulated machine, and the runtime's errors.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/emulated_cuda/runtime/machine.h"
 
 #include "support/emulated_cuda/runtime/device.h"
 #include "support/emulated_cuda/runtime/settings.h"
@@ -39,6 +42,8 @@ int gpu_of(int index) {
              ? gpus[static_cast<std::size_t>(index)]
              : -1;
 }
+
+int chosen_index = 0;
 
 struct Words {
   cudaError_t error;
@@ -83,6 +88,13 @@ const Words& words_of(cudaError_t error) {
 
 }  // namespace
 
+int current_gpu() { return gpu_of(chosen_index); }
+
+bool sees_gpu(int gpu) {
+  const std::vector<int> gpus = visible_gpus();
+  return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+}
+
 cudaError_t answer(cudaError_t error) {
   const cudaError_t sticky = Device::get().sticky();
   if (sticky != cudaSuccess) error = sticky;
@@ -125,7 +137,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return answer(gpu_of(device) < 0 ? cudaErrorInvalidDevice : cudaSuccess);
+  if (gpu_of(device) < 0) return answer(cudaErrorInvalidDevice);
+  chosen_index = device;
+  return answer(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {

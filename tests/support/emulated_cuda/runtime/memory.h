@@ -32,6 +32,7 @@ std::size_t remove_range(void* data);
 struct Exported {
   std::int64_t process = 0;
   int file = -1;
+  int gpu = 0;  ///< of its owner
   std::uint64_t inode = 0, offset = 0, size_bytes = 0;
 };
 /// Describes the block that begins there; its size is 0 if none does.

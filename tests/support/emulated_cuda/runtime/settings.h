@@ -18,7 +18,7 @@ enum class Threads { kRising, kFalling, kRandom };
 
 /// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
 /// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME,
-/// wrong=NAME". A word that is none of these ends the process.
+/// wrong=NAME,nccl=22803". A word that is none of these ends the process.
 struct Settings {
   Order order = Order::kRandom;
   Threads threads = Threads::kRandom;
@@ -29,6 +29,7 @@ struct Settings {
   bool libraries = true;  ///< cuDNN and cuBLASLt know algorithms
   std::string fault;      ///< work of this name faults, as "cudnn 0" or "lt 1"
   std::string wrong;      ///< a library's algorithm of this name gives wrong values
+  int nccl = 22803;       ///< the version of NCCL
 };
 
 Settings& settings();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/emulated_cuda/runtime/handles.h"
+#include "support/emulated_cuda/runtime/machine.h"
 #include "support/emulated_cuda/runtime/memory.h"
 #include "support/emulated_cuda/runtime/streams.h"
 
@@ -16,8 +17,9 @@ using namespace hios::cuda_emulation;
 namespace {
 
 template <class Handle>
-Handle handle_of(const Exported& exported) {
+Handle handle_of(Exported exported) {
   static_assert(sizeof(Exported) <= sizeof(Handle));
+  exported.gpu = current_gpu();
   Handle handle{};
   std::memcpy(&handle, &exported, sizeof(exported));
   return handle;
@@ -30,9 +32,11 @@ Exported exported_of(const Handle& handle) {
   return exported;
 }
 
-/// Maps what a handle names; null if it names nothing that this process can map.
+/// Maps what a handle names; null if it names nothing that this process can map: it must see the
+/// GPU.
 void* map(const Exported& exported) {
   if (exported.size_bytes == 0 || exported.process == getpid()) return nullptr;
+  if (!sees_gpu(exported.gpu)) return nullptr;
   return map_exported(exported);
 }
 

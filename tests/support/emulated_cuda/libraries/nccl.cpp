@@ -1,0 +1,232 @@
+// NCCL over memory that the ranks of a host share: a library of its own, which the backend opens at
+// run time. Its queues and checks are those of the emulated runtime in the program that opens it.
+//
+// A message goes through a buffer of its pair of members, one piece after another. Each side's work
+// waits until the other has done its part, as NCCL's kernels do; so members that make their calls
+// in different orders wait forever. As NCCL, it refuses two members on one GPU.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "support/emulated_cuda/runtime/machine.h"
+#include "support/emulated_cuda/runtime/memory.h"
+#include "support/emulated_cuda/runtime/streams.h"
+
+namespace hios::cuda_emulation {
+namespace {
+
+constexpr int kMostMembers = 8;
+constexpr std::size_t kProbe =
+    4096;  // bytes by which a route is tried, which have a name of their own
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+constexpr std::chrono::seconds kJoinLimit{60};
+
+enum Result {
+  kSuccess = 0,
+  kCudaError = 1,
+  kSystemError = 2,
+  kInvalidArgument = 4,
+  kInvalidUsage = 5
+};
+
+/// The way from one member to another.
+struct Way {
+  std::atomic<std::uint64_t> sent, taken;  ///< pieces
+  std::size_t size_bytes;                  ///< of the piece in the buffer
+  std::array<std::byte, kPiece> buffer;
+};
+
+/// The members' shared memory; all zeros at first.
+struct Shared {
+  std::atomic<int> joined;
+  std::array<std::atomic<int>, kMostMembers> gpus;
+  std::array<std::array<Way, kMostMembers>, kMostMembers> ways;
+};
+
+}  // namespace
+
+/// The target of ncclComm_t.
+struct Member {
+  std::shared_ptr<Shared> shared;
+  int rank = 0, members = 0;
+  std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
+};
+
+namespace {
+
+std::shared_ptr<Shared> open_shared(const char* name, int flags) {
+  const int file = shm_open(name, O_RDWR | flags, 0600);
+  if (file < 0) return nullptr;
+  void* const memory =
+      ftruncate(file, sizeof(Shared)) == 0
+          ? mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+          : MAP_FAILED;
+  close(file);
+  if (memory == MAP_FAILED) return nullptr;
+  return {static_cast<Shared*>(memory), [](Shared* one) { munmap(one, sizeof(Shared)); }};
+}
+
+bool all_joined(const Shared& shared, int members) {
+  const auto end = std::chrono::steady_clock::now() + kJoinLimit;
+  while (shared.joined < members) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Queues work that runs once the other member has done its part, or the group was aborted.
+cudaError_t queue_piece(cudaStream_t stream, const char* name, const Member& member,
+                        std::function<bool()> may_run, std::function<void()> run) {
+  Work work{name, [run = std::move(run), aborted = member.aborted] {
+              if (!*aborted) run();
+            }};
+  work.may_run = [may_run = std::move(may_run), aborted = member.aborted] {
+    return *aborted || may_run();
+  };
+  return enqueue(stream, std::move(work));
+}
+
+cudaError_t queue_send(const std::byte* from, std::size_t size_bytes, Way& way,
+                       const Member& member, cudaStream_t stream) {
+  const std::shared_ptr<Shared> shared = member.shared;
+  cudaError_t status = cudaSuccess;
+  for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
+    const std::size_t piece = std::min(kPiece, size_bytes - at);
+    status = queue_piece(
+        stream, "nccl send", member, [shared, &way] { return way.taken == way.sent; },
+        [shared, &way, from, at, piece] {
+          require_on_device(from + at, piece, 1);
+          std::memcpy(way.buffer.data(), from + at, piece);
+          way.size_bytes = piece;
+          ++way.sent;
+        });
+  }
+  if (status != cudaSuccess) return status;
+  return queue_piece(
+      stream, "nccl sent", member, [shared, &way] { return way.taken == way.sent; }, [] {});
+}
+
+cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const Member& member,
+                          cudaStream_t stream) {
+  const std::shared_ptr<Shared> shared = member.shared;
+  cudaError_t status = cudaSuccess;
+  for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
+    const std::size_t piece = std::min(kPiece, size_bytes - at);
+    status = queue_piece(
+        stream, size_bytes > kProbe ? "nccl receive" : "nccl receive probe", member,
+        [shared, &way] { return way.sent > way.taken; },
+        [shared, &way, to, at, piece] {
+          if (way.size_bytes != piece) throw Fault{cudaErrorIllegalAddress};
+          require_on_device(to + at, piece, 1);
+          std::memcpy(to + at, way.buffer.data(), piece);
+          ++way.taken;
+        });
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace hios::cuda_emulation
+
+using namespace hios::cuda_emulation;
+
+extern "C" {
+
+struct ncclUniqueId {
+  char internal[128];
+};
+
+int ncclGetVersion(int* version) {
+  *version = settings().nccl;
+  return kSuccess;
+}
+
+int ncclGetUniqueId(ncclUniqueId* id) {
+  static int made = 0;
+  std::snprintf(id->internal, sizeof(id->internal), "/hios-nccl-%d-%d", getpid(), made++);
+  return open_shared(id->internal, O_CREAT | O_EXCL) ? kSuccess : kSystemError;
+}
+
+int ncclCommInitRank(Member** comm, int members, ncclUniqueId id, int rank) {
+  if (members > kMostMembers) return kInvalidArgument;
+  auto made = std::make_unique<Member>();
+  made->shared = open_shared(id.internal, 0);
+  if (!made->shared) return kSystemError;
+  made->rank = rank;
+  made->members = members;
+  auto& gpus = made->shared->gpus;
+  gpus[static_cast<std::size_t>(rank)] = current_gpu();
+  ++made->shared->joined;
+  if (!all_joined(*made->shared, members)) return kSystemError;
+  if (rank == 0) shm_unlink(id.internal);
+  for (int a = 0; a < members; ++a) {
+    for (int b = a + 1; b < members; ++b) {
+      if (gpus[static_cast<std::size_t>(a)] == gpus[static_cast<std::size_t>(b)]) {
+        return kInvalidUsage;
+      }
+    }
+  }
+  *comm = made.release();
+  return kSuccess;
+}
+
+int ncclSend(const void* from, std::size_t count, int, int peer, Member* comm,
+             cudaStream_t stream) {
+  const std::unique_lock held(Device::get().lock());
+  Way& way =
+      comm->shared->ways[static_cast<std::size_t>(comm->rank)][static_cast<std::size_t>(peer)];
+  return queue_send(static_cast<const std::byte*>(from), count, way, *comm, stream) == cudaSuccess
+             ? kSuccess
+             : kCudaError;
+}
+
+int ncclRecv(void* to, std::size_t count, int, int peer, Member* comm, cudaStream_t stream) {
+  const std::unique_lock held(Device::get().lock());
+  Way& way =
+      comm->shared->ways[static_cast<std::size_t>(peer)][static_cast<std::size_t>(comm->rank)];
+  return queue_receive(static_cast<std::byte*>(to), count, way, *comm, stream) == cudaSuccess
+             ? kSuccess
+             : kCudaError;
+}
+
+int ncclCommGetAsyncError(Member*, int* error) {
+  *error = kSuccess;
+  return kSuccess;
+}
+
+int ncclCommAbort(Member* comm) {
+  *comm->aborted = true;
+  delete comm;
+  return kSuccess;
+}
+
+int ncclCommDestroy(Member* comm) { return ncclCommAbort(comm); }
+
+const char* ncclGetErrorString(int result) {
+  switch (result) {
+    case kSuccess:
+      return "no error";
+    case kCudaError:
+      return "unhandled cuda error";
+    case kSystemError:
+      return "unhandled system error";
+    case kInvalidUsage:
+      return "invalid usage";
+    default:
+      return "invalid argument";
+  }
+}
+
+const char* ncclGetLastError(Member*) { return ""; }
+
+}  // extern "C"

@@ -1,0 +1,3 @@
+#pragma once
+
+/// Replaces Open MPI's header of this name.
