@@ -1,8 +1,9 @@
 #include "support/oracles/plain_mapping_recording.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scheduler/list/priorities.h"
@@ -134,7 +135,7 @@ class MappingTable {
   /// Returns the time at which the device has copied the tensors that no earlier operator read
   /// there.
   double copied_ms(OpId op, DeviceId device) const {
-    std::vector<std::tuple<double, double, OpId>> copies;
+    std::map<OpId, std::pair<double, double>> messages;  // by producer: arrival, copy
     const auto position = [&](OpId o) { return std::find(order_.begin(), order_.end(), o); };
     for (EdgeId e : graph_.in_edges(op)) {
       const OpId input = graph_.edge(e).from;
@@ -147,13 +148,16 @@ class MappingTable {
         if (!earlier || history_.device[reader.index()] != device) continue;
         had = std::max(had, costs_.receive_ms(other, from, device));
       }
-      const double arrival =
-          history_.finish_ms[input.index()] + costs_.transfer_ms(e, from, device);
-      copies.emplace_back(arrival, costs_.receive_ms(e, from, device) - had, input);
+      auto& [arrival, ms] = messages[input];
+      arrival = std::max(arrival,
+                         history_.finish_ms[input.index()] + costs_.transfer_ms(e, from, device));
+      ms = std::max(ms, costs_.receive_ms(e, from, device) - had);
     }
+    std::vector<std::pair<double, double>> copies;
+    for (const auto& [input, message] : messages) copies.push_back(message);
     std::sort(copies.begin(), copies.end());
     double free = history_.free_ms[device.index()];
-    for (const auto& [arrival, ms, input] : copies) {
+    for (const auto& [arrival, ms] : copies) {
       if (ms > 0) free = std::max(arrival, free + ms);
     }
     return free;
