@@ -9,7 +9,7 @@
 #include "hios/graph/graph.h"
 #include "scheduler/structures/busy_times.h"
 
-// What receiving costs a device while a schedule is made (CostModel::charges_receivers), by the
+// Receiving costs a device time while a schedule is made (CostModel::charges_receivers), by the
 // rule of simulate(): who first awaits a tensor copies it, and starts at max(arrival, begin of the
 // wait + copy). The rule itself is AwaitedCopies; here is what it needs to know of a schedule that
 // is not complete.
@@ -98,7 +98,7 @@ class AwaitedInputs {
   AwaitedCopies copies_;
 };
 
-/// What every device has received of every tensor in a schedule under construction.
+/// The parts of all tensors that all devices have received in a schedule under construction.
 class Receipts {
  public:
   /// `costs` outlives it.

@@ -1,4 +1,4 @@
-// What receiving costs a device while a schedule is made.
+// Costs of receiving while a schedule is made.
 #include "scheduler/list/receipts.h"
 
 #include <optional>
