@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -20,6 +21,58 @@ namespace hios {
 /// Returns simulate() by messages, as it does where CostModel::messages_matter(). Linear in
 /// operators and edges, except for two queues. REQUIRES: as simulate().
 Timeline simulate_messages(const Graph& graph, const Schedule& schedule, const CostModel& costs);
+
+/// The copies that a device makes of the messages that a stage awaits (CostModel::copy_ms): one
+/// after the other, in the order of arrival. The only place that knows what they take.
+class AwaitedCopies {
+ public:
+  struct Copy {
+    double arrival_ms, ms;
+    std::size_t message;
+    auto operator<=>(const Copy&) const = default;
+  };
+
+  void clear() { copies_.clear(); }
+  /// Adds a message. Of one that several operators await, the latest arrival and the longest copy
+  /// count.
+  void add(std::size_t message, double arrival_ms, double copy_ms) {
+    if (copy_ms <= 0) return;
+    const auto same = std::find_if(copies_.begin(), copies_.end(),
+                                   [message](const Copy& copy) { return copy.message == message; });
+    if (same == copies_.end()) {
+      copies_.push_back({arrival_ms, copy_ms, message});
+    } else {
+      same->arrival_ms = std::max(same->arrival_ms, arrival_ms);
+      same->ms = std::max(same->ms, copy_ms);
+    }
+  }
+  /// Sorts the copies, after the last one was added.
+  std::span<const Copy> sort() {
+    std::sort(copies_.begin(), copies_.end());
+    return copies_;
+  }
+
+  /// Returns the time at which all are copied if the device waits from `from_ms` on. With a total
+  /// of C it is never before from_ms + C, and at any later time than that only because of the
+  /// arrivals. REQUIRES: sort().
+  double end_ms(double from_ms) const {
+    for (const Copy& copy : copies_) from_ms = std::max(copy.arrival_ms, from_ms + copy.ms);
+    return from_ms;
+  }
+  /// Returns the latest time from which the device must wait for the copies to end as early as the
+  /// arrivals allow, and not before `at_ms`. REQUIRES: sort().
+  double latest_begin_ms(double at_ms) const {
+    return std::max(at_ms, end_ms(-std::numeric_limits<double>::infinity())) - total_ms();
+  }
+  double total_ms() const {
+    double total_ms = 0;
+    for (const Copy& copy : copies_) total_ms += copy.ms;
+    return total_ms;
+  }
+
+ private:
+  std::vector<Copy> copies_;
+};
 
 /// A simulation of messages, for any representation of stages: one message for each tensor and
 /// device that reads some of it. Events are processed in the order of time: stages end, and ready
@@ -90,13 +143,6 @@ class MessageRun {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   /// A time and a number, the smallest first: tensors are numbered by producer and destination.
   using Event = std::pair<double, std::uint32_t>;
-  /// A receiver's work with a tensor.
-  struct Copy {
-    double arrival_ms, ms;
-    std::size_t tensor;
-    auto operator<=>(const Copy&) const = default;
-  };
-
   static void push(std::vector<Event>& queue, double ms, std::size_t number) {
     queue.emplace_back(ms, static_cast<std::uint32_t>(number));
     std::push_heap(queue.begin(), queue.end(), std::greater<>());
@@ -195,8 +241,7 @@ class MessageRun {
   /// Returns the time when the stage's device has copied what it first awaits for it.
   template <class Plan>
   double copied_ms(const Plan& plan, std::size_t stage) {
-    double free_ms = awaited_ms_[stage];
-    if (!plan.costs().charges_receivers()) return free_ms;
+    if (!plan.costs().charges_receivers()) return awaited_ms_[stage];
     const DeviceId device = plan.device(stage);
     copies_.clear();
     plan.for_each_operator(stage, [&](OpId op) {
@@ -205,12 +250,10 @@ class MessageRun {
         if (from != device) add_copy(plan.costs(), edge, message(producer, device));
       });
     });
-    std::sort(copies_.begin(), copies_.end());
-    for (const Copy& copy : copies_) {
-      free_ms = std::max(copy.arrival_ms, free_ms + copy.ms);
-      tensors_[copy.tensor].received_ms += copy.ms;
+    for (const AwaitedCopies::Copy& copy : copies_.sort()) {
+      tensors_[copy.message].received_ms += copy.ms;
     }
-    return free_ms;
+    return copies_.end_ms(awaited_ms_[stage]);
   }
 
   /// Notes the copy of a message, unless an earlier stage has received as much.
@@ -218,17 +261,8 @@ class MessageRun {
     const Tensor& tensor = tensors_[number];
     const double link_ms =
         tensor.arrived_ms ? tensor.occupied_ms : costs.link_ms(edge, tensor.from, tensor.to);
-    const double ms = costs.copy_ms(link_ms, tensor.to) - tensor.received_ms;
-    if (ms <= 0) return;
-    const double arrived_ms = arrival_ms(costs, edge, tensor);
-    const auto same = std::find_if(copies_.begin(), copies_.end(),
-                                   [&](const Copy& copy) { return copy.tensor == number; });
-    if (same == copies_.end()) {
-      copies_.push_back({arrived_ms, ms, number});
-    } else {
-      same->arrival_ms = std::max(same->arrival_ms, arrived_ms);
-      same->ms = std::max(same->ms, ms);
-    }
+    copies_.add(number, arrival_ms(costs, edge, tensor),
+                costs.copy_ms(link_ms, tensor.to) - tensor.received_ms);
   }
 
   static double arrival_ms(const CostModel& costs, EdgeId edge, const Tensor& tensor) {
@@ -306,7 +340,7 @@ class MessageRun {
   std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
   std::vector<double> free_ms_;            // by channel
   std::vector<Event> ends_, ready_;        // heaps: running stages, tensors to be sent
-  std::vector<Copy> copies_;               // of the stage that begins
+  AwaitedCopies copies_;                   // of the stage that begins
   double latency_ms_ = 0;
 };
 

@@ -77,6 +77,11 @@ Variant with_stages(const Graph& graph, Variant map, std::size_t window, const D
     TimedSchedule mapped = map(by);
     TimedSchedule merged = parallelize(graph, by, mapped.schedule, window, deadline);
     merged.timed_out = merged.timed_out || mapped.timed_out;
+    // Where receivers copy, the times of merges are estimates.
+    if (by.charges_receivers() && simulate(graph, mapped.schedule, by).latency_ms <
+                                      simulate(graph, merged.schedule, by).latency_ms) {
+      merged.schedule = std::move(mapped.schedule);
+    }
     return merged;
   };
 }

@@ -13,6 +13,9 @@
 // there, are dropped when they reach the head. What a device cannot take now it can never take:
 // free memory only shrinks, and a label's device is final. O(V·M·log V + M·E).
 //
+// The order of the queues leaves out what receiving costs a device; the start of their heads counts
+// it. So then the next pair is the best of the heads, and another one could start earlier.
+//
 // Tests: tests/scheduler/list/earliest_start_test.cpp (compared with trying all pairs),
 // tests/scheduler/oracle_test.cpp.
 
@@ -76,6 +79,9 @@ void EarliestStart::drop_stale(DeviceQueues& queues, DeviceId device) const {
 }
 
 void EarliestStart::consider(OpId op, DeviceId device, double start_ms) {
+  if (costs_->charges_receivers()) {
+    start_ms = std::max(start_ms, timeline_.earliest_start_ms(op, device));
+  }
   const bool held = queues_[device.index()].held_for == op;
   const double end = start_ms + costs_->operator_ms(op, device);
   const auto key = [](const Best& b) {

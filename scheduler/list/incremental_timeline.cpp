@@ -18,6 +18,13 @@
 // early once it reaches its limit. Now and then it also ends by the work that a device has left
 // after a raised operator. A trial writes the starts in place and records the old ones, so that
 // undoing costs no more than the trial.
+//
+// Where receivers copy, an operator pays for a tensor if no earlier one on its device reads it. So
+// an added operator may take a copy over from a later one, which then starts earlier, and the
+// latency may fall. Positions that may change are then visited in order, and each start is computed
+// from its inputs: all that it depends on comes before it. So a visited start is final, and a trial
+// still ends once one reaches the limit. Who paid follows from the consumers of each input, so a
+// visit costs their number.
 
 namespace hios::scheduler {
 namespace {
@@ -35,7 +42,9 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
       placed_(graph.size() + 1),
       work_(costs.platform().size()),
       on_(costs.platform().size()),
-      raised_(graph.size()) {
+      raised_(graph.size()),
+      copies_(costs.charges_receivers()),
+      awaited_(costs, DeviceId(0)) {
   arcs_.reserve(graph.edge_count());
   for (std::size_t i = 0; i < order.size(); ++i) {
     placed_[i].arcs = static_cast<std::uint32_t>(arcs_.size());
@@ -44,11 +53,15 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
       const double ms = costs.transfer_ms(e).value_or(kByPair);
       arcs_.push_back({static_cast<std::uint32_t>(to), e, ms});
     }
+    if (!copies_) continue;  // else received_before() adds them up in order
+    std::stable_sort(arcs_.begin() + placed_[i].arcs, arcs_.end(),
+                     [](const Arc& a, const Arc& b) { return a.position < b.position; });
   }
   placed_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
 }
 
 double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceId device) const {
+  if (copies_) return 0;
   const PositionSet& on = on_[device.index()];
   double reached = latency_ms_, added = 0;
   for (std::size_t i = operators.size(); i-- > 0;) {
@@ -69,7 +82,7 @@ double IncrementalTimeline::at_least(const std::vector<OpId>& operators, DeviceI
 
 double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, DeviceId device,
                                        double limit) {
-  if (latency_ms_ >= limit) return kInfinity;
+  if (latency_ms_ >= limit && !copies_) return kInfinity;
   end_trial();
   trial_in_place_ = true;
   last_.added.clear();
@@ -78,9 +91,9 @@ double IncrementalTimeline::try_adding(const std::vector<OpId>& operators, Devic
   for (OpId op : operators) {
     const auto position = static_cast<std::uint32_t>(position_[op.index()]);
     last_.added.push_back(position);
-    chain(position, device);
+    add_to(position, device);
   }
-  if (propagate(limit)) return last_.latency_ms;
+  if (copies_ ? propagate_copies(limit) : propagate(limit)) return last_.latency_ms;
   raised_.clear();
   undo_trial();
   return kInfinity;
@@ -107,7 +120,24 @@ void IncrementalTimeline::undo_trial() {
   for (std::size_t i = last_.added.size(); i-- > 0;) unchain(last_.added[i], last_.device);
 }
 
-/// Inserts an operator between its neighbours on the device, with a start by the current state.
+/// Adds an operator on trial, to be visited.
+void IncrementalTimeline::add_to(std::uint32_t position, DeviceId device) {
+  chain(position, device);
+  raised_.insert(position);
+  Placed& placed = placed_[position];
+  if (copies_) {
+    placed.start_ms = kInfinity;  // unlike any start
+    visit_later_receivers(position);
+    return;
+  }
+  placed.start_ms = start_after_inputs(position, device);
+  if (const auto before = on_[device.index()].last_before(position)) {
+    const Placed& previous = placed_[*before];
+    placed.start_ms = std::max(placed.start_ms, previous.start_ms + previous.time_ms);
+  }
+}
+
+/// Inserts an operator between its neighbours on the device, without a start.
 void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
   PositionSet& on = on_[device.index()];
   if (on.none()) on = PositionSet(order_.size());
@@ -118,13 +148,7 @@ void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
   placed.device = static_cast<std::uint32_t>(device.index());
   placed.time_ms = costs_.operator_ms(order_[position], device);
   placed.next = after ? static_cast<std::uint32_t>(*after) : kNone;
-  placed.start_ms = start_after_inputs(position, device);
-  if (before) {
-    Placed& previous = placed_[*before];
-    previous.next = position;
-    placed.start_ms = std::max(placed.start_ms, previous.start_ms + previous.time_ms);
-  }
-  raised_.insert(position);
+  if (before) placed_[*before].next = position;
 }
 
 void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
@@ -187,13 +211,91 @@ bool IncrementalTimeline::propagate(double limit) {
   return true;
 }
 
+/// Marks the operators after this one, on its device, that read the same tensors from others: they
+/// need not copy them now.
+void IncrementalTimeline::visit_later_receivers(std::uint32_t position) {
+  const std::uint32_t device = placed_[position].device;
+  for (const EdgeId e : graph_.in_edges(order_[position])) {
+    const std::size_t producer = position_[graph_.edge(e).from.index()];
+    if (placed_[producer].device == kNone || placed_[producer].device == device) continue;
+    for (std::uint32_t a = placed_[producer].arcs; a < placed_[producer + 1].arcs; ++a) {
+      const std::uint32_t other = arcs_[a].position;
+      if (other > position && placed_[other].device == device) raised_.insert(other);
+    }
+  }
+}
+
+/// Returns what the operator's device has of the tensor by the operators before it.
+Receipt IncrementalTimeline::received_before(std::uint32_t position, std::uint32_t producer) const {
+  const std::uint32_t from = placed_[producer].device, device = placed_[position].device;
+  Receipt had;
+  for (std::uint32_t a = placed_[producer].arcs; a < placed_[producer + 1].arcs; ++a) {
+    const Arc& arc = arcs_[a];
+    if (arc.position >= position || placed_[arc.position].device != device) continue;
+    had = deliver(costs_, arc.edge, DeviceId(from), DeviceId(device), had).receipt;
+  }
+  return had;
+}
+
+/// Returns the start by all starts before it.
+double IncrementalTimeline::start_with_copies(std::uint32_t position) {
+  const DeviceId device(placed_[position].device);
+  awaited_.begin(device);
+  for (const EdgeId e : graph_.in_edges(order_[position])) {
+    const auto producer = static_cast<std::uint32_t>(position_[graph_.edge(e).from.index()]);
+    const Placed& input = placed_[producer];
+    if (input.device == kNone || DeviceId(input.device) == device) continue;
+    awaited_.add(e, DeviceId(input.device), input.start_ms + input.time_ms,
+                 received_before(position, producer));
+  }
+  awaited_.end();
+  const auto before = on_[device.index()].last_before(position);
+  return awaited_.start_ms(before ? placed_[*before].start_ms + placed_[*before].time_ms
+                                  : costs_.launch_ms(device));
+}
+
+/// propagate() where receivers copy: visits what may have changed, earlier or later.
+bool IncrementalTimeline::propagate_copies(double limit) {
+  constexpr std::size_t kSteps = 64;
+  std::size_t steps = 0;
+  for (auto at = raised_.next(0); at; at = raised_.next(*at)) {
+    raised_.erase(*at);
+    const auto position = static_cast<std::uint32_t>(*at);
+    Placed& placed = placed_[position];
+    const double start = start_with_copies(position), finish = start + placed.time_ms;
+    if (finish >= limit) return false;
+    if (++steps % kSteps == 0 && finish + work_after(position) > limit * (1 + kMargin)) {
+      return false;
+    }
+    if (start == placed.start_ms) continue;
+    old_.push_back({position, placed.start_ms});
+    placed.start_ms = start;
+    if (placed.next != kNone) raised_.insert(placed.next);
+    for (std::uint32_t a = placed.arcs; a < placed_[position + 1].arcs; ++a) {
+      if (placed_[arcs_[a].position].device != kNone) raised_.insert(arcs_[a].position);
+    }
+  }
+  last_.latency_ms = last_finish();
+  return last_.latency_ms < limit;
+}
+
+/// Returns the latency. Ends do not fall along a device.
+double IncrementalTimeline::last_finish() const {
+  double latest = 0;
+  for (const PositionSet& on : on_) {
+    const auto last = on.none() ? std::nullopt : on.last_before(order_.size());
+    if (last) latest = std::max(latest, placed_[*last].start_ms + placed_[*last].time_ms);
+  }
+  return latest;
+}
+
 void IncrementalTimeline::remember() { last_is_best_ = true; }
 
 void IncrementalTimeline::keep() {
   if (!last_is_best_) {
     undo_trial();
     std::swap(last_, best_);
-    for (std::uint32_t position : last_.added) chain(position, last_.device);
+    for (std::uint32_t position : last_.added) add_to(position, last_.device);
     raised_.clear();
     for (const Start& start : last_.starts) placed_[start.position].start_ms = start.ms;
   }

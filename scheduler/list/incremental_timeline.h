@@ -7,6 +7,7 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
+#include "scheduler/list/receipts.h"
 #include "scheduler/structures/position_set.h"
 #include "scheduler/structures/prefix_sums.h"
 
@@ -24,7 +25,8 @@ class IncrementalTimeline {
   double latency_ms() const { return latency_ms_; }
 
   /// Returns a lower bound, up to rounding, of try_adding(): from each operator's start by its
-  /// inputs on, the device must do its remaining work. O(log n) per operator.
+  /// inputs on, the device must do its remaining work. O(log n) per operator. Returns 0 where
+  /// receivers copy.
   double at_least(const std::vector<OpId>& operators, DeviceId device) const;
   /// Returns the latency if `operators` were added on `device`, or infinity as soon as it is known
   /// to be at least `limit`. Adds nothing.
@@ -67,12 +69,18 @@ class IncrementalTimeline {
     std::vector<Start> starts;  ///< all new starts, once the trial is undone
   };
 
+  void add_to(std::uint32_t position, DeviceId device);
   void chain(std::uint32_t position, DeviceId device);
+  void visit_later_receivers(std::uint32_t position);
   void unchain(std::uint32_t position, DeviceId device);
   double start_after_inputs(std::uint32_t position, DeviceId device) const;
+  double start_with_copies(std::uint32_t position);
+  Receipt received_before(std::uint32_t position, std::uint32_t producer) const;
   double work_after(std::size_t position) const;
   double transfer_ms(const Arc& arc, std::uint32_t from, std::uint32_t to) const;
   bool propagate(double limit);
+  bool propagate_copies(double limit);
+  double last_finish() const;
   void end_trial();
   void undo_trial();
   void raise(std::uint32_t position, double start_ms);
@@ -86,11 +94,13 @@ class IncrementalTimeline {
   std::vector<PrefixSums> work_;       // by device: operators' times by position; like on_
   std::vector<PositionSet> on_;        // by device; created when first used
   double latency_ms_ = 0;
-  PositionSet raised_;  // positions whose start was raised, not yet propagated
+  PositionSet raised_;  // positions whose start was raised, or may have changed: to be visited
+  const bool copies_;   // receivers copy
+  AwaitedInputs awaited_;
   TriedAddition last_, best_;
   bool trial_in_place_ = false;  // last_ is applied to placed_
   bool last_is_best_ = false;    // keep() adds last_, not best_
-  std::vector<Start> old_;       // overwritten starts, in order
+  std::vector<Start> old_;       // overwritten starts, in order; with copies those of added ones
 };
 
 }  // namespace hios::scheduler

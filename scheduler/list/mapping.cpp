@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "scheduler/list/timeline.h"
-
 // A search computes thousands of latencies, so edges are stored in the order in which they are
 // read; 200 operators take about two microseconds. Several genes move at once because memory may
 // hold an exchange but neither half of it: all leave their devices before the first enters its new
@@ -67,6 +65,7 @@ MappingTimes::MappingTimes(const Graph& graph, const CostModel& costs, std::vect
       order_(std::move(order)),
       finish_ms_(graph.size(), 0),
       free_ms_(costs.platform().size(), 0) {
+  if (costs.charges_receivers()) copying_.emplace(graph, costs);
   inputs_.reserve(graph.edge_count());
   for (const OpId op : order_) {
     for (const EdgeId e : graph.in_edges(op)) inputs_.push_back({e, graph.edge(e).from});
@@ -75,6 +74,11 @@ MappingTimes::MappingTimes(const Graph& graph, const CostModel& costs, std::vect
 }
 
 double MappingTimes::latency_ms(const Mapping& mapping) {
+  if (copying_) {
+    copying_->clear();
+    for (const OpId op : order_) copying_->place(op, mapping[op.index()]);
+    return copying_->latency_ms();
+  }
   for (std::size_t d = 0; d < free_ms_.size(); ++d) free_ms_[d] = costs_->launch_ms(DeviceId(d));
   double latency = 0;
   std::size_t input = 0;

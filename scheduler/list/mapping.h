@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "hios/schedule/schedule.h"
 #include "scheduler/deadline.h"
 #include "scheduler/list/placement.h"
+#include "scheduler/list/timeline.h"
 
 /// A device for each operator, and one order in which all are started: the search space of DiviML
 /// (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for Mapping Neural Networks onto
@@ -31,8 +33,9 @@ Mapping fastest_mapping(const Graph& graph, const CostModel& costs, std::span<co
                         std::string_view algorithm, const Deadline& deadline);
 
 /// Latencies of mappings: operators start in one order, each as soon as its device has ended the
-/// previous ones and its inputs have arrived. Returns what simulate() returns for schedule(),
-/// without building a schedule.
+/// previous ones and its inputs have arrived (as in a ListTimeline). Returns what simulate()
+/// returns for schedule(), without building a schedule, as long as there is no contention and no
+/// range.
 class MappingTimes {
  public:
   /// `costs` outlives it. REQUIRES: the order is topological.
@@ -56,6 +59,7 @@ class MappingTimes {
   std::vector<Input> inputs_;                // inputs of each operator, in that order
   std::vector<std::size_t> inputs_end_;      // by position in the order
   std::vector<double> finish_ms_, free_ms_;  // by operator; by device
+  std::optional<ListTimeline> copying_;      // where receivers copy
 };
 
 /// A mapping that a search changes step by step. A gene is an operator, or all operators that share

@@ -7,7 +7,8 @@
 #include "hios/evaluate/cost_model.h"
 #include "hios/graph/graph.h"
 #include "hios/schedule/schedule.h"
-#include "scheduler/list/busy_times.h"
+#include "scheduler/list/receipts.h"
+#include "scheduler/structures/busy_times.h"
 
 namespace hios::scheduler {
 
@@ -17,7 +18,9 @@ namespace hios::scheduler {
 ///
 /// By default an operator is appended to its device; with `insertion` it may also fill the first
 /// gap that holds it. Operators must come in a topological order; then schedule() has no cyclic
-/// wait. Without contention, simulate() returns latency_ms(), or with insertion at most that.
+/// wait. A device that receives at its own cost copies a tensor before the first operator that
+/// reads it (Receipts). Without contention and without ranges, simulate() returns latency_ms(), or
+/// with insertion at most that.
 class ListTimeline {
  public:
   /// Both arguments outlive the timeline.
@@ -26,7 +29,7 @@ class ListTimeline {
   void clear();
   /// REQUIRES: `op` is not placed, and the device can run it.
   double earliest_start_ms(OpId op, DeviceId device) const;
-  void place(OpId op, DeviceId device) { place_at(op, device, earliest_start_ms(op, device)); }
+  void place(OpId op, DeviceId device) { put(op, device, earliest(op, device)); }
   /// REQUIRES: earliest_start_ms returned this start when the same operators were placed.
   void place_at(OpId op, DeviceId device, double start_ms);
 
@@ -40,12 +43,19 @@ class ListTimeline {
   Schedule schedule() const;
 
  private:
+  Receipts::Begin earliest(OpId op, DeviceId device) const;
+  Receipts::Begin earliest_with_copies(OpId op, DeviceId device) const;
+  void put(OpId op, DeviceId device, Receipts::Begin begin);
+  void list_inputs(OpId op) const;
+
   const Graph* graph_;
   const CostModel* costs_;
   bool insertion_;
   std::vector<std::optional<DeviceId>> device_of_;  // by operator
   std::vector<double> start_ms_, finish_ms_;        // by operator, if placed
   std::vector<BusyTimes<OpId>> slots_;              // by device
+  Receipts receipts_;
+  mutable std::vector<Receipts::Input> inputs_;  // the placed inputs of the operator in question
   double latency_ms_ = 0;
 };
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +89,10 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
     EXPECT_GE(result.latency_ms, best * (1 - kOracleRounding));
     EXPECT_LE(result.lower_bound_ms, best * (1 + kOracleRounding));
     EXPECT_LE(result.lower_bound_ms, result.latency_ms);
+    if (algorithm.many_devices && algorithm.objective == Objective::kLatency &&
+        result.outcome == Outcome::kOptimal) {
+      EXPECT_LE(result.latency_ms, best * (1 + kOracleRounding)) << "is no optimum";
+    }
   }
 }
 
@@ -215,40 +218,25 @@ TEST(Oracle, DevicesLaunchTheirStages) {
   }
 }
 
-// The oracle knows no copies, so it may only be shorter, and what claims to be the optimum is the
-// shortest of all.
-TEST(Oracle, ReceiversThatCopyTakeNoLessThanOthers) {
+TEST(Oracle, ReceiversThatCopy) {
   std::size_t longer = 0;
-  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(150u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "receivers");
     const Graph graph = test::dag(5, random.below(1 << 10), style_by_number(seed), random);
     const Platform plain = test::devices(2, 1 + static_cast<int>(seed % 3));
     std::vector<Device> list(plain.devices().begin(), plain.devices().end());
-    for (Device& device : list) device.io_charge = IoCharge{0, 0.5 + random.uniform()};
-    const Platform platform = plain.with_devices(std::move(list));
-    const CostModel costs = CostModel::from_graph(graph, platform);
-    const double best =
-        test::brute_force(graph, plain, test::plain_costs_of(graph, plain)).latency_ms;
-    double shortest = std::numeric_limits<double>::infinity(), proved = 0, bound = 0;
-    for (const Algorithm& algorithm : built_in().all()) {
-      if (algorithm.objective != Objective::kLatency) continue;
-      if (algorithm.exact && milp::solvers().empty()) continue;
-      SCOPED_TRACE(algorithm.name);
-      Options options(algorithm.options);
-      if (options.has("iterations")) options.set("iterations=200");
-      const ScheduleResult result = algorithm.run(Problem(costs), options, {});
-      ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
-      EXPECT_DOUBLE_EQ(result.latency_ms, simulate(graph, result.schedule, costs).latency_ms);
-      EXPECT_GE(result.latency_ms, best * (1 - kOracleRounding));
-      shortest = std::min(shortest, result.latency_ms);
-      bound = std::max(bound, result.lower_bound_ms);
-      if (algorithm.many_devices && result.outcome == Outcome::kOptimal)
-        proved = std::max(proved, result.latency_ms);
+    const double share = 0.25 + random.uniform();
+    for (Device& device : list) {
+      device.io_charge = IoCharge{0, seed % 4 == 0 ? 2 * random.uniform() : share};
     }
-    EXPECT_LE(bound, shortest * (1 + kOracleRounding));
-    EXPECT_LE(proved, shortest * (1 + kOracleRounding));
-    longer += shortest > best * (1 + kOracleRounding);
+    const Platform platform = plain.with_devices(std::move(list));
+    check_algorithms(graph, platform);
+    if (::testing::Test::HasFailure()) return;
+    const auto best_ms = [&](const Platform& on) {
+      return test::brute_force(graph, on, test::plain_costs_of(graph, on)).latency_ms;
+    };
+    longer += best_ms(platform) > best_ms(plain) * (1 + kOracleRounding);
   }
   EXPECT_GT(longer, 0u) << "no optimum receives anything";
 }

@@ -7,6 +7,7 @@
 
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
+#include "scheduler/list/receipts.h"
 #include "scheduler/list/timeline.h"
 #include "scheduler/structures/history_tree.h"
 #include "scheduler/structures/numbers.h"
@@ -31,6 +32,9 @@
 // latency, then the earliest finish. That is the same in a graph with one output, and right in
 // others, where v_n need not end last. The schedule is valid by construction: every operator has
 // one device, and each device has the priorities' order, which is topological.
+//
+// Where receivers copy, an operator pays for a tensor if no earlier one in its history, on the same
+// device, reads it: the tree has the devices of the tensor's other consumers.
 //
 // Memory: a history has the room left on every device, and the first operator of a label reserves
 // room for all; the tree has its device.
@@ -59,6 +63,7 @@ class MappingTable {
         tree_(graph.size(), devices_),
         ends_(devices_),
         next_ends_(devices_),
+        awaited_(costs, DeviceId(0)),
         twins_before_(count_twins()) {
     first_of_unit_.assign(empty_.units().size(), graph.size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -119,6 +124,7 @@ class MappingTable {
     const Platform& platform = costs_.platform();
     if (platform.device(a).memory_bytes != platform.device(b).memory_bytes) return false;
     if (costs_.launch_ms(a) != costs_.launch_ms(b)) return false;
+    if (costs_.copy_ms(1, a) != costs_.copy_ms(1, b)) return false;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       if (costs_.operator_ms(OpId(i), a) != costs_.operator_ms(OpId(i), b)) return false;
     }
@@ -150,25 +156,60 @@ class MappingTable {
   void extend_history(std::size_t i, DeviceId k) {
     const OpId op = order_[i];
     const History& history = ends_[k.index()];
-    inputs_.clear();
-    for (EdgeId e : graph_.in_edges(op)) {
-      const std::size_t row = position_[graph_.edge(e).from.index()];
-      const DeviceId device = tree_.ancestor(i - 1, k, row);
-      inputs_.push_back({e, device, tree_.entry(row, device).finish_ms});
-    }
+    list_inputs(i, k);
     const auto unit_goes = device_of_unit(i, k);
     for (std::size_t j = 0; j < devices_; ++j) {
       if (!tried(i, j)) continue;
       const DeviceId device(j);
       if (unit_goes ? *unit_goes != device : !fits(op, device, history)) continue;
-      double start = history.free_ms[j];
-      for (const Input& input : inputs_) {
-        const double transfer = costs_.transfer_ms(input.edge, input.device, device);
-        start = std::max(start, input.finish_ms + transfer);
-      }
+      const double start = start_ms(device, history.free_ms[j]);
       const double finish = start + costs_.operator_ms(op, device);
       if (finish < tree_.entry(i, device).finish_ms) tree_.set(i, device, finish, k);
     }
+  }
+
+  /// Lists the inputs of the row's operator in the history that ends on device k; where receivers
+  /// copy, with the earlier consumers of each.
+  void list_inputs(std::size_t i, DeviceId k) {
+    inputs_.clear();
+    consumers_.clear();
+    for (EdgeId e : graph_.in_edges(order_[i])) {
+      const OpId producer = graph_.edge(e).from;
+      const std::size_t row = position_[producer.index()];
+      const DeviceId device = tree_.ancestor(i - 1, k, row);
+      for (EdgeId other : graph_.out_edges(producer)) {
+        const std::size_t reader = position_[graph_.edge(other).to.index()];
+        if (!costs_.charges_receivers() || reader >= i) continue;
+        consumers_.push_back({other, tree_.ancestor(i - 1, k, reader)});
+      }
+      inputs_.push_back({e, device, tree_.entry(row, device).finish_ms, consumers_.size()});
+    }
+  }
+
+  /// Returns the start of the row's operator on a device that is free from then on.
+  double start_ms(DeviceId device, double free_ms) {
+    if (costs_.charges_receivers()) return start_with_copies(device, free_ms);
+    double start = free_ms;
+    for (const Input& input : inputs_) {
+      const double transfer = costs_.transfer_ms(input.edge, input.device, device);
+      start = std::max(start, input.finish_ms + transfer);
+    }
+    return start;
+  }
+
+  double start_with_copies(DeviceId device, double free_ms) {
+    awaited_.begin(device);
+    std::size_t next = 0;
+    for (const Input& input : inputs_) {
+      Receipt had;
+      for (; next < input.consumers_end; ++next) {
+        if (consumers_[next].device != device || input.device == device) continue;
+        had = deliver(costs_, consumers_[next].edge, input.device, device, had).receipt;
+      }
+      if (input.device != device) awaited_.add(input.edge, input.device, input.finish_ms, had);
+    }
+    awaited_.end();
+    return awaited_.start_ms(free_ms);
   }
 
   /// Returns the device that the history has given to operators of the same label, if any.
@@ -210,6 +251,12 @@ class MappingTable {
     EdgeId edge;
     DeviceId device;
     double finish_ms;
+    std::size_t consumers_end;  ///< of its producer, in consumers_
+  };
+  /// An earlier consumer of an input's producer.
+  struct Consumer {
+    EdgeId edge;
+    DeviceId device;
   };
 
   const Graph& graph_;
@@ -222,6 +269,8 @@ class MappingTable {
   HistoryTree tree_;
   std::vector<History> ends_, next_ends_;  // ends in the previous row and in this one, by device
   std::vector<Input> inputs_;              // inputs of the row's operator in one history
+  std::vector<Consumer> consumers_;        // by input
+  AwaitedInputs awaited_;
   std::vector<std::size_t> twins_before_;  // by device: number of equal devices before it
 };
 

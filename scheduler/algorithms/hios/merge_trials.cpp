@@ -22,6 +22,11 @@
 // first one on. So a candidate costs O(log n) for each arc that the cut passes, and a merge little
 // more. In a graph of bounded width with rare ties, that is near-linear in all.
 //
+// Where receivers copy, an arc to the next stage on a device takes the time of the copies before
+// that one. Merging neighbours adds them up and changes no others. Copies of tensors that arrive
+// one shortly after the other may end later than that: then simulate() may start a stage later than
+// an end here says.
+//
 // Rounding. Ends are added up as simulate() adds them. Tails add the same times in another order,
 // so lengths are compared with a margin. A path of n stages has fewer than 2n times and transfers,
 // so each sum of it differs from the true one by less than 2n·2⁻⁵³ of it. Two latencies and two
@@ -63,7 +68,10 @@ MergeTrials::MergeTrials(StageGraph& stages)
 /// Returns the earliest start by its inputs; `in_order`: also by the previous stage on its device.
 double MergeTrials::start_of(NodeId node, bool in_order) const {
   const NodeId before = stages_.before(node);
-  double start = in_order && before != StageGraph::kNone ? times_[before].end_ms : 0;
+  double start = 0;
+  if (in_order && before != StageGraph::kNone) {
+    start = times_[before].end_ms + stages_.copy_ms(node);
+  }
   stages_.for_each_input(node, [&](NodeId from, double transfer_ms) {
     start = std::max(start, times_[from].end_ms + transfer_ms);
   });
@@ -72,7 +80,8 @@ double MergeTrials::start_of(NodeId node, bool in_order) const {
 
 template <class Visit>
 void MergeTrials::for_each_dependent(NodeId node, Visit visit) const {
-  if (stages_.after(node) != StageGraph::kNone) visit(stages_.after(node), 0.0);
+  const NodeId after = stages_.after(node);
+  if (after != StageGraph::kNone) visit(after, stages_.copy_ms(after));
   stages_.for_each_output(node, visit);
 }
 
@@ -88,7 +97,7 @@ double MergeTrials::length_from(NodeId node) const {
 
 double MergeTrials::tail_of(NodeId node) const {
   const NodeId after = stages_.after(node);
-  double tail = after != StageGraph::kNone ? length_from(after) : 0;
+  double tail = after != StageGraph::kNone ? stages_.copy_ms(after) + length_from(after) : 0;
   stages_.for_each_output(node, [&](NodeId to, double transfer_ms) {
     tail = std::max(tail, transfer_ms + length_from(to));
   });
@@ -141,7 +150,9 @@ void MergeTrials::renew_ready(NodeId node) {
   const auto arrive = [&](NodeId from, double transfer_ms) {
     if (stages_.position(from) < cut_) ready = std::max(ready, times_[from].end_ms + transfer_ms);
   };
-  if (stages_.before(node) != StageGraph::kNone) arrive(stages_.before(node), 0);
+  if (stages_.before(node) != StageGraph::kNone) {
+    arrive(stages_.before(node), stages_.copy_ms(node));
+  }
   stages_.for_each_input(node, arrive);
   if (ready == times_[node].ready_ms) return;
   times_[node].ready_ms = ready;
@@ -174,16 +185,19 @@ void MergeTrials::move_cut_to(std::size_t position) {
 }
 
 double MergeTrials::end_of_merged(const std::vector<NodeId>& members, double cost_ms) const {
-  double end = 0;
+  double start = 0, copies = 0;
   for (NodeId member : members) {
-    end = std::max(end, start_of(member, member == members.front()) + cost_ms);
+    start = std::max(start, start_of(member, false));
+    copies += stages_.copy_ms(member);
   }
-  return end;
+  const NodeId before = stages_.before(members.front());
+  if (before != StageGraph::kNone) start = std::max(start, times_[before].end_ms + copies);
+  return start + cost_ms;
 }
 
 double MergeTrials::tail_of_merged(const std::vector<NodeId>& members) const {
   const NodeId after = stages_.after(members.back());
-  double tail = after != StageGraph::kNone ? length_from(after) : 0;
+  double tail = after != StageGraph::kNone ? stages_.copy_ms(after) + length_from(after) : 0;
   for (NodeId member : members) {
     stages_.for_each_output(member, [&](NodeId to, double transfer_ms) {
       tail = std::max(tail, transfer_ms + length_from(to));
@@ -203,7 +217,9 @@ double MergeTrials::longest_out_of(NodeId node) const {
   const double end = times_[node].end_ms;
   const NodeId after = stages_.after(node);
   double longest = end;
-  if (after != StageGraph::kNone && stages_.after_members(after)) longest += length_from(after);
+  if (after != StageGraph::kNone && stages_.after_members(after)) {
+    longest += stages_.copy_ms(after) + length_from(after);
+  }
   stages_.for_each_output(node, [&](NodeId to, double transfer_ms) {
     if (!stages_.after_members(to)) return;
     longest = std::max(longest, end + transfer_ms + length_from(to));
@@ -329,6 +345,7 @@ void MergeTrials::merge_best() {
   }
   times_[merged].end_ms = start_of(merged, true) + best.cost_ms;
   times_[merged].tail_ms = tail_of(merged);
+  if (stages_.copy_ms(merged) > 0) renew_ready(merged);  // it makes the copies of all members
   for_each_dependent(merged,
                      [this](NodeId to, double) { stale_ends_.insert(stages_.position(to)); });
   for_each_dependency(merged, [this](NodeId from) { stale_tails_.insert(stages_.position(from)); });

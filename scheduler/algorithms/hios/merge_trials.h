@@ -10,7 +10,8 @@
 namespace hios::scheduler {
 
 /// Finds the merge of neighbouring stages that minimises the latency, if any reduces it. Decides
-/// exactly as simulating each merge without contention would, to the last bit.
+/// exactly as simulating each merge without contention and without copies by receivers would, to
+/// the last bit.
 class MergeTrials {
  public:
   using NodeId = StageGraph::NodeId;

@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "scheduler/list/priorities.h"
+#include "scheduler/list/receipts.h"
 
 // Merging neighbours concerns the positions between the first and the last of them: which stages
 // there depend on a member? One pass marks them, by the edges and by the order on each device. If a
@@ -18,6 +19,7 @@ StageGraph::StageGraph(const Graph& graph, const CostModel& costs, const Schedul
                        const std::vector<OpId>& order)
     : graph_(graph), costs_(costs), node_of_(graph.size(), kNone) {
   add_nodes(schedule);
+  if (costs.charges_receivers()) add_copies();
   sort_topologically(order);
   merge_given(schedule);
 }
@@ -43,6 +45,24 @@ void StageGraph::add_node(OpId op, DeviceId device) {
   last_[device.index()] = n;
   node_of_[op.index()] = n;
   nodes_.push_back(node);
+}
+
+/// Adds the copies of the tensors that a device has not received before. REQUIRES: the nodes of a
+/// device are in its order.
+void StageGraph::add_copies() {
+  std::vector<Receipt> received(graph_.size() * last_.size());
+  for (Node& node : nodes_) {
+    const DeviceId own(node.device);
+    for (const EdgeId e : graph_.in_edges(node.op)) {
+      const OpId producer = graph_.edge(e).from;
+      const DeviceId from = device(node_of(producer));
+      if (from == own) continue;
+      Receipt& had = received[producer.index() * last_.size() + node.device];
+      const Receipt has = deliver(costs_, e, from, own, had).receipt;
+      node.copy_ms += has.copied_ms - had.copied_ms;
+      had = has;
+    }
+  }
 }
 
 /// Merges the operators of the schedule's stages. In a valid schedule they depend on each other by
@@ -148,6 +168,7 @@ void StageGraph::merge(const std::vector<NodeId>& members, double cost_ms) {
   for (std::size_t i = 1; i < members.size(); ++i) {
     node_of_[nodes_[members[i]].op.index()] = first;
     nodes_[members[i - 1]].next_member = members[i];
+    merged.copy_ms += nodes_[members[i]].copy_ms;
   }
 }
 

@@ -38,6 +38,9 @@ class StageGraph {
   std::span<const NodeId> last_on_devices() const { return last_; }  ///< kNone for an empty one
   DeviceId device(NodeId node) const { return DeviceId(nodes_[node].device); }
   double cost_ms(NodeId node) const { return nodes_[node].cost_ms; }
+  /// Returns the time of the copies that the device makes before the stage, from the end of the
+  /// stage before on. 0 where receiving takes no time from a device.
+  double copy_ms(NodeId node) const { return nodes_[node].copy_ms; }
   /// Returns true if the stage has two or more operators.
   bool merged(NodeId node) const { return nodes_[node].next_member != kNone; }
 
@@ -93,11 +96,13 @@ class StageGraph {
     NodeId next_member = kNone;            ///< merged into this stage, as a list
     std::uint32_t position = 0;            ///< in sequence_
     double cost_ms = 0;
+    double copy_ms = 0;
   };
   enum class Relation : char { kIndependent, kMember, kDependent };
 
   void add_nodes(const Schedule& schedule);
   void add_node(OpId op, DeviceId device);
+  void add_copies();
   void merge_given(const Schedule& schedule);
   void sort_topologically(const std::vector<OpId>& order);
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/list/busy_times.h"
+#include "scheduler/list/receipts.h"
+#include "scheduler/structures/busy_times.h"
 #include "scheduler/structures/numbers.h"
 #include "scheduler/structures/saturating_sum.h"
 
@@ -18,6 +19,10 @@
 // the transfer to the consumer's device and the consumer's finish in the last pass. It keeps
 // producers near expensive consumers; without it devices are filled more evenly. Neither is always
 // better, so each pass runs by both rules and keeps the shorter result.
+//
+// Where receivers copy, a pass forwards places stages with their copies (Receipts). A pass from the
+// end meets a stage before its producers: it reserves the copies of the tensors that came from
+// other devices in the last pass, at the last stage on the device that reads them.
 //
 // Memory: a pass begins with all stages on their devices and moves one at a time, if the memory
 // that is then free holds it. So every schedule in between respects all limits. Stages of operators
@@ -109,7 +114,12 @@ class StagePasses::Placing {
  public:
   /// `last`: the times of the pass before, in the other direction.
   Placing(const StagePasses& passes, const Times& last, Rule rule, Times& next)
-      : passes_(passes), last_(last), rule_(rule), next_(next), slots_(passes.devices_) {
+      : passes_(passes),
+        last_(last),
+        rule_(rule),
+        next_(next),
+        slots_(passes.devices_),
+        receipts_(passes.costs_) {
     next_.backwards = !last.backwards;
     next_.device = last.device;
     next_.start_ms.assign(last.device.size(), 0);
@@ -125,24 +135,25 @@ class StagePasses::Placing {
   void place(Index stage) {
     const DeviceId present = last_.device[stage];
     DeviceId best = present;
-    double best_ms = kInfinity, best_start_ms = 0;
+    double best_ms = kInfinity;
+    Receipts::Begin best_begin{0, 0};
     for (std::size_t d = 0; d < passes_.devices_; ++d) {
       const DeviceId device(d);
       if (device != present && !may_move(stage, device)) continue;
       const double cost = passes_.cost_ms(stage, device);
-      const double start = earliest_start(stage, device, cost);
-      double ms = start + cost;
+      const Receipts::Begin begin = earliest(stage, device, cost);
+      double ms = begin.start_ms + cost;
       if (rule_ == Rule::kWithLookAhead) ms += rest_ms(stage, device);
       if (ms >= best_ms) continue;
       best = device;
       best_ms = ms;
-      best_start_ms = start;
+      best_begin = begin;
     }
     if (best != present && !room_.empty()) {
       give(present, passes_.bytes_[stage]);
       take(best, passes_.bytes_[stage]);
     }
-    put(stage, best, best_start_ms);
+    put(stage, best, best_begin);
   }
 
  private:
@@ -158,15 +169,35 @@ class StagePasses::Placing {
     if (room_[device.index()] != Placement::kNoLimit) room_[device.index()] += bytes;
   }
 
-  double earliest_start(Index stage, DeviceId device, double cost) const {
+  Receipts::Begin earliest(Index stage, DeviceId device, double cost) {
     const bool backwards = next_.backwards;
+    if (receipts_.count() && !backwards) {
+      list_inputs(stage, next_);
+      return receipts_.in_gap(inputs_, device, slots_[device.index()], cost);
+    }
+    if (receipts_.count()) cost += reserved_copies_ms(stage, device);
     double ready = backwards ? 0 : passes_.costs_.launch_ms(device);
     for (const Arc& arc : passes_.inputs(stage, backwards)) {
       ready =
           std::max(ready, next_.finish_ms[arc.other] +
                               passes_.transfer_ms(arc, backwards, next_.device[arc.other], device));
     }
-    return slots_[device.index()].first_gap_ms(ready, cost);
+    const double start = slots_[device.index()].first_gap_ms(ready, cost);
+    return {start, start};
+  }
+
+  /// Lists the stage's inputs in the direction of the data, by the devices and ends of `times`.
+  void list_inputs(Index stage, const Times& times) {
+    inputs_.clear();
+    for (const Arc& arc : passes_.inputs(stage, /*backwards=*/false)) {
+      inputs_.push_back({arc.edge, times.device[arc.other], times.finish_ms[arc.other]});
+    }
+  }
+
+  /// Returns the time of the copies that no stage after this one makes, by the last pass's devices.
+  double reserved_copies_ms(Index stage, DeviceId device) {
+    list_inputs(stage, last_);
+    return receipts_.missing_ms(inputs_, device);
   }
 
   /// Returns the longest way from the stage's end on the device to the other end of the schedule.
@@ -180,15 +211,21 @@ class StagePasses::Placing {
     return rest;
   }
 
-  void put(Index stage, DeviceId device, double start_ms) {
-    const double finish = start_ms + passes_.cost_ms(stage, device);
+  void put(Index stage, DeviceId device, Receipts::Begin begin) {
+    const double finish = begin.start_ms + passes_.cost_ms(stage, device);
+    double free = finish;
+    if (receipts_.count()) {
+      if (next_.backwards) free += reserved_copies_ms(stage, device);
+      if (!next_.backwards) list_inputs(stage, next_);
+      receipts_.receive(inputs_, device, begin.wait_ms, finish);
+    }
     next_.device[stage] = device;
-    next_.start_ms[stage] = start_ms;
+    next_.start_ms[stage] = begin.start_ms;
     next_.finish_ms[stage] = finish;
     // The device launches before its first stage, so after the last one of a pass from the end.
     const double launch = next_.backwards ? passes_.costs_.launch_ms(device) : 0;
     next_.length_ms = std::max(next_.length_ms, finish + launch);
-    slots_[device.index()].insert(start_ms, finish, stage);
+    slots_[device.index()].insert(begin.wait_ms, free, stage);
   }
 
   const StagePasses& passes_;
@@ -196,6 +233,8 @@ class StagePasses::Placing {
   Rule rule_;
   Times& next_;
   std::vector<BusyTimes<Index>> slots_;  // by device
+  Receipts receipts_;
+  std::vector<Receipts::Input> inputs_;  // of the stage in question
   std::vector<Bytes> room_;              // by device: free memory; empty without limits
 };
 

@@ -157,11 +157,7 @@ TEST(Simulate, LaunchesCostTimeAtTheBeginAndAfterReceives) {
   }
 }
 
-Platform with_receive(const Platform& plain, double receive) {
-  std::vector<Device> list(plain.devices().begin(), plain.devices().end());
-  for (Device& device : list) device.io_charge = IoCharge{0.5, receive};
-  return plain.with_devices(std::move(list));
-}
+using test::with_receive;
 
 // gpu0: v1, whose tensor travels for 5 ms. gpu1: v2, then v3 and v4, which read that tensor.
 TEST(Simulate, AReceiverCopiesWhenItFirstAwaitsATensor) {
@@ -216,6 +212,19 @@ TEST(Simulate, WithoutAChargeForReceivingTimelinesStay) {
       EXPECT_GE(charged_ms, latency_ms - 1e-9);
       latency_ms = charged_ms;
     }
+  }
+}
+
+TEST(Simulate, AgreesWithAFixpointWhereReceiversCopy) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "copies");
+    const Graph graph =
+        test::random_graph(2 + random.below(30), 0.2, test::style_by_number(seed), random);
+    const Platform platform = with_receive(test::devices(2 + random.below(3), 2), random.uniform());
+    const Schedule schedule = test::random_schedule(graph, platform, random);
+    const auto slow = test::slow_latency_ms(graph, schedule, test::plain_costs_of(graph, platform));
+    EXPECT_DOUBLE_EQ(on_links(graph, platform, schedule).latency_ms, slow.value());
   }
 }
 

@@ -28,7 +28,8 @@ TEST(MappingTimes, AgreeWithTheSimulator) {
     test::CostStyle style;
     style.small_integers = seed % 3 == 0;
     const Graph graph = test::random_graph(30, 0.1, style, random);
-    const Platform platform = test::devices(3, 1);
+    const Platform plain = test::devices(3, 1);
+    const Platform platform = seed % 2 == 0 ? plain : test::with_receive(plain, 0.7);
     const CostModel costs = CostModel::from_graph(graph, platform);
     MappingTimes times(graph, costs, breadth_first_order(graph));
     for (int i = 0; i < 3; ++i) {

@@ -84,6 +84,12 @@ Platform devices(std::size_t count, int streams) {
   return Platform::homogeneous(count, "gpu", 0, streams);
 }
 
+Platform with_receive(const Platform& platform, double share) {
+  std::vector<Device> list(platform.devices().begin(), platform.devices().end());
+  for (Device& device : list) device.io_charge = IoCharge{0.5, share};
+  return platform.with_devices(std::move(list));
+}
+
 Platform devices(std::size_t count, int streams, Contention contention) {
   const Platform alike = devices(count, streams);
   return Platform({alike.devices().begin(), alike.devices().end()}, {}, {}, {contention});

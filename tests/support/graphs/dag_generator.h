@@ -35,6 +35,9 @@ Graph random_graph(std::size_t n, double density, const CostStyle& style, Random
 /// Returns devices gpu0, gpu1, … of the kind "gpu", with this number of streams.
 Platform devices(std::size_t count, int streams);
 
+/// Returns the platform with devices that need this share of a transfer's time to receive it.
+Platform with_receive(const Platform& platform, double share);
+
 /// Returns such devices with links that carry one tensor at a time.
 Platform devices(std::size_t count, int streams, Contention contention);
 

@@ -167,6 +167,10 @@ class Search {
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       if (costs_.launch_ms(DeviceId(d)) != costs_.launch_ms(DeviceId(0))) return false;
+      if (costs_.receive_share &&
+          costs_.receive_share(DeviceId(d)) != costs_.receive_share(DeviceId(0))) {
+        return false;
+      }
     }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
@@ -207,9 +211,11 @@ class Search {
     ++best_.visited;
     if (state.done + 1 == Mask{1} << graph_.size()) {
       if (state.latency_ms >= best_.latency_ms) return;
-      // Messages with ranges only delay, so times by each edge alone prune and order schedules.
-      const double latency_ms =
-          costs_.message_ms ? slow_latency_ms(graph_, partial_, costs_).value() : state.latency_ms;
+      // Messages with ranges, and copies, only delay: times by each edge alone prune and order
+      // schedules.
+      const double latency_ms = costs_.message_ms || costs_.receive_share
+                                    ? slow_latency_ms(graph_, partial_, costs_).value()
+                                    : state.latency_ms;
       if (latency_ms >= best_.latency_ms) return;
       best_.latency_ms = latency_ms;
       best_.schedule = partial_;

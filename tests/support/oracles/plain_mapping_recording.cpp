@@ -1,7 +1,9 @@
 #include "support/oracles/plain_mapping_recording.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "scheduler/list/priorities.h"
@@ -127,7 +129,38 @@ class MappingTable {
       start = std::max(
           start, history_.finish_ms[input] + costs_.transfer_ms(e, history_.device[input], device));
     }
-    return start;
+    return std::max(start, copied_ms(op, device));
+  }
+
+  /// Returns the time at which the device has copied the tensors that no earlier operator read
+  /// there.
+  double copied_ms(OpId op, DeviceId device) const {
+    std::map<OpId, std::pair<double, double>> messages;  // by producer: arrival, copy
+    const auto position = [&](OpId o) { return std::find(order_.begin(), order_.end(), o); };
+    for (EdgeId e : graph_.in_edges(op)) {
+      const OpId input = graph_.edge(e).from;
+      const DeviceId from = history_.device[input.index()];
+      if (from == device) continue;
+      double had = 0;
+      for (EdgeId other : graph_.out_edges(input)) {
+        const OpId reader = graph_.edge(other).to;
+        const bool earlier = position(reader) < position(op);
+        if (!earlier || history_.device[reader.index()] != device) continue;
+        had = std::max(had, costs_.receive_ms(other, from, device));
+      }
+      auto& [arrival, ms] = messages[input];
+      arrival = std::max(arrival,
+                         history_.finish_ms[input.index()] + costs_.transfer_ms(e, from, device));
+      ms = std::max(ms, costs_.receive_ms(e, from, device) - had);
+    }
+    std::vector<std::pair<double, double>> copies;
+    for (const auto& [input, message] : messages) copies.push_back(message);
+    std::sort(copies.begin(), copies.end());
+    double free = history_.free_ms[device.index()];
+    for (const auto& [arrival, ms] : copies) {
+      if (ms > 0) free = std::max(arrival, free + ms);
+    }
+    return free;
   }
 
   const Graph& graph_;

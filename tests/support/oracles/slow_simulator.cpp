@@ -43,6 +43,13 @@ PlainCosts plain_costs_of(const Graph& graph, const Platform& platform) {
   plain_costs.transfer_ms = [](const Edge& edge, DeviceId from, DeviceId to) {
     return from == to ? 0.0 : edge.transfer_ms.value();
   };
+  const bool charged = std::ranges::any_of(
+      platform.devices(), [](const Device& device) { return device.io_charge.has_value(); });
+  if (charged && platform.contention() == Contention::kNone) {
+    plain_costs.receive_share = [&](DeviceId device) {
+      return platform.device(device).io_charge.value_or(IoCharge{0, 0}).receive;
+    };
+  }
   return plain_costs;
 }
 
@@ -69,6 +76,9 @@ PlainCosts plain_costs_of(const CostModel& costs) {
                   : costs.message_ms(size, from, to) - costs.launch_ms(to);
     };
   }
+  if (costs.charges_receivers()) {
+    plain_costs.receive_share = [&](DeviceId device) { return costs.copy_ms(1, device); };
+  }
   return plain_costs;
 }
 
@@ -90,25 +100,58 @@ double sent_ms(const Graph& graph, const PlainCosts& costs, const Edge& edge, De
   return costs.message_ms(bytes.size(), from, to);
 }
 
+/// A stage of a schedule.
+struct StageRun {
+  DeviceId device;
+  double cost = 0, start = 0, end = 0;
+  std::vector<OpId> operators;
+  StageRun* before = nullptr;
+};
+
+/// Returns the time at which the stage's device has copied what no stage before it has received, if
+/// it begins to wait at `free`.
+double copied_by(const Graph& graph, const PlainCosts& costs, const StageRun& run,
+                 const std::map<OpId, StageRun*>& run_of, double free) {
+  const auto device_of = [&](OpId op) { return run_of.at(op)->device; };
+  std::map<OpId, std::pair<double, double>> messages;  // by producer: arrival, copy
+  std::map<OpId, double> received;
+  for (const Edge& edge : graph.edges()) {
+    const StageRun& to = *run_of.at(edge.to);
+    if (to.device != run.device || device_of(edge.from) == run.device) continue;
+    const double sent = sent_ms(graph, costs, edge, device_of);
+    const double copy = costs.receive_share(run.device) * sent;
+    if (&to == &run) {
+      auto& [arrival, ms] = messages[edge.from];
+      arrival = std::max(arrival, run_of.at(edge.from)->end + (sent + costs.launch_ms(run.device)));
+      ms = std::max(ms, copy);
+    }
+    for (const StageRun* earlier = run.before; earlier != nullptr; earlier = earlier->before) {
+      if (earlier == &to) received[edge.from] = std::max(received[edge.from], copy);
+    }
+  }
+  std::vector<std::pair<double, double>> copies;
+  for (const auto& [producer, message] : messages) {
+    const double rest = message.second - received[producer];
+    if (rest > 0) copies.emplace_back(message.first, rest);
+  }
+  std::sort(copies.begin(), copies.end());
+  for (const auto& [arrival, ms] : copies) free = std::max(arrival, free + ms);
+  return free;
+}
+
 }  // namespace
 
 std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedule,
                                       const PlainCosts& plain_costs) {
-  struct Run {
-    DeviceId device;
-    double cost = 0, start = 0, end = 0;
-    std::vector<OpId> operators;
-    Run* before = nullptr;
-  };
-  std::vector<Run> runs;
+  std::vector<StageRun> runs;
   std::size_t stages = 0;
   for (const auto& device : schedule.devices) stages += device.size();
   runs.reserve(stages);
-  std::map<OpId, Run*> run_of;
+  std::map<OpId, StageRun*> run_of;
   for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
-    Run* before = nullptr;
+    StageRun* before = nullptr;
     for (const Stage& stage : schedule.devices[d]) {
-      Run& run = runs.emplace_back();
+      StageRun& run = runs.emplace_back();
       run.device = DeviceId(d);
       run.cost = plain_costs.stage_ms(stage, run.device);
       run.before = before;
@@ -127,9 +170,10 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
     moved = false;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       double start = run->before ? run->before->end : plain_costs.launch_ms(run->device);
+      if (plain_costs.receive_share) start = copied_by(graph, plain_costs, *run, run_of, start);
       for (const Edge& edge : graph.edges()) {
         if (run_of[edge.to] != &*run || run_of[edge.from] == &*run) continue;
-        const Run& from = *run_of[edge.from];
+        const StageRun& from = *run_of[edge.from];
         const double ms =
             sent_ms(graph, plain_costs, edge, [&](OpId op) { return run_of[op]->device; });
         const double launch = from.device == run->device ? 0 : plain_costs.launch_ms(run->device);
@@ -141,7 +185,7 @@ std::optional<double> slow_latency_ms(const Graph& graph, const Schedule& schedu
     }
   }
   double latency = 0;
-  for (const Run& run : runs) latency = std::max(latency, run.end);
+  for (const StageRun& run : runs) latency = std::max(latency, run.end);
   return latency;
 }
 

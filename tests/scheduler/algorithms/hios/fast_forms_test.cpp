@@ -99,6 +99,24 @@ TEST(FastForms, MiddleGraphs) {
   }
 }
 
+// Merges are estimates then, so Alg. 2 is left out.
+TEST(FastForms, ReceiversThatCopy) {
+  for (std::uint64_t seed = 0; seed < test::tries(1500u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast copies");
+    const std::size_t n = 1 + random.below(seed % 20 == 0 ? 120 : 30);
+    const Graph graph =
+        test::random_graph(n, random.uniform(0.02, 0.5), style_with_devices(seed), random);
+    const Platform platform =
+        test::with_receive(test::devices(1 + random.below(4), 1), random.uniform(0, 1.5));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const LongestPathOptions options{.insertion = seed % 7 == 0};
+    ASSERT_EQ(map_longest_paths(graph, costs, options).schedule,
+              test::plain_longest_paths(graph, costs, options));
+    ASSERT_EQ(record_mappings(graph, costs).schedule, test::plain_mappings(graph, costs));
+  }
+}
+
 TEST(FastForms, ThePapersRandomNetworks) {
   for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -49,7 +49,8 @@ TEST(Hios, NeverLongerThanHiosLpAndHeft) {
     const Graph graph =
         test::random_graph(1 + random.below(60), random.uniform(0, 0.2), style, random);
     const Contention contention = seed % 3 == 0 ? Contention::kLink : Contention::kNone;
-    const Platform platform = test::devices(1 + random.below(4), 3, contention);
+    Platform platform = test::devices(1 + random.below(4), 3, contention);
+    if (seed % 3 == 1) platform = test::with_receive(platform, 0.5);
     const Three of = latencies(CostModel::from_graph(graph, platform));
     EXPECT_LE(of.hios, of.lp);
     EXPECT_LE(of.hios, of.heft);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -24,10 +25,18 @@ class BusyTimes {
   /// Returns the start of the first gap from `ready_ms` on that holds so long a work. O(gaps from
   /// then on).
   double first_gap_ms(double ready_ms, double length_ms) const {
+    return first_gap_ms(ready_ms, [length_ms](double begin_ms, double end_ms) {
+      return begin_ms + length_ms <= end_ms;
+    });
+  }
+  /// The same for a work whose length depends on its begin: fits(begin, end of the gap).
+  template <class Fits>
+  requires std::predicate<Fits, double, double>
+  double first_gap_ms(double ready_ms, const Fits& fits) const {
     // Slots that end by then leave no gap that could be used.
     auto slot = std::partition_point(slots_.begin(), slots_.end(),
                                      [ready_ms](const Slot& s) { return s.finish_ms <= ready_ms; });
-    for (; slot != slots_.end() && ready_ms + length_ms > slot->start_ms; ++slot) {
+    for (; slot != slots_.end() && !fits(ready_ms, slot->start_ms); ++slot) {
       ready_ms = std::max(ready_ms, slot->finish_ms);
     }
     return ready_ms;
