@@ -62,7 +62,8 @@ std::optional<SlurmJob> slurm_job() {
   if (const char* const arguments = std::getenv("HIOS_BATCH_ARGUMENTS"))
     job.script_arguments = arguments;
   const std::string scripts = environment_text("HIOS_SCRIPTS");
-  if (scripts != environment_text("SLURM_SUBMIT_DIR") && !scripts.empty()) job.scripts = scripts + "/";
+  if (scripts != environment_text("SLURM_SUBMIT_DIR") && !scripts.empty())
+    job.scripts = scripts + "/";
   return job;
 }
 

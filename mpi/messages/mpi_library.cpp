@@ -26,9 +26,11 @@ namespace {
 /// Returns how this MPI copies between the ranks of a host: "cma", "none" …; empty if it has no
 /// shared memory that we know.
 std::string single_copy_mechanism() {
-  if (const auto open_mpi_4 = mpi_setting("btl_vader_single_copy_mechanism")) return open_mpi_4->name;
+  if (const auto open_mpi_4 = mpi_setting("btl_vader_single_copy_mechanism"))
+    return open_mpi_4->name;
   if (mpi_setting("btl_sm_free_list_num")) return mpi_setting("smsc_cma_priority") ? "cma" : "none";
-  if (const auto mpich = mpi_setting("MPIR_CVAR_CH4_CMA_ENABLE")) return mpich->value ? "cma" : "none";
+  if (const auto mpich = mpi_setting("MPIR_CVAR_CH4_CMA_ENABLE"))
+    return mpich->value ? "cma" : "none";
   return {};
 }
 

@@ -15,8 +15,8 @@ struct MpiSetting {
 /// if it is of another type.
 std::optional<MpiSetting> mpi_setting(const char* name);
 
-/// Returns true if this MPI has a variable of this name, of any type. A part of Open MPI that is not
-/// in use has no variables.
+/// Returns true if this MPI has a variable of this name, of any type. A part of Open MPI that is
+/// not in use has no variables.
 bool has_mpi_setting(const char* name);
 
 }  // namespace hios::mpi

@@ -20,7 +20,7 @@ constexpr int kShort = 1024 * 1024;
 constexpr int kLong = 4 * kShort;
 constexpr double kFastSeconds = 0.02;  // the short message of a network that is worth longer ones
 
-/// What this rank has measured.
+/// The rate and the bytes that this rank has measured.
 struct NetworkSample {
   double bytes_per_s = std::numeric_limits<double>::infinity();  // of its own messages
   std::uint64_t moved_bytes = 0;
@@ -101,12 +101,13 @@ std::string joined(const std::set<std::string>& names) {
   return text;
 }
 
-/// The way of messages that no TCP connection carries; empty: unknown.
+/// Returns the way of messages that no TCP connection carries; empty: unknown.
 std::string other_way() {
   using Sign = std::pair<const char*, const char*>;
-  for (const auto& [variable, name] :
-       {Sign{"pml_ucx_priority", "UCX"}, {"mtl_psm2_priority", "PSM2"},
-        {"mtl_ofi_priority", "libfabric"}, {"btl_openib_exclusivity", "InfiniBand verbs"}}) {
+  for (const auto& [variable, name] : {Sign{"pml_ucx_priority", "UCX"},
+                                       {"mtl_psm2_priority", "PSM2"},
+                                       {"mtl_ofi_priority", "libfabric"},
+                                       {"btl_openib_exclusivity", "InfiniBand verbs"}}) {
     if (has_mpi_setting(variable)) return name;
   }
   return {};

@@ -7,7 +7,7 @@
 
 namespace hios::mpi {
 
-/// What a TCP connection of this process has carried.
+/// The bytes that a TCP connection of this process has carried.
 struct TcpTraffic {
   std::string interface;    ///< of its own end: "eth0"; empty if no interface has that address
   std::uint64_t bytes = 0;  ///< sent and acknowledged, and received
