@@ -17,9 +17,12 @@ namespace hios::scheduler {
 /// Operators are placed in a topological order.
 class EarliestFinish {
  public:
-  /// Both arguments outlive it.
-  EarliestFinish(const Graph& graph, const CostModel& costs)
-      : graph_(&graph), costs_(&costs), timeline_(graph, costs, true), placement_(graph, costs) {}
+  /// Graph and costs outlive it. Without `copies`, receiving takes no time.
+  EarliestFinish(const Graph& graph, const CostModel& costs, bool copies = true)
+      : graph_(&graph),
+        costs_(&costs),
+        timeline_(graph, costs, /*insertion=*/true, copies),
+        placement_(graph, costs) {}
 
   /// Places an operator on the device with the least finish time plus rest_ms(device), the lowest
   /// among equals, and returns that device. Returns nothing if labels and memory leave it no

@@ -101,14 +101,17 @@ class AwaitedInputs {
 /// The parts of all tensors that all devices have received in a schedule under construction.
 class Receipts {
  public:
-  /// `costs` outlives it.
-  explicit Receipts(const CostModel& costs)
-      : costs_(&costs), devices_(costs.platform().size()), awaited_(costs, DeviceId(0)) {
+  /// `costs` outlives it. Without `counts` receiving takes no time, whatever the costs.
+  explicit Receipts(const CostModel& costs, bool counts = true)
+      : costs_(&costs),
+        counts_(counts && costs.charges_receivers()),
+        devices_(costs.platform().size()),
+        awaited_(costs, DeviceId(0)) {
     clear();
   }
 
   /// Returns true if receiving takes time. Otherwise nothing else may be called but clear().
-  bool count() const { return costs_->charges_receivers(); }
+  bool count() const { return counts_; }
   void clear() {
     if (count()) received_.assign(costs_->graph().size() * devices_, {});
   }
@@ -201,6 +204,7 @@ class Receipts {
   }
 
   const CostModel* costs_;
+  bool counts_;
   std::size_t devices_;
   std::vector<Received> received_;  // operator × device
   mutable AwaitedInputs awaited_;   // of the operator in question

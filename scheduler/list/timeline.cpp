@@ -21,7 +21,7 @@
 
 namespace hios::scheduler {
 
-ListTimeline::ListTimeline(const Graph& graph, const CostModel& costs, bool insertion)
+ListTimeline::ListTimeline(const Graph& graph, const CostModel& costs, bool insertion, bool copies)
     : graph_(&graph),
       costs_(&costs),
       insertion_(insertion),
@@ -29,7 +29,7 @@ ListTimeline::ListTimeline(const Graph& graph, const CostModel& costs, bool inse
       start_ms_(graph.size(), 0),
       finish_ms_(graph.size(), 0),
       slots_(costs.platform().size()),
-      receipts_(costs) {}
+      receipts_(costs, copies) {}
 
 void ListTimeline::clear() {
   std::fill(device_of_.begin(), device_of_.end(), std::nullopt);

@@ -23,8 +23,9 @@ namespace hios::scheduler {
 /// with insertion at most that.
 class ListTimeline {
  public:
-  /// Both arguments outlive the timeline.
-  ListTimeline(const Graph& graph, const CostModel& costs, bool insertion = false);
+  /// Graph and costs outlive the timeline. Without `copies`, receiving takes no time.
+  ListTimeline(const Graph& graph, const CostModel& costs, bool insertion = false,
+               bool copies = true);
 
   void clear();
   /// REQUIRES: `op` is not placed, and the device can run it.

@@ -63,6 +63,7 @@ class MappingTable {
         tree_(graph.size(), devices_),
         ends_(devices_),
         next_ends_(devices_),
+        copies_(costs.charges_receivers()),
         awaited_(costs, DeviceId(0)),
         twins_before_(count_twins()) {
     first_of_unit_.assign(empty_.units().size(), graph.size());
@@ -177,18 +178,21 @@ class MappingTable {
       const OpId producer = graph_.edge(e).from;
       const std::size_t row = position_[producer.index()];
       const DeviceId device = tree_.ancestor(i - 1, k, row);
-      for (EdgeId other : graph_.out_edges(producer)) {
-        const std::size_t reader = position_[graph_.edge(other).to.index()];
-        if (!costs_.charges_receivers() || reader >= i) continue;
-        consumers_.push_back({other, tree_.ancestor(i - 1, k, reader)});
-      }
+      if (copies_) list_consumers_before(i, k, producer);
       inputs_.push_back({e, device, tree_.entry(row, device).finish_ms, consumers_.size()});
+    }
+  }
+
+  void list_consumers_before(std::size_t i, DeviceId k, OpId producer) {
+    for (EdgeId e : graph_.out_edges(producer)) {
+      const std::size_t row = position_[graph_.edge(e).to.index()];
+      if (row < i) consumers_.push_back({e, tree_.ancestor(i - 1, k, row)});
     }
   }
 
   /// Returns the start of the row's operator on a device that is free from then on.
   double start_ms(DeviceId device, double free_ms) {
-    if (costs_.charges_receivers()) return start_with_copies(device, free_ms);
+    if (copies_) return start_with_copies(device, free_ms);
     double start = free_ms;
     for (const Input& input : inputs_) {
       const double transfer = costs_.transfer_ms(input.edge, input.device, device);
@@ -270,6 +274,7 @@ class MappingTable {
   std::vector<History> ends_, next_ends_;  // ends in the previous row and in this one, by device
   std::vector<Input> inputs_;              // inputs of the row's operator in one history
   std::vector<Consumer> consumers_;        // by input
+  const bool copies_;                      // receivers copy
   AwaitedInputs awaited_;
   std::vector<std::size_t> twins_before_;  // by device: number of equal devices before it
 };
