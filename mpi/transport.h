@@ -39,6 +39,9 @@ struct Message {
   /// same at both ends: greater than those of all messages that the sender awaits before it starts
   /// this one. Of equal ones, the tag decides, then the sender, then the receiver.
   std::size_t order = 0;
+  /// Messages from one rank to another with the same number are started together: no work on their
+  /// queue lies between. So they may share events. 0: alone.
+  std::size_t batch = 0;
 };
 
 /// The persistent requests of one plan. Used by one thread, the one that made the transport.

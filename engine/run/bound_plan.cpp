@@ -191,6 +191,7 @@ std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> pl
                     arena_->data() + plan_.slot(message.op).offset_of(first, buffer),
                     message.size_bytes()});
     list.back().order = message.order;
+    list.back().batch = message.batch;
   }
   return list;
 }

@@ -84,7 +84,6 @@ class Planner {
 
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-
   bool here(OpId op) const { return order_.of(op).device.index() == device_; }
   std::size_t stage_of(OpId op) const { return order_.of(op).stage; }
 
@@ -137,8 +136,9 @@ class Planner {
   // The message from or to a peer, which device `consumer` receives, first for its stage `need`.
   PlannedMessage message(OpId op, std::size_t peer, std::size_t stage, std::size_t consumer,
                          std::size_t need) const {
-    const int tag = static_cast<int>(op.index());
-    return {op, Rank(peer), tag, stage, read_on(consumer, op), order_.level(consumer, need)};
+    const auto tag = static_cast<int>(op.index());
+    const std::size_t level = order_.level(consumer, need);
+    return {op, Rank(peer), tag, stage, read_on(consumer, op), level, stage_of(op) + 1};
   }
 
   void plan_messages() {

@@ -50,6 +50,7 @@ struct PlannedMessage {
   ByteRange bytes = {};  ///< the bytes of the output from the first to the last that is read there
   /// mpi::Message::order: the level of the first stage that needs it (engine/run/stage_order.h)
   std::size_t order = 0;
+  std::size_t batch = 0;  ///< mpi::Message::batch: by the producing stage
 
   Bytes size_bytes() const { return bytes.size(); }
 };

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "mpi/transport.h"
@@ -48,12 +50,24 @@ class InnerMessages {
     receives_.push_back(message);
     return receives_.size() - 1;
   }
+  /// Returns the state that this channel's messages to, or from, a peer share if they are of one
+  /// batch (Message::batch); `make` makes it for the first. It lives as long as any holds it.
+  template <class State, class Make>
+  std::shared_ptr<State> shared(const Message& message, bool sends, Make&& make) {
+    if (message.batch == 0) return make();
+    std::weak_ptr<void>& known = shared_[{message.peer, message.batch, sends}];
+    if (auto state = std::static_pointer_cast<State>(known.lock())) return state;
+    std::shared_ptr<State> state = make();
+    known = state;
+    return state;
+  }
   void open(Transport& transport) { channel_ = transport.open_channel(sends_, receives_); }
 
   Channel& channel() { return *channel_; }
 
  private:
   std::vector<Message> sends_, receives_;
+  std::map<std::tuple<Rank, std::size_t, bool>, std::weak_ptr<void>> shared_;
   std::unique_ptr<Channel> channel_;
 };
 

@@ -22,11 +22,15 @@ class CudaEvent final : public mpi::DeviceEvent {
   }
   cudaEvent_t get() const { return event_.get(); }
 
+  mpi::Queue queue = mpi::Queue::kWork;  ///< of its last record
+  std::size_t work = 0;                  ///< the last work there before that record
+
  private:
   Event event_;
 };
 
-cudaEvent_t handle_of(mpi::DeviceEvent& event) { return static_cast<CudaEvent&>(event).get(); }
+CudaEvent& cuda_event(mpi::DeviceEvent& event) { return static_cast<CudaEvent&>(event); }
+cudaEvent_t handle_of(mpi::DeviceEvent& event) { return cuda_event(event).get(); }
 
 /// Memory within a peer's block; keeps the whole block mapped.
 class MappedMemory final : public mpi::DeviceMemory {
@@ -89,19 +93,28 @@ std::unique_ptr<mpi::DeviceEvent> CudaDevice::make_event(bool shared) {
 }
 
 void CudaDevice::record(mpi::DeviceEvent& event, mpi::Queue queue) {
+  cuda_event(event).queue = queue;
+  cuda_event(event).work = streams_.last_work(queue);
   HIOS_CUDA(cudaEventRecord(handle_of(event), streams_.queue(queue)), "ordering a transfer");
 }
 
 void CudaDevice::wait(mpi::DeviceEvent& event, mpi::Queue queue) {
+  if (queue == mpi::Queue::kWork) {
+    streams_.note_joined(cuda_event(event).queue, cuda_event(event).work);
+  } else {
+    streams_.note_work(queue);
+  }
   HIOS_CUDA(cudaStreamWaitEvent(streams_.queue(queue), handle_of(event), 0), "ordering a transfer");
 }
 
 void CudaDevice::copy(std::byte* to, const std::byte* from, Bytes size_bytes, mpi::Queue queue) {
+  streams_.note_work(queue);
   HIOS_CUDA(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, streams_.queue(queue)),
             "copying a tensor");
 }
 
 void CudaDevice::fill(std::byte* to, std::byte value, Bytes size_bytes, mpi::Queue queue) {
+  streams_.note_work(queue);
   HIOS_CUDA(cudaMemsetAsync(to, std::to_integer<int>(value), size_bytes, streams_.queue(queue)),
             "overwriting parameters");
 }

@@ -106,11 +106,13 @@ class NcclGroup final : public mpi::DeviceGroup {
 
   void send(const std::byte* from, Bytes size_bytes, std::size_t member,
             mpi::Queue queue) override {
+    streams_.note_work(queue);
     check_nccl(nccl().send(from, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
                            streams_.queue(queue)),
                "sending a tensor", comm_);
   }
   void receive(std::byte* to, Bytes size_bytes, std::size_t member, mpi::Queue queue) override {
+    streams_.note_work(queue);
     check_nccl(nccl().receive(to, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
                               streams_.queue(queue)),
                "receiving a tensor", comm_);

@@ -30,6 +30,7 @@ class EventMarks final : public ClockMarks {
   void mark_in(mpi::Queue queue, std::size_t index) override {
     constexpr const char* kDoing = "reading the GPU's clock";
     const cudaStream_t stream = streams_.queue(queue);
+    streams_.note_work(queue);
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     HIOS_CUDA(cudaStreamIsCapturing(stream, &status), kDoing);
     const unsigned flags =

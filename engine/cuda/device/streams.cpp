@@ -4,6 +4,11 @@
 #include <string>
 
 namespace hios::cuda {
+namespace {
+
+constexpr auto kFirstIn = static_cast<std::size_t>(mpi::Queue::kFirstIn);
+
+}  // namespace
 
 void Scratch::reserve(Bytes size_bytes) {
   const Bytes have = blocks_.empty() ? 0 : blocks_.back()->size_bytes();
@@ -22,7 +27,11 @@ cudnnHandle_t StreamState::cudnn() {
   return cudnn_.get();
 }
 
-Streams::Streams() : out_(make_stream()), forked_(make_order_event()) {
+Streams::Streams()
+    : out_(make_stream()),
+      forked_(make_order_event()),
+      joined_(make_order_event()),
+      progress_(kFirstIn) {
   groups_.push_back(std::make_unique<StreamState>());
 }
 
@@ -31,16 +40,13 @@ StreamState& Streams::group(StreamIndex index) {
   return *groups_[index.index()];
 }
 
-namespace {
-
-constexpr auto kFirstIn = static_cast<std::size_t>(mpi::Queue::kFirstIn);
-
-}  // namespace
-
 mpi::Queue Streams::queue_of(Queues& known, std::size_t number) {
   const auto [found, is_new] =
       known.try_emplace(number, static_cast<mpi::Queue>(kFirstIn + in_.size()));
-  if (is_new) in_.push_back(make_stream());
+  if (is_new) {
+    in_.push_back(make_stream());
+    progress_.emplace_back();
+  }
   return found->second;
 }
 
@@ -106,11 +112,18 @@ void Streams::copy(void* to, const void* from, Bytes size_bytes) {
   HIOS_CUDA(cudaStreamSynchronize(stream), "copying to or from the GPU");
 }
 
+// The last work of a queue is usually known to the work queue, which waits for what arrives. Only
+// other work needs an event.
 void Streams::synchronize() {
   constexpr const char* kDoing = "waiting for what was queued on the GPU";
+  for (std::size_t i = 1; i < progress_.size(); ++i) {
+    Progress& one = progress_[i];
+    if (one.joined == one.queued) continue;
+    HIOS_CUDA(cudaEventRecord(joined_.get(), queue(static_cast<mpi::Queue>(i))), kDoing);
+    HIOS_CUDA(cudaStreamWaitEvent(work().stream(), joined_.get(), 0), kDoing);
+    one.joined = one.queued;
+  }
   HIOS_CUDA(cudaStreamSynchronize(work().stream()), kDoing);
-  HIOS_CUDA(cudaStreamSynchronize(out_.get()), kDoing);
-  for (const Stream& in : in_) HIOS_CUDA(cudaStreamSynchronize(in.get()), kDoing);
 }
 
 }  // namespace hios::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -60,6 +61,15 @@ class Streams {
   mpi::Queue load_queue(std::size_t lane) { return queue_of(load_queues_, lane); }
   cudaStream_t queue(mpi::Queue queue) const;
 
+  /// Notes that work was queued there, which synchronize() must wait for.
+  void note_work(mpi::Queue queue) const { ++progress(queue).queued; }
+  /// Returns the number of the last work that was queued there.
+  std::size_t last_work(mpi::Queue queue) const { return progress(queue).queued; }
+  /// Notes that the work queue's later work waits for the work of that number there.
+  void note_joined(mpi::Queue queue, std::size_t number) const {
+    progress(queue).joined = std::max(progress(queue).joined, number);
+  }
+
   /// Queues the groups of a stage. All but the first start when all earlier work of the work queue
   /// has ended; later work there starts when all groups have ended. REQUIRES: group(share.stream)
   /// for each core share.
@@ -67,10 +77,17 @@ class Streams {
   /// Copies in order with the work queue, and waits. Not a plain cudaMemcpy: that is in order with
   /// none of our streams, and may return before pageable memory has been written.
   void copy(void* to, const void* from, Bytes size_bytes);
-  /// Waits for all streams.
+  /// Waits for all streams: for the work queue alone, once it waits for all others.
   void synchronize();
 
  private:
+  /// The work of a queue that was queued, and that the work queue waits for, by number.
+  struct Progress {
+    std::size_t queued = 0, joined = 0;
+  };
+  Progress& progress(mpi::Queue queue) const {
+    return progress_.at(static_cast<std::size_t>(queue));
+  }
   using Queues = std::map<std::size_t, mpi::Queue>;
   mpi::Queue queue_of(Queues& known, std::size_t number);
 
@@ -79,7 +96,8 @@ class Streams {
   std::vector<Stream> in_;  // from Queue::kFirstIn on
   Queues in_queues_;        // by rank
   Queues load_queues_;      // by lane
-  Event forked_;
+  Event forked_, joined_;
+  mutable std::vector<Progress> progress_;  // by queue
 };
 
 }  // namespace hios::cuda

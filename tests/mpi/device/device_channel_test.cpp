@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
 #include <tuple>
 
 #include "support/expect_error.h"
@@ -149,6 +150,51 @@ TEST(DeviceChannel, ASharedTensorIsReadOnlyAfterItsPeersMessage) {
       exchange.finish();
       transport.barrier();
     }
+  });
+}
+
+/// Tensors that leave a stage together have one event on either side, and arrive as others do.
+TEST(DeviceChannel, ABatchHasOneEventOnEitherSide) {
+  constexpr std::size_t kBatches = 2, kTensors = 3;
+  run_device_ranks(2, {route_case("ipc")}, [&](Transport& transport, FakeAccelerator* device) {
+    const std::size_t self = transport.rank().index();
+    const auto content = [](std::size_t rank, std::size_t tag, std::size_t iteration) {
+      return std::vector<std::byte>(100, static_cast<std::byte>(100 * rank + 10 * tag + iteration));
+    };
+    std::vector<std::vector<std::byte>> bytes;  // which queued work reads
+    bytes.reserve(100);
+    std::vector<std::unique_ptr<Tensor>> sent, received;
+    std::vector<mpi::Message> sends, receives;
+    for (std::size_t tag = 0; tag < kBatches * kTensors; ++tag) {
+      sent.push_back(std::make_unique<Tensor>(device, 100));
+      received.push_back(std::make_unique<Tensor>(device, 100));
+      sends.push_back({Rank(1 - self), static_cast<int>(tag), sent.back()->data(), 100});
+      receives.push_back({Rank(1 - self), static_cast<int>(tag), received.back()->data(), 100});
+      sends.back().batch = receives.back().batch = 1 + tag / kTensors;
+    }
+    const auto channel = transport.open_channel(sends, receives);
+    EXPECT_EQ(device->shared_events(), 2 * kBatches);
+    for (std::size_t iteration = 0; iteration < 3; ++iteration) {
+      device->synchronize();
+      for (const auto& tensor : received) tensor->spoil_now();
+      channel->start_receives();
+      for (std::size_t tag = 0; tag < sent.size(); ++tag) {
+        sent[tag]->fill(bytes.emplace_back(content(self, tag, iteration)));
+        const std::size_t first = tag + 1 - kTensors;
+        for (std::size_t i = first; tag % kTensors == kTensors - 1 && i <= tag; ++i) {
+          channel->start_send(i);
+        }
+      }
+      for (std::size_t tag = 0; tag < received.size(); ++tag) {
+        channel->await_receive(tag);
+        received[tag]->expect(bytes.emplace_back(content(1 - self, tag, iteration)),
+                              "tensor " + std::to_string(tag));
+      }
+      channel->finish();
+    }
+    device->synchronize();
+    channel->disconnect();
+    transport.barrier();
   });
 }
 

@@ -292,6 +292,7 @@ std::unique_ptr<mpi::DeviceMemory> FakeAccelerator::make_memory(Bytes size_bytes
 }
 
 std::unique_ptr<mpi::DeviceEvent> FakeAccelerator::make_event(bool shared) {
+  shared_events_ += shared ? 1 : 0;
   return std::make_unique<FakeEvent>(machine_, engine_, std::make_shared<FakePoint>(), shared,
                                      /*imported=*/false);
 }

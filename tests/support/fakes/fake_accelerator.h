@@ -82,6 +82,8 @@ class FakeAccelerator final : public mpi::Accelerator {
   std::size_t synchronizations() const { return synchronizations_; }
   /// Returns the number of copies queued by copy().
   std::size_t copies() const { return copies_; }
+  /// Events that were made to be shared with other ranks.
+  std::size_t shared_events() const { return shared_events_; }
   /// Returns true if the address is in device memory of any fake device of the process.
   static bool owns(const std::byte* address);
 
@@ -115,7 +117,7 @@ class FakeAccelerator final : public mpi::Accelerator {
   std::map<std::size_t, mpi::Queue> load_queues_;  // by lane
   std::unique_ptr<Capture> capture_;               // null: calls are made
   std::size_t captures_ = 0;
-  std::size_t synchronizations_ = 0, copies_ = 0;
+  std::size_t synchronizations_ = 0, copies_ = 0, shared_events_ = 0;
 };
 
 std::shared_ptr<FakeMachine> make_fake_machine();

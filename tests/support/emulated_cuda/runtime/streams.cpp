@@ -9,6 +9,8 @@
 namespace hios::cuda_emulation {
 namespace {
 
+std::size_t waits_of_hosts = 0;
+
 std::set<EmulatedStream*>& all_streams() {
   static auto* const known = new std::set<EmulatedStream*>;
   return *known;
@@ -40,6 +42,8 @@ bool joined(const Capture& capture, const std::vector<std::size_t>& last) {
 }
 
 }  // namespace
+
+std::size_t synchronizations() { return waits_of_hosts; }
 
 std::shared_ptr<Queue> queue_of(cudaStream_t stream) { return stream->queue; }
 
@@ -97,6 +101,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   std::unique_lock held(Device::get().lock());
+  ++waits_of_hosts;
   if (stream == nullptr) return answer(cudaSuccess);
   if (stream->capture) return invalidate(stream);
   Device::get().drain(held, stream->queue);

@@ -15,6 +15,8 @@ std::shared_ptr<Queue> queue_of(cudaStream_t stream);
 bool is_capturing(cudaStream_t stream);
 /// Ends a recording by a call that none may contain; returns the error of that call.
 cudaError_t invalidate(cudaStream_t stream);
+/// Returns the number of times that a host has waited for a stream.
+std::size_t synchronizations();
 /// Returns an error, and ends the recordings, if this thread records: for calls that may wait for
 /// the device.
 cudaError_t refuse_while_capturing();
