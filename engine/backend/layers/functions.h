@@ -15,7 +15,7 @@
 /// backend, float for kernels of GPUs. Each has the form that neither overflows nor cancels.
 namespace hios::functions {
 
-// As std::max and std::min, also for NaN, but for every device.
+// std::max and std::min for every device, with the same result for NaN.
 template <class Real>
 HIOS_HOST_AND_DEVICE inline Real greater(Real a, Real b) {
   return a < b ? b : a;
@@ -31,10 +31,10 @@ HIOS_HOST_AND_DEVICE inline double tangent(double x) { return std::tan(x); }
 
 /// Sine and cosine of a float. CUDA's own keep an array on the stack, for values that are so large
 /// that neighbouring floats are many periods apart; from 2^50 on, these here are not exact.
-struct Circle {
+struct SineAndCosine {
   double sine, cosine;
 
-  HIOS_HOST_AND_DEVICE explicit Circle(float of) {
+  HIOS_HOST_AND_DEVICE explicit SineAndCosine(float of) {
     constexpr double kHalfPi = 1.5707963267948966, kHalfPiRest = 6.123233995736766e-17;
     const double x = of, turns = std::nearbyint(x * std::numbers::inv_pi * 2);
     const double quarter = turns - 4 * std::floor(turns / 4);
@@ -57,11 +57,15 @@ struct Circle {
     cosine = quarter == 1 || quarter == 2 ? -(swapped ? s : c) : (swapped ? s : c);
   }
 };
-HIOS_HOST_AND_DEVICE inline float sine(float x) { return static_cast<float>(Circle(x).sine); }
-HIOS_HOST_AND_DEVICE inline float cosine(float x) { return static_cast<float>(Circle(x).cosine); }
+HIOS_HOST_AND_DEVICE inline float sine(float x) {
+  return static_cast<float>(SineAndCosine(x).sine);
+}
+HIOS_HOST_AND_DEVICE inline float cosine(float x) {
+  return static_cast<float>(SineAndCosine(x).cosine);
+}
 HIOS_HOST_AND_DEVICE inline float tangent(float x) {
-  const Circle circle(x);
-  return static_cast<float>(circle.sine) / static_cast<float>(circle.cosine);
+  const SineAndCosine both(x);
+  return static_cast<float>(both.sine) / static_cast<float>(both.cosine);
 }
 
 template <class Real>
