@@ -4,7 +4,9 @@ find_package(Protobuf QUIET)
 hios_need("${Protobuf_FOUND}" protobuf WITHOUT -DHIOS_ONNX=OFF DEBIAN libprotobuf-dev FEDORA protobuf-devel
   CONDA libprotobuf SPACK protobuf)
 find_package(ONNX QUIET)
+add_library(hios_onnx_classes INTERFACE)  # for tests that read or write such files themselves; they link hios_core, too
 if(ONNX_FOUND)
+  target_link_libraries(hios_onnx_classes INTERFACE onnx_proto protobuf::libprotobuf)
   return()
 endif()
 
@@ -44,4 +46,7 @@ target_include_directories(hios_onnx_messages SYSTEM PUBLIC ${HIOS_ONNX_MESSAGES
 target_link_libraries(hios_onnx_messages PUBLIC protobuf::libprotobuf)
 target_compile_options(hios_onnx_messages PRIVATE -w)  # generated
 set_target_properties(hios_onnx_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(hios_onnx_classes SYSTEM INTERFACE ${HIOS_ONNX_MESSAGES})
+target_link_libraries(hios_onnx_classes INTERFACE protobuf::libprotobuf)
+add_dependencies(hios_onnx_classes hios_onnx_messages)
 set(ONNX_VERSION "of ${HIOS_ONNX_PROTO}")

@@ -14,12 +14,18 @@ Operation operation_of(const Operation& whole, const Part& part) {
   return {whole.model, &part.layers, whole.name, whole.signature};
 }
 
-void require_support(const Backend& backend, const Operation& operation) {
-  if (const auto reason = backend.unsupported(operation)) {
-    throw InputError(
-        "backend " + std::string(backend.name()) + " cannot run " + operation.name + ": " + *reason,
-        need::OtherBackend{});
+void require_support(const Backend& backend, std::span<const Operation> operations) {
+  std::size_t refused = 0;
+  std::string reasons;
+  for (const Operation& operation : operations) {
+    const auto reason = backend.unsupported(operation);
+    if (!reason) continue;
+    reasons += (refused++ > 0 ? "; " + operation.name : operation.name) + ": " + *reason;
   }
+  if (refused == 0) return;
+  const std::string count = refused > 1 ? std::to_string(refused) + " operators: " : std::string();
+  throw InputError("backend " + std::string(backend.name()) + " cannot run " + count + reasons,
+                   need::OtherBackend{});
 }
 
 void require_reads_in_place(const Backend& backend, const std::string& name) {
@@ -35,7 +41,7 @@ std::unique_ptr<BoundOperator> bind_operator(const CoarseGraph& coarse, const Mo
                                              std::byte* output, const CoreShare& share,
                                              TensorSource& source) {
   const Operation operation = operation_of(coarse, model, op);
-  require_support(backend, operation);
+  require_support(backend, std::span(&operation, 1));
   return backend.bind(operation, inputs, output, share, source);
 }
 

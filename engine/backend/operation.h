@@ -18,8 +18,8 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 /// to `part`.
 Operation operation_of(const Operation& whole, const Part& part);
 
-/// Throws InputError that names operator and reason where the backend cannot run it.
-void require_support(const Backend& backend, const Operation& operation);
+/// Throws InputError that names every operator that the backend cannot run, each with the reason.
+void require_support(const Backend& backend, std::span<const Operation> operations);
 
 /// Throws InputError that names operator and reason where the backend cannot read its parameters in
 /// host memory.

@@ -137,10 +137,9 @@ Json CudaBackend::describe() const {
 std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLayers& op,
                                             Precision precision) {
   std::vector<ConvolutionProblem> problems;
-  const auto* const chain = std::get_if<ConvolutionChain>(&op.form);
-  if (chain && !chain->addend) {
+  if (const auto* const chain = std::get_if<ConvolutionChain>(&op.form)) {
     if (auto problem = problem_of(model, *chain, precision)) problems.push_back(*problem);
-  } else if (chain || std::holds_alternative<LayeredForm>(op.form)) {
+  } else if (std::holds_alternative<LayeredForm>(op.form)) {
     for (const Part& part : parts_of(model, op)) {
       for (ConvolutionProblem& problem : problems_of(model, part.layers, precision)) {
         problems.push_back(std::move(problem));

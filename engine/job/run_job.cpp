@@ -51,10 +51,11 @@ void check_supported(const CoarseGraph& coarse, const Model& model, const Backen
                      const RankPlan& plan) {
   if (plan.has_parameters()) require_shown_parameters(backend);
   for (const OpId op : plan.in_place) require_reads_in_place(backend, coarse.graph.op(op).name);
+  std::vector<Operation> operations;
   for (const Slot& slot : plan.slots) {
-    if (slot.received) continue;
-    require_support(backend, operation_of(coarse, model, slot.op));
+    if (!slot.received) operations.push_back(operation_of(coarse, model, slot.op));
   }
+  require_support(backend, operations);
 }
 
 }  // namespace

@@ -108,9 +108,11 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
 
 Profiler::Profiler(const RankContext& rank, const Protocol& protocol, std::vector<Team> teams,
                    DisturbanceReader* disturbance) {
+  std::vector<Operation> operations;
   for (const OpId op : rank.graph().topological()) {
-    require_support(rank.backend, operation_of(rank.coarse, rank.model, op));
+    operations.push_back(operation_of(rank.coarse, rank.model, op));
   }
+  require_support(rank.backend, operations);
   if (teams.empty()) teams.push_back(all_ranks(rank.transport.size()));
   context_ = std::make_unique<ProfilerContext>(ProfilerContext{
       rank, disturbance ? *disturbance : host_disturbance(), protocol, std::move(teams)});

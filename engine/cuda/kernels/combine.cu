@@ -109,8 +109,9 @@ cudaError_t load_combine() {
 }
 
 cudaError_t load_kernels() {
-  return first_error(
-      {load_combine(), load_pooling(), load_depthwise(), load_convolution(), load_cache_flush()});
+  return first_error({load_combine(), load_pooling(), load_depthwise(), load_convolution(),
+                      load_cache_flush(), load_pointwise(), load_moves(), load_reductions(),
+                      load_normalization(), load_resize(), load_transposed(), load_product()});
 }
 
 }  // namespace hios::cuda

@@ -152,5 +152,12 @@ cudaError_t load_pooling();
 cudaError_t load_depthwise();
 cudaError_t load_convolution();
 cudaError_t load_cache_flush();
+cudaError_t load_pointwise();
+cudaError_t load_moves();
+cudaError_t load_reductions();
+cudaError_t load_normalization();
+cudaError_t load_resize();
+cudaError_t load_transposed();
+cudaError_t load_product();
 
 }  // namespace hios::cuda

@@ -61,6 +61,8 @@ struct PoolTask {
   const void* input = nullptr;
   void* output = nullptr;
   bool max = false;  ///< false: the average of the pixels inside the image
+  /// Rows and columns around the image that count in the divisor of an average, as zeros.
+  int counted_top = 0, counted_left = 0, counted_bottom = 0, counted_right = 0;
 };
 cudaError_t pool(const PoolTask& task, cudaStream_t stream);
 

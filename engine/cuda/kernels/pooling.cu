@@ -14,6 +14,13 @@ __device__ __forceinline__ int first_inside(int at, int step) {
   return at >= 0 ? at : at + (step - 1 - at) / step * step;
 }
 
+/// Returns the number of taps, of `count` at `at` and every `step` after it, within [least, end).
+__device__ __forceinline__ int taps_within(int at, int count, int step, int least, int end) {
+  int taps = 0;
+  for (int i = 0; i < count; ++i, at += step) taps += at >= least && at < end ? 1 : 0;
+  return taps;
+}
+
 template <class T, int vector, bool max>
 __global__ void __launch_bounds__(kThreads, kLeastBlocks) pool_kernel(const PoolTask task) {
   const TaskWindow& window = task.window;
@@ -29,14 +36,13 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks) pool_kernel(const Pool
   const int first_w = first_inside(left, window.dilation_w);
   const int end_h = ::min(top + (window.kernel_h - 1) * window.dilation_h + 1, window.height);
   const int end_w = ::min(left + (window.kernel_w - 1) * window.dilation_w + 1, window.width);
-  int taps = 0;
   Values<vector> result = filled<vector>(max ? -INFINITY : 0.0f);
   for (int y = first_h; y < end_h; y += window.dilation_h) {
     const T* line =
         static_cast<const T*>(task.input) +
         static_cast<long long>(image * window.height + y) * window.width * window.channels +
         channel;
-    for (int x = first_w; x < end_w; x += window.dilation_w, ++taps) {
+    for (int x = first_w; x < end_w; x += window.dilation_w) {
       const Values<vector> tap = load<vector>(line + x * window.channels);
 #pragma unroll
       for (int i = 0; i < vector; ++i) {
@@ -45,6 +51,10 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks) pool_kernel(const Pool
     }
   }
   if constexpr (!max) {
+    const int taps = taps_within(top, window.kernel_h, window.dilation_h, -task.counted_top,
+                                 window.height + task.counted_bottom) *
+                     taps_within(left, window.kernel_w, window.dilation_w, -task.counted_left,
+                                 window.width + task.counted_right);
 #pragma unroll
     for (int i = 0; i < vector; ++i) result.v[i] /= static_cast<float>(taps);
   }

@@ -1,15 +1,19 @@
-// Sum, relu, depthwise convolution, convolution and relu as one operator (ConvolutionChain) of up
-// to three steps, each one or two kernels, through the stream's workspace:
+// Sum, relu, depthwise convolution, convolution, addend and activation as one operator
+// (ConvolutionChain) of up to four steps, each one or two kernels, through the stream's workspace:
 //  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
 //    summing on the fly would read each term several times);
 //  - a depthwise convolution, with the relu before it if there was no sum;
-//  - the convolution, with the remaining relus and the bias, by the chosen algorithm.
+//  - the convolution, with the remaining relus and the bias, by the chosen algorithm;
+//  - the addend, and an activation that it precedes or that is no relu: one pass in place. Our own
+//    kernel could do it, but the libraries' could not, and it has thirty instances already.
 //
 // Pointwise convolutions take the same way as all others: cuBLASLt's matrix products are one more
 // family of candidates, which only they can use.
+#include <limits>
 #include <utility>
 
 #include "engine/cuda/device/handles.h"
+#include "engine/cuda/kernels/layers.h"
 #include "engine/cuda/operators/operators.h"
 
 namespace hios::cuda {
@@ -21,6 +25,35 @@ Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignm
 
 /// Returns true if there is a sum, which includes the relu after it.
 bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
+
+/// Returns true if the convolution's own pass ends with a relu.
+bool ends_with_relu(const Model& model, const ConvolutionChain& chain) {
+  return !chain.addend && chain.activation &&
+         std::holds_alternative<Relu>(model.layer(*chain.activation).kind);
+}
+
+/// Returns the pass after the convolution, in place; empty: there is none.
+std::optional<UnaryTask> pass_after(const Binding& binding, const ConvolutionChain& chain) {
+  const Model& model = *binding.operation.model;
+  if (!chain.addend && (!chain.activation || ends_with_relu(model, chain))) return {};
+  UnaryTask task;
+  task.element = binding.element();
+  task.input = task.output = binding.output;
+  task.values = static_cast<int>(binding.output_shape().elements());
+  if (chain.addend) task.addend = binding.inputs[*chain.addend].data;
+  const Layer* const layer = chain.activation ? &model.layer(*chain.activation) : nullptr;
+  if (const auto* unary = layer ? std::get_if<Unary>(&layer->kind) : nullptr) {
+    task.function = unary->function;
+    task.alpha = unary->alpha;
+    task.beta = unary->beta;
+  } else {  // a relu or nothing
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    task.function = Unary::Function::kClip;
+    task.alpha = layer ? 0 : -kInfinity;
+    task.beta = kInfinity;
+  }
+  return task;
+}
 
 class ChainOperator final : public BoundOperator {
  public:
@@ -42,6 +75,7 @@ class ChainOperator final : public BoundOperator {
   bool has_depthwise_ = false, depthwise_is_last_ = false;
   DepthwiseTask depthwise_;
   std::unique_ptr<ConvolutionAlgorithm> dense_;
+  std::optional<UnaryTask> after_;
   std::shared_ptr<const UploadedWeights> depthwise_weights_, dense_weights_;
   Bytes sums_at_ = 0, middle_at_ = 0, workspace_at_ = 0, taken_ = 0;
 };
@@ -50,7 +84,8 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
     : doing_(doing_text(binding.operation)),
       stream_(binding.tools.stream),
       input_(sums(chain) ? nullptr : binding.inputs[chain.terms.front()].data),
-      output_(binding.output) {
+      output_(binding.output),
+      after_(pass_after(binding, chain)) {
   const Model& model = *binding.operation.model;
   const Shape input = binding.inputs[chain.terms.front()].shape;
   const Bytes element_bytes = size_of(binding.element());
@@ -67,7 +102,7 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
     add_dense(binding, chain);
   } else if (is_depthwise(binding.layer(chain.convolution))) {
     add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape(),
-                  chain.activation.has_value());
+                  ends_with_relu(model, chain));
     depthwise_is_last_ = true;
   } else {
     add_dense(binding, chain);
@@ -118,6 +153,7 @@ void ChainOperator::run() {
     dense_->queue({input, dense_weights_->weight_values(), dense_weights_->bias_values(), output_},
                   scratch + workspace_at_, doing_);
   }
+  if (after_) HIOS_CUDA(unary(*after_, stream_.stream()), doing_);
 }
 
 }  // namespace
@@ -134,13 +170,12 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
-  problem.relu_after = chain.activation.has_value();  // refusal() allows no other activation
+  problem.relu_after = ends_with_relu(model, chain);
   problem.precision = precision;
   return problem;
 }
 
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain) {
-  if (chain.addend) return bind_form(binding, LayeredForm{});
   return std::make_unique<ChainOperator>(binding, chain);
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/cuda/device/handles.h"
-#include "hios/model/channel_slice.h"
 
 namespace hios::cuda {
 namespace {
@@ -23,6 +22,11 @@ class PoolOperator final : public BoundOperator {
     task_.input = input.data;
     task_.output = binding.output;
     task_.max = pool.kind == Pool::Kind::kMax;
+    if (!pool.count_padding) return;
+    task_.counted_top = to_int(pool.padding.begin.h);
+    task_.counted_left = to_int(pool.padding.begin.w);
+    task_.counted_bottom = to_int(pool.padding.end.h);
+    task_.counted_right = to_int(pool.padding.end.w);
   }
   void run() override { HIOS_CUDA(pool(task_, stream_), doing_); }
 
@@ -90,34 +94,6 @@ TaskWindow window_of(const Shape& input, const Shape& output, const Extent& kern
           to_int(padding.w), to_int(dilation.h), to_int(dilation.w)};
 }
 
-namespace {
-
-/// Returns the reason why this backend cannot run the layer; empty: it can.
-std::optional<std::string> lacks(const Layer& layer) {
-  if (const auto* pool = std::get_if<Pool>(&layer.kind)) {
-    if (pool->kind == Pool::Kind::kMax || !pool->count_padding || pool->padding == Padding{})
-      return {};
-    return layer.name + " counts padding in its averages";
-  }
-  if (const auto* concat = std::get_if<Concat>(&layer.kind)) {
-    if (concat->axis == Axis::kC) return {};
-    return layer.name + " concatenates along another axis than channels";
-  }
-  const auto* move = std::get_if<Move>(&layer.kind);
-  if (move != nullptr) {
-    if (first_sliced_channel(*move, layer.input_shapes.front())) return {};
-    return layer.name + " moves values otherwise than to slice channels";
-  }
-  if (std::holds_alternative<Conv>(layer.kind) ||
-      std::holds_alternative<GlobalAveragePool>(layer.kind) ||
-      std::holds_alternative<Relu>(layer.kind) || std::holds_alternative<Sum>(layer.kind)) {
-    return {};
-  }
-  return "it has no " + std::string(onnx_type(layer.kind)) + ", which " + layer.name + " needs";
-}
-
-}  // namespace
-
 std::optional<std::string> refusal(const Operation& operation) {
   const Model& model = *operation.model;
   const auto too_large = [&](TensorId id) { return !fits(model.tensor(id).shape); };
@@ -125,10 +101,7 @@ std::optional<std::string> refusal(const Operation& operation) {
     const Layer& layer = model.layer(id);
     bool large = too_large(layer.output);
     for (const TensorId input : layer.inputs) large = large || too_large(input);
-    if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
-      large = large || parameters(*conv, layer.input_shapes) > std::numeric_limits<int>::max();
-    }
-    if (auto lacking = lacks(layer)) return lacking;
+    large = large || parameters(layer.kind, layer.input_shapes) > std::numeric_limits<int>::max();
     if (large) return layer.name + " has a tensor of 2^31 values or more";
   }
   if (most_terms(operation) > CombineTask::kMaxTerms) {
@@ -182,10 +155,6 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAve
 // and none of the four networks has such a concat at its usual size. In addition, a concat sums its
 // terms in the same pass, and a term may have other consumers or travel to another rank. The cost
 // is one read and one write of the output.
-std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleForm&) {
-  throw std::logic_error("nothing runs " + binding.operation.name + ", which refusal() let pass");
-}
-
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form) {
   return std::make_unique<CombineOperator>(binding, form);
 }

@@ -9,19 +9,35 @@
 namespace hios::cuda {
 namespace {
 
-/// Reorders weights from ONNX order (out, in of the group, kernel h, kernel w).
-std::vector<float> reordered(const std::vector<float>& onnx, std::size_t outputs,
-                             std::size_t inputs, std::size_t taps, bool depthwise) {
+/// Reorders weights of the axes (a, b, taps) to (taps, a, b), or to (a, taps, b).
+std::vector<float> reordered(const std::vector<float>& onnx, std::size_t first, std::size_t second,
+                             std::size_t taps, bool taps_first) {
   std::vector<float> result(onnx.size());
-  for (std::size_t o = 0; o < outputs; ++o) {
-    for (std::size_t i = 0; i < inputs; ++i) {
+  for (std::size_t a = 0; a < first; ++a) {
+    for (std::size_t b = 0; b < second; ++b) {
       for (std::size_t tap = 0; tap < taps; ++tap) {
-        const std::size_t to = depthwise ? tap * outputs + o : (o * taps + tap) * inputs + i;
-        result[to] = onnx[(o * inputs + i) * taps + tap];
+        const std::size_t row = taps_first ? tap * first + a : a * taps + tap;
+        result[row * second + b] = onnx[(a * second + b) * taps + tap];
       }
     }
   }
   return result;
+}
+
+/// Returns weights in the layout of UploadedWeights, from ONNX's order.
+std::vector<float> arranged(const Layer& layer, std::vector<float> onnx) {
+  const auto count = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+  if (const auto* conv = std::get_if<Conv>(&layer.kind)) {
+    return reordered(onnx, count(conv->out_channels),
+                     count(layer.input_shapes.front().c / conv->groups),
+                     count(conv->kernel.h * conv->kernel.w), is_depthwise(layer));
+  }
+  if (const auto* conv = std::get_if<ConvTranspose>(&layer.kind)) {
+    return reordered(onnx, count(layer.input_shapes.front().c),
+                     count(conv->out_channels / conv->groups),
+                     count(conv->kernel.h * conv->kernel.w), /*taps_first=*/true);
+  }
+  return onnx;
 }
 
 }  // namespace
@@ -74,23 +90,29 @@ UploadedValues WeightsCache::upload(const std::vector<float>& values, const std:
   return uploaded;
 }
 
+std::shared_ptr<DeviceBlock> WeightsCache::upload_table(std::span<const std::byte> bytes,
+                                                        const std::string& what) {
+  auto block = std::make_shared<DeviceBlock>(bytes.size(), what);
+  streams_.copy(block->data(), bytes.data(), bytes.size());
+  return block;
+}
+
 std::shared_ptr<const UploadedWeights> WeightsCache::get(const Model& model, const Layer& layer,
                                                          TensorSource& source) {
   std::weak_ptr<const UploadedWeights>& known = known_[{&source, &model, layer.name}];
   if (auto uploaded = known.lock()) return uploaded;
 
-  const Conv& conv = std::get<Conv>(layer.kind);
-  const auto outputs = static_cast<std::size_t>(conv.out_channels);
-  const auto inputs = static_cast<std::size_t>(layer.input_shapes.front().c / conv.groups);
-  const auto taps = static_cast<std::size_t>(conv.kernel.h * conv.kernel.w);
+  const ParameterCounts counts = parameter_counts(layer.kind, layer.input_shapes);
   auto uploaded = std::make_shared<UploadedWeights>();
-  std::vector<float> values(outputs * inputs * taps);
-  source.weights(model, layer, values);
-  values = reordered(values, outputs, inputs, taps, is_depthwise(layer));
   const bool in_place = source.in_host_memory();
-  uploaded->weights = upload(values, "the weights of " + layer.name, in_place);
-  if (conv.bias) {
-    values.resize(outputs);
+  if (counts.weights > 0) {
+    std::vector<float> values(static_cast<std::size_t>(counts.weights));
+    source.weights(model, layer, values);
+    uploaded->weights =
+        upload(arranged(layer, std::move(values)), "the weights of " + layer.name, in_place);
+  }
+  if (counts.bias > 0) {
+    std::vector<float> values(static_cast<std::size_t>(counts.bias));
     source.bias(model, layer, values);
     uploaded->bias = upload(values, "the bias of " + layer.name, in_place);
   }

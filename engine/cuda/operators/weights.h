@@ -26,9 +26,11 @@ struct UploadedValues {
 /// The alignment of a layer's weights and of its bias, as cudaMalloc's.
 inline constexpr Bytes kParameterAlignment = 256;
 
-/// A convolution's weights and bias on the GPU, in the element of its tensors. Each kind has one
+/// A layer's weights and bias on the GPU, in the element of its tensors. A convolution has one
 /// layout for all algorithms: (out channel, kernel h, kernel w, in channel of the group), which
-/// cuDNN, cuBLASLt and our own kernel all read; for a depthwise one (kernel h, kernel w, channel).
+/// cuDNN, cuBLASLt and our own kernel all read; a depthwise one (kernel h, kernel w, channel), a
+/// transposed one (kernel h, kernel w, in channel, out channel of the group). The values of any
+/// other layer lie as their source gives them: NHWC.
 struct UploadedWeights {
   UploadedValues weights, bias;  ///< no bias if the layer has none
   const void* weight_values() const { return weights.data; }
@@ -47,6 +49,9 @@ class WeightsCache {
       : streams_(streams), element_(element), shared_(shared) {}
   std::shared_ptr<const UploadedWeights> get(const Model& model, const Layer& layer,
                                              TensorSource& source);
+  /// Uploads values that no model has, for an operator that computed them.
+  std::shared_ptr<DeviceBlock> upload_table(std::span<const std::byte> bytes,
+                                            const std::string& what);
   /// See Backend::reserve_parameters.
   void reserve(Bytes size_bytes);
   /// Adds the memory of a layer's weights and bias to `memory`, if an operator holds them.

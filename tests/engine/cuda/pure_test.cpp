@@ -11,6 +11,7 @@
 #include "engine/cuda/operators/autotune_timer.h"
 #include "engine/cuda/operators/operators.h"
 #include "support/expect_error.h"
+#include "support/layers/layer_operations.h"
 #include "support/layers/operations.h"
 
 namespace hios {
@@ -168,17 +169,11 @@ TEST(CombineTasks, ReadSlicesWhereTheyBegin) {
   EXPECT_EQ(tasks[0].first_channel[1], 3);
 }
 
-TEST(Refusal, NamesAMoveThatIsNoSliceOfChannels) {
-  const auto rows = test::make_operation(
-      "rows", {1, 4, 2, 2}, {}, [](ModelBuilder& b, std::span<const TensorId> x) {
-        b.add("turned", Move{{1, 4, 2, 2}, {{2, 4}, {2, 8}, {4, 1}}, 0}, {x[0]});
-      });
-  EXPECT_EQ(cuda::refusal(rows.operation()).value_or(""),
-            "turned moves values otherwise than to slice channels");
-}
-
 TEST(Refusal, KnowsWhatTheKernelsCannotCount) {
   for (const test::OperationCase& one : test::operation_cases()) {
+    EXPECT_FALSE(cuda::refusal(one.operation()).has_value()) << one.name;
+  }
+  for (const test::OperationCase& one : test::layer_operation_cases()) {
     EXPECT_FALSE(cuda::refusal(one.operation()).has_value()) << one.name;
   }
   const std::vector<std::int64_t> many(CombineTask::kMaxTerms + 1, 4);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/backend/operation.h"
 #include "engine/cuda/backend.h"
 #include "engine/cuda/bound_network.h"
 #include "engine/cuda/operators/operators.h"
@@ -12,6 +13,8 @@
 #include "hios/base/numbers/random.h"
 #include "hios/model/networks/networks.h"
 #include "support/emulated_cuda/runtime/settings.h"
+#include "support/expect_error.h"
+#include "support/layers/operations.h"
 #include "support/networks/small_network.h"
 
 namespace hios {
@@ -46,7 +49,7 @@ class EmulatedNetwork : public testing::TestWithParam<test::SmallNetwork> {
     Json algorithms = Json::object();
     for (const OperatorLayers& layers : coarse.operators) {
       const auto* const chain = std::get_if<ConvolutionChain>(&layers.form);
-      if (chain == nullptr || chain->addend) continue;
+      if (chain == nullptr) continue;
       const auto problem = cuda::problem_of(model, *chain, Precision::kFp32);
       if (!problem) continue;
       const auto names = cuda::convolution_candidates(*problem, tools, /*deterministic=*/true);
@@ -96,6 +99,23 @@ INSTANTIATE_TEST_SUITE_P(Small, EmulatedNetwork,
                                          test::SmallNetwork{"inception_v3", 75},
                                          test::SmallNetwork{"randwire_large", 32}),
                          [](const auto& network) { return std::string(network.param.name); });
+
+TEST(EmulatedRefusals, NameAllOperatorsAtOnce) {
+  const auto sum_of = [](const std::string& name, std::size_t terms) {
+    return test::make_operation(name, {1, 3, 2, 2}, {4}, [&](ModelBuilder& b, auto x) {
+      b.sum("sum", std::vector<TensorId>(terms, x[0]));
+    });
+  };
+  const std::size_t most = cuda::CombineTask::kMaxTerms;
+  const test::OperationCase first = sum_of("first", most + 1), fits = sum_of("fits", most),
+                            second = sum_of("second", most + 2);
+  const Operation operations[] = {first.operation(), fits.operation(), second.operation()};
+  const auto backend = cuda::make_backend({});
+  test::expect_error<InputError>([&] { require_support(*backend, operations); },
+                                 {"backend cuda cannot run 2 operators: first: it sums more than",
+                                  "; second: it sums more than"});
+  EXPECT_NO_THROW(require_support(*backend, {operations + 1, 1}));
+}
 
 }  // namespace
 }  // namespace hios

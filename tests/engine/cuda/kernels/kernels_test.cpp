@@ -3,7 +3,6 @@
 // same arithmetic.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/cuda/backend.h"
@@ -64,23 +63,60 @@ TEST_P(Kernels, RunEveryOperator) {
   for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
 }
 
-/// Operators of imported networks that this backend supports: windows, dilated and padded unevenly,
-/// and tensors that are read in another shape.
+/// Returns true for layers whose kernels have barriers.
+bool has_barriers(const OperationCase& one) {
+  const auto* const form = std::get_if<SingleForm>(&one.layers.form);
+  if (form == nullptr) return false;
+  const LayerKind& kind = one.model.layer(form->layer).kind;
+  return std::holds_alternative<Reduce>(kind) || std::holds_alternative<Softmax>(kind) ||
+         std::holds_alternative<Normalization>(kind) || std::holds_alternative<MatMul>(kind);
+}
+
+/// Every kind of layer of imported networks, with every function and mode, by the host's threads in
+/// a random order; where they wait for each other, also in two others, with the same bits.
 TEST_P(Kernels, RunWhatImportedNetworksBring) {
+  using cuda_emulation::Threads;
+  const cuda_emulation::Settings before = cuda_emulation::settings();
   const auto owner = with_own_kernels(GetParam());
   Backend& backend = *owner;
-  std::map<std::string, int> ran;  // by the first word of the name
   for (const OperationCase& one : test::layer_operation_cases()) {
-    if (backend.unsupported(one.operation())) continue;
-    ++ran[one.name.substr(0, one.name.find('_'))];
+    ASSERT_EQ(backend.unsupported(one.operation()), std::nullopt) << one.name;
+    cuda_emulation::settings().threads = Threads::kRandom;
     expect_as_reference(backend, one);
+    if (GetParam() != Precision::kFp32 || !has_barriers(one)) continue;
+    const auto random = test::run_operation(backend, one, 1, kSeed);
+    for (const Threads order : {Threads::kRising, Threads::kFalling}) {
+      cuda_emulation::settings().threads = order;
+      const auto values = test::run_operation(backend, one, 1, kSeed);
+      EXPECT_TRUE(job::compare(values, random, {}).bitwise) << one.name;
+    }
   }
-  EXPECT_GE(ran["conv"], 16 * 3) << "alone, with a relu, and with a sum and a relu after it";
-  EXPECT_GE(ran["sum"], 16);
-  EXPECT_GE(ran["separable"], 3);
-  EXPECT_GE(ran["max"], 14);
-  EXPECT_GE(ran["average"], 14);
-  EXPECT_GE(ran["read"], 7) << "in other shapes than their own";
+  cuda_emulation::settings() = before;
+}
+
+/// A shard of channels computes the bits of the whole, although its tensor has other extents.
+TEST_P(Kernels, ReduceAChannelToTheSameBitsAlone) {
+  const auto owner = with_own_kernels(GetParam());
+  Backend& backend = *owner;
+  const Axes image{.h = true, .w = true};
+  for (const LayerKind& kind :
+       {LayerKind(Reduce{Reduce::Function::kMean, image}), LayerKind(Softmax{image}),
+        LayerKind(Normalization{image, 0, 1e-5f, {}, {}})}) {
+    const auto of_channels = [&](std::int64_t channels) {
+      return test::make_operation(
+          "layer", {1, channels, 23, 29}, {},
+          [&](ModelBuilder& b, std::span<const TensorId> x) { b.add("layer", kind, {x[0]}); });
+    };
+    const OperationCase many = of_channels(37), one = of_channels(1);
+    const auto inputs = test::random_inputs(many, kSeed);
+    std::vector<float> channel, expected;
+    for (std::size_t i = 5; i < inputs[0].size(); i += 37) channel.push_back(inputs[0][i]);
+    SeededSource source(kSeed);
+    const auto whole = test::run_operation(backend, many, 1, inputs, source);
+    for (std::size_t i = 5; i < whole.size(); i += 37) expected.push_back(whole[i]);
+    const auto alone = test::run_operation(backend, one, 1, {channel}, source);
+    EXPECT_TRUE(job::compare(alone, expected, {}).bitwise) << onnx_type(kind);
+  }
 }
 
 OperationCase conv_case(const std::string& name, const Shape& input, const Conv& conv,

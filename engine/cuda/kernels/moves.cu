@@ -1,0 +1,82 @@
+// Layers that move values and compute nothing (layers.h), a thread for each value that is written.
+#include <cstdint>
+
+#include "engine/cuda/kernels/views.cuh"
+
+namespace hios::cuda {
+namespace {
+
+/// Bits: an unsigned integer of the element's size, since a move keeps every bit.
+template <class Bits>
+__global__ void __launch_bounds__(kThreads) copy_kernel(const CopyTask task) {
+  const int index = thread_index();
+  if (index >= task.values) return;
+  static_cast<Bits*>(task.to)[offset_of(task.of_to, index)] =
+      static_cast<const Bits*>(task.from)[offset_of(task.of_from, index)];
+}
+
+/// Returns the input position for position `i` of a padded axis; -1: the padding's constant.
+__device__ __forceinline__ int source_of(Pad::Mode mode, int i, int extent) {
+  if (i >= 0 && i < extent) return i;
+  switch (mode) {
+    case Pad::Mode::kReflect:
+      return i < 0 ? -i : 2 * (extent - 1) - i;
+    case Pad::Mode::kEdge:
+      return i < 0 ? 0 : extent - 1;
+    case Pad::Mode::kWrap:
+      return (i % extent + extent) % extent;
+    case Pad::Mode::kConstant:
+      break;
+  }
+  return -1;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) pad_kernel(const PadTask task) {
+  const int index = thread_index();
+  int rest = index, from = 0, stride = 1;
+  bool inside = true;
+#pragma unroll
+  for (int axis = 3; axis >= 0; --axis) {
+    const int next = rest / task.out[axis];
+    const int at =
+        source_of(task.mode, rest - next * task.out[axis] - task.begin[axis], task.in[axis]);
+    inside = inside && at >= 0;
+    from += at * stride;
+    stride *= task.in[axis];
+    rest = next;
+  }
+  if (rest > 0) return;  // a thread after the last value
+  T* const to = static_cast<T*>(task.output) + index;
+  if (inside) {
+    *to = static_cast<const T*>(task.input)[from];
+  } else {
+    store_one(to, task.value);
+  }
+}
+
+}  // namespace
+
+cudaError_t copy(const CopyTask& task, cudaStream_t stream) {
+  const auto launch = [&](auto kernel) {
+    return queue_kernel(kernel, blocks_for(task.values), kThreads, stream, task);
+  };
+  return task.element == Element::kHalf ? launch(copy_kernel<std::uint16_t>)
+                                        : launch(copy_kernel<std::uint32_t>);
+}
+
+cudaError_t pad(const PadTask& task, cudaStream_t stream) {
+  const long long values =
+      static_cast<long long>(task.out[0]) * task.out[1] * task.out[2] * task.out[3];
+  return with_element(task.element, [&](auto element) {
+    return queue_kernel(pad_kernel<decltype(element)>, blocks_for(values), kThreads, stream, task);
+  });
+}
+
+cudaError_t load_moves() {
+  return first_error({load_kernel(copy_kernel<std::uint16_t>),
+                      load_kernel(copy_kernel<std::uint32_t>), load_kernel(pad_kernel<float>),
+                      load_kernel(pad_kernel<__half>)});
+}
+
+}  // namespace hios::cuda
