@@ -11,8 +11,8 @@
 /// time share bytes.
 namespace hios {
 
-/// The alignment of every slot in an arena, in bytes: a cache line, and the alignment that backends
-/// require (Backend::bind).
+/// The alignment of every slot in an arena, in bytes: a cache line, and the alignment that
+/// Backend::bind promises.
 inline constexpr Bytes kArenaAlignment = 64;
 
 /// A tensor and the closed interval of instants in which its bytes must not be touched by others.

@@ -125,13 +125,16 @@ class Backend {
   /// REQUIRES: nothing is bound yet.
   virtual void adopt(const Json& /*algorithms*/) {}
 
-  /// Allocates memory of the device. Throws RunError that names the size and `what`.
+  /// Allocates memory of the device, which begins on 64 bytes. Throws RunError that names the size
+  /// and `what`.
   virtual std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) = 0;
 
   /// Binds an operation to its buffers (NHWC, elements by precision(), one input pointer for each
   /// of `layers->inputs`, in order). Weights come from `source` and may be shared with other bound
-  /// operators of the same name. The pointers must stay valid and 64-byte aligned; `output`
-  /// overlaps no input.
+  /// operators of the same name. The pointers must stay valid, and `output` overlaps no input.
+  /// Tensors begin on 64 bytes, also those that are some rows of another. Only batches
+  /// (hios/graph/batches.h) may begin at any element, since inputs follow one another without
+  /// gaps: a backend that needs more works on aligned copies of these, as the one of GPUs does.
   virtual std::unique_ptr<BoundOperator> bind(const Operation& operation,
                                               std::span<const std::byte* const> inputs,
                                               std::byte* output, const CoreShare& share,

@@ -21,4 +21,15 @@ std::vector<CoreShare> core_shares(std::size_t groups, int threads) {
   return result;
 }
 
+std::set<int> cores_of_groups(int threads, int streams) {
+  std::set<int> cores;
+  const int most = std::clamp(streams, 1, std::max(threads, 1));  // of more, each has one core
+  for (int groups = 1; groups <= most; ++groups) {
+    for (const CoreShare& share : core_shares(static_cast<std::size_t>(groups), threads)) {
+      cores.insert(share.threads);
+    }
+  }
+  return cores;
+}
+
 }  // namespace hios

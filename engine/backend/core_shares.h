@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "hios/base/ids.h"
@@ -21,5 +22,9 @@ struct CoreShare {
 /// gets threads/groups cores (the first threads%groups groups one more), but never less than one:
 /// with more groups than cores the later ones share cores.
 std::vector<CoreShare> core_shares(std::size_t groups, int threads);
+
+/// Returns the numbers of cores that a group may have, in stages of up to `streams` groups on a
+/// device of `threads` cores.
+std::set<int> cores_of_groups(int threads, int streams);
 
 }  // namespace hios

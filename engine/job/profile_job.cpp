@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/backend/core_shares.h"
 #include "engine/cold/packed_parameters.h"
 #include "engine/host/available_memory.h"
 #include "engine/host/clock.h"
@@ -166,7 +167,7 @@ void ProfileJob::State::set_up() {
   require_host_memory();
   const AgreedAlgorithms agreed = agree_on_algorithms(
       transport(), *mine.backend, coarse, network.model,
-      {profile.algorithms(*into[teams.mine]), profile.file}, Choosing::kByTiming);
+      {profile.algorithms(*into[teams.mine]), profile.file}, Choosing::kByTiming, options.streams);
   algorithms = *agreed.algorithms;
   uncertified = agreed.uncertified;
   forget_other_algorithms();
@@ -311,6 +312,10 @@ void ProfileJob::State::add_provenance() {
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
     note_uncertified(differ[teams.ranks[team].front().index()], network, *into[team]->machine);
+    if (!network.cuts.empty()) {
+      into[team]->machine["certified_cores"][network.model.name()] =
+          cores_of_groups(into[team]->threads, options.streams);
+    }
     if (routes) into[team]->machine["transfer_paths"] = *routes;
   }
 }

@@ -1,6 +1,7 @@
 #include "engine/job/run_job.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/backend/operation.h"
 #include "engine/cold/packed_parameters.h"
@@ -11,6 +12,7 @@
 #include "engine/job/ranks/host_memory.h"
 #include "engine/job/report_data.h"
 #include "engine/job/run_job_state.h"
+#include "engine/job/verification.h"
 #include "engine/run/host_need.h"
 #include "engine/run/step_text.h"
 #include "hios/base/digest.h"
@@ -168,6 +170,21 @@ LoadOptions RunJob::State::loads() const {
   return {.cores = mine.cores, .packed = packed.get(), .disks = disks(), .pace = emulation.get()};
 }
 
+void RunJob::State::require_certified_shards(const Configuration& measured) const {
+  const CoarseGraph& coarse = inputs.network.coarse;
+  const Model& model = inputs.network.model;
+  require_certified(coarse.graph, measured, profile->file);
+  require_certified_by(mine.backend->describe(), measured, profile->file);
+  if (mine.backend->accelerator()) return;  // its streams have no cores
+  const std::vector<int> threads = threads_of_operators(coarse.graph, inputs.schedule);
+  std::set<int> cores;
+  for (const Slot& slot : plan.slots) {
+    const bool is_shard = model.layer(coarse.layers(slot.op).layers.back()).range.has_value();
+    if (!slot.received && is_shard) cores.insert(threads[slot.op.index()]);
+  }
+  require_certified_cores(model.name(), cores, measured, profile->file);
+}
+
 void RunJob::State::prepare() {
   const CoarseGraph& coarse = inputs.network.coarse;
   const Model& model = inputs.network.model;
@@ -196,7 +213,7 @@ void RunJob::State::prepare() {
   const Configuration* const measured =
       profile ? profile->find(all_copies, DeviceId(rank().index())) : nullptr;
   mpi::agreed(transport(), [&] {
-    if (measured && model.whole()) require_certified(coarse.graph, *measured, profile->file);
+    if (measured && model.whole()) require_certified_shards(*measured);
   });
   const auto known =
       measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};

@@ -50,6 +50,8 @@ struct RunJob::State {
   void require_host_memory();
   /// Opens the packed parameters where the schedule loads from a disk.
   void open_packed();
+  /// Throws InputError where shards of this rank were not certified as they will run.
+  void require_certified_shards(const Configuration& measured) const;
   void prepare();
   void describe();
   std::vector<std::string> recording_refused();

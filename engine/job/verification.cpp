@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "engine/backend/operation.h"
 #include "engine/backends.h"
 #include "engine/run/executor.h"
+#include "engine/run/output_regions.h"
 #include "hios/base/log.h"
 #include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
@@ -110,29 +110,17 @@ std::vector<float> OneRankRun::output(OpId op) const {
 void OneRankRun::allocate(const CoarseGraph& coarse) {
   const Graph& graph = coarse.graph;
   const auto elements = [&](Bytes bytes) { return bytes / coarse.element_bytes; };
-  const auto in_region = [&](OpId op) {
-    const Bytes begin = coarse.place_of(op).begin;
-    return ByteRange{begin, begin + graph.op(op).memory_bytes};
-  };
-  std::map<std::size_t, ByteRange> regions;
+  const OutputRegions regions(coarse, graph.topological());
+  buffers_.resize(regions.count());
   for (std::size_t v = 0; v < graph.size(); ++v) {
-    const ByteRange bytes = in_region(OpId(v));
-    const auto [known, is_new] = regions.emplace(coarse.place_of(OpId(v)).region, bytes);
-    if (!is_new) known->second = hull(known->second, bytes);
-  }
-  std::map<std::size_t, std::byte*> memory;
-  for (std::size_t v = 0; v < graph.size(); ++v) {
-    const std::size_t region = coarse.place_of(OpId(v)).region;
-    const ByteRange& all = regions.at(region);
-    std::byte*& first = memory[region];
-    if (first == nullptr) {
-      buffers_.push_back(backend_.allocate(elements(all.size()) * backend_.element_bytes(),
-                                           graph.op(OpId(v)).name));
-      first = buffers_.back()->data();
+    const auto [region, begin] = regions.of(OpId(v));
+    std::unique_ptr<Buffer>& buffer = buffers_[region];
+    if (!buffer) {
+      const Bytes size_bytes = elements(regions.size_bytes(region)) * backend_.element_bytes();
+      buffer = backend_.allocate(size_bytes, graph.op(OpId(v)).name);
     }
-    const ByteRange bytes = in_region(OpId(v));
-    outputs_.push_back({first + elements(bytes.begin - all.begin) * backend_.element_bytes(),
-                        elements(bytes.size())});
+    outputs_.push_back({buffer->data() + elements(begin) * backend_.element_bytes(),
+                        elements(graph.op(OpId(v)).memory_bytes)});
   }
 }
 

@@ -135,9 +135,9 @@ struct RankPlan {
 /// OpId, so both sides agree on them without communication. All receives are posted at the start of
 /// an iteration, so that every AwaitSend ends; a received tensor keeps its slot from the start to
 /// its last use. A stage awaits its parameters last: other tensors travel meanwhile. What an
-/// earlier stage has awaited is not awaited again, unless stages run in any order. Slots are
-/// 64-byte aligned and share bytes where lifetimes allow. The model's input is not planned (each
-/// rank makes its own). REQUIRES: validate() finds nothing.
+/// earlier stage has awaited is not awaited again, unless stages run in any order. Regions
+/// are 64-byte aligned and share bytes where lifetimes allow. The model's input is not planned
+/// (each rank makes its own). REQUIRES: validate() finds nothing.
 RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank rank,
                    const PlanOptions& options = {});
 

@@ -6,6 +6,7 @@
 #include "cli/process/commands.h"
 #include "cli/remedies.h"
 #include "cli/schedule/inputs/schedule_inputs.h"
+#include "engine/backend/core_shares.h"
 #include "engine/backends.h"
 #include "hios/base/error.h"
 #include "hios/graph/cuts/cut_operators.h"
@@ -14,6 +15,14 @@
 #include "hios/profile/uncertified.h"
 
 namespace hios::cli {
+namespace {
+
+/// Returns the numbers of cores that a group may have on a device; none for a GPU.
+std::set<int> cores_on(const Device& device) {
+  return device.threads == 0 ? std::set<int>() : cores_of_groups(device.threads, device.streams);
+}
+
+}  // namespace
 
 void ScheduleInputs::read_cuts(const Flags& flags, const Common& common) {
   for (const char* other : {"inputs", "label-parameters", "check", "export-graph"}) {
@@ -44,6 +53,8 @@ Cuts ScheduleInputs::certified_cuts() const {
   for (std::size_t d = 0; d < platform_.size(); ++d) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
     if (measured == nullptr) continue;  // the costs of the whole network say so
+    require_certified_cores(all.model.name(), cores_on(platform_.device(DeviceId(d))), *measured,
+                            profile_->file);
     for (const CutOperator& cut : cut_operators(all.coarse, all.model)) {
       for (const ShardOperator& shard : cut.shards) {
         const std::string& signature = all.coarse.graph.op(shard.op).signature;
@@ -70,7 +81,10 @@ void ScheduleInputs::require_certified_cuts() const {
   if (!network_ || network_->cuts.empty() || !profile_) return;
   for (std::size_t d = 0; d < platform_.size(); ++d) {
     const Configuration* const measured = profile_->find(platform_, DeviceId(d));
-    if (measured != nullptr) require_certified(graph(), *measured, profile_->file);
+    if (measured == nullptr) continue;
+    require_certified(graph(), *measured, profile_->file);
+    require_certified_cores(network_->model.name(), cores_on(platform_.device(DeviceId(d))),
+                            *measured, profile_->file);
   }
 }
 

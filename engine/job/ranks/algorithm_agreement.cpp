@@ -96,17 +96,6 @@ std::map<OpId, const CutOperator*> by_shard(const Certification& certification) 
   return wholes;
 }
 
-/// Adds algorithms of an operator. Throws InputError where equal shards of two operators would
-/// compute by different ones.
-void add_algorithms(Json& all, const Json& of_one, const std::string& name) {
-  for (const auto& [key, algorithm] : of_one.items()) {
-    if (!all.contains(key)) all[key] = algorithm;
-    if (all[key] == algorithm) continue;
-    throw InputError("operator " + quote(name) + " has the shards of another, which is computed " +
-                     "by another algorithm; cut one of the two elsewhere");
-  }
-}
-
 /// Returns the rows of the blocks that both an operator and its shards consist of; 0 if they were
 /// cut by channels, or the blocks would be much smaller than the shards.
 std::int64_t block_rows(const CutOperator& cut) {
@@ -143,7 +132,7 @@ std::vector<std::string> certify(Backend& backend, Certification& certification,
   std::map<std::string, int> attempts;
   std::set<std::string> failed;
   bool changed = !certification.operators().empty();
-  while (changed) {  // equal shards of another operator change with it
+  while (changed) {  // other cuts of an equal operator change with it
     changed = false;
     backend.adopt(algorithms);
     for (const CutOperator& cut : certification.operators()) {
@@ -159,14 +148,14 @@ std::vector<std::string> certify(Backend& backend, Certification& certification,
 }
 
 Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
-                  const KnownAlgorithms& known, Choosing how, Rank rank) {
+                  const KnownAlgorithms& known, Choosing how, Rank rank, int streams) {
   adopt(backend, known);
-  Certification certification(backend, coarse, model);
+  Certification certification(backend, coarse, model, streams);
   const std::map<OpId, const CutOperator*> wholes = by_shard(certification);
   Choice all;
   log::Progress progress("choosing algorithms, operator");
   std::size_t done = 0;
-  // Shards first: whole operators that equal theirs then compute as they do.
+  // Shards first: operators that equal their wholes then compute as these do.
   const auto topological = coarse.graph.topological();
   std::vector<OpId> order(topological.begin(), topological.end());
   std::ranges::stable_partition(order, [&](OpId op) { return wholes.contains(op); });
@@ -180,7 +169,7 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
             ? backend.algorithms(operation, how)
             : algorithms_of_shard(backend, certification.whole(*cut->second), operation, how);
     ++origin_of(of_one, known.algorithms, all.origin);
-    add_algorithms(all.algorithms, of_one, operation.name);
+    all.algorithms.update(of_one);
   }
   if (how == Choosing::kByTiming) {
     all.uncertified = certify(backend, certification, all.algorithms);
@@ -194,7 +183,7 @@ Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& mode
 
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
-                                     const KnownAlgorithms& known, Choosing how) {
+                                     const KnownAlgorithms& known, Choosing how, int streams) {
   const std::string mine = std::string(backend.name()) + " on " + std::string(backend.kind()) +
                            " in " + std::string(to_string(backend.precision())) + " " +
                            DeviceIdentity::of(backend.describe()).text();
@@ -203,7 +192,8 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
       static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());
   const bool chooses = first == transport.rank().index();
   const Choice chosen = mpi::agreed(transport, [&] {
-    return chooses ? choose_all(backend, coarse, model, known, how, transport.rank()) : Choice();
+    if (!chooses) return Choice();
+    return choose_all(backend, coarse, model, known, how, transport.rank(), streams);
   });
   const Choice agreed = mpi::gather(transport, chosen)[first];
   mpi::agreed(transport, [&] { backend.adopt(agreed.algorithms); });

@@ -31,12 +31,13 @@ struct AgreedAlgorithms {
 /// same algorithms, so that N of them give the bits of one. The first of them chooses for all
 /// operators that its backend supports, `known` first, and the others adopt its choice.
 /// Collective: an algorithm that some rank's backend does not know ends all ranks with the same
-/// InputError. With Choosing::kByTiming, the shards of each operator that was cut are certified
-/// (engine/backend/certification.h); where the fastest algorithms fail, those that depend on the
-/// image least are taken, and in the end blocks of rows that the whole and its shards share. REQUIRES: nothing is bound yet.
+/// InputError. With Choosing::kByTiming, the shards of each operator that was cut are certified for
+/// stages of up to `streams` groups (engine/backend/certification.h); where the fastest algorithms
+/// fail, those that depend on the image least are taken, and in the end blocks of rows that the
+/// whole and its shards share. REQUIRES: nothing is bound yet.
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
-                                     const KnownAlgorithms& known, Choosing how);
+                                     const KnownAlgorithms& known, Choosing how, int streams = 1);
 
 /// Throws InputError that names an operator, the backend and its version if some operator was not
 /// certified.

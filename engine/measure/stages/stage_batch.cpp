@@ -10,6 +10,9 @@
 //    Their own inputs are fixed values, so that no value can grow from sweep to sweep;
 //  - run the stage.
 //
+// Where operators were cut, a stage reads ranges of tensors that several operators produce. These
+// lie together as in a run, and each reads what was just produced for it, not one tensor for all.
+//
 // An asynchronous device is given a whole sweep before the host waits, and its own clock is read
 // around each stage. Produce and run are one recording, as a run replays segments of many stages.
 //
@@ -29,6 +32,7 @@
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/host/clock.h"
+#include "engine/run/output_regions.h"
 #include "hios/base/numbers/random.h"
 
 namespace hios {
@@ -54,11 +58,13 @@ struct StageBatch::State {
       : coarse(rank.coarse), model(rank.model), backend(rank.backend), source(rank.source) {}
 
   std::vector<OpId> producers(const Stage& stage) const;
+  OutputRegions outputs(const Stage& stage) const;
   std::vector<std::size_t> in_topological_order(std::span<const Stage> stages) const;
   void allocate(std::span<const Stage> stages);
   void make_flushes(Bytes cold_bytes);
   Item make_item(std::size_t index, const Stage& stage);
-  BoundOperator* bind(OpId op, std::byte* output, const CoreShare& share, bool fixed_inputs);
+  BoundOperator* bind(OpId op, const OutputRegions& outputs, const CoreShare& share,
+                      bool fixed_inputs);
   void plan_flushes(std::span<const Stage> stages, Bytes cold_bytes);
   void cache_flush(Bytes size_bytes);
   void produce(const Item& item);
@@ -72,7 +78,6 @@ struct StageBatch::State {
   Backend& backend;
   TensorSource& source;
   std::unique_ptr<Buffer> fixed, tensors, flushed;
-  std::vector<std::byte*> output_of;  // by OpId, while a stage is bound
   std::vector<Bound> operators;
   std::vector<std::unique_ptr<CacheFlush>> flushes;  // one a core
   std::vector<BoundGroup> flush_groups;
@@ -99,6 +104,13 @@ std::vector<OpId> StageBatch::State::producers(const Stage& stage) const {
   return result;
 }
 
+// The memory of all outputs that are there while the stage runs.
+OutputRegions StageBatch::State::outputs(const Stage& stage) const {
+  std::vector<OpId> all = producers(stage);
+  for (const Group& group : stage.groups) all.insert(all.end(), group.begin(), group.end());
+  return OutputRegions(coarse, all);
+}
+
 std::vector<std::size_t> StageBatch::State::in_topological_order(
     std::span<const Stage> stages) const {
   std::vector<std::size_t> position(coarse.graph.size());
@@ -121,14 +133,7 @@ std::vector<std::size_t> StageBatch::State::in_topological_order(
 
 void StageBatch::State::allocate(std::span<const Stage> stages) {
   Bytes most = 0;
-  for (const Stage& stage : stages) {
-    Bytes sum = 0;
-    for (const OpId op : producers(stage)) sum += aligned_size(coarse.graph.op(op).memory_bytes);
-    for (const Group& group : stage.groups) {
-      for (const OpId op : group) sum += aligned_size(coarse.graph.op(op).memory_bytes);
-    }
-    most = std::max(most, sum);
-  }
+  for (const Stage& stage : stages) most = std::max(most, outputs(stage).all_bytes());
   tensors = backend.allocate(most, "the tensors of the measured stages");
 
   std::int64_t largest = 0;
@@ -160,36 +165,34 @@ void StageBatch::State::make_flushes(Bytes cold_bytes) {
   }
 }
 
-BoundOperator* StageBatch::State::bind(OpId op, std::byte* output, const CoreShare& share,
-                                       bool fixed_inputs) {
+BoundOperator* StageBatch::State::bind(OpId op, const OutputRegions& outputs,
+                                       const CoreShare& share, bool fixed_inputs) {
   std::vector<const std::byte*> inputs;
   for (const TensorId tensor : coarse.layers(op).inputs) {
-    const auto producer = coarse.producer(tensor);
-    // Several producers write rows of one tensor; here each has a buffer of its own.
-    const bool of_one = producer && coarse.layers(*producer).output == tensor;
-    inputs.push_back(fixed_inputs || !of_one ? fixed->data() : output_of[producer->index()]);
+    const auto producer = coarse.producer_for(tensor, op);
+    if (producer && !fixed_inputs) {
+      inputs.push_back(tensors->data() + outputs.offset(*producer) +
+                       coarse.distance(*producer, tensor, op));
+    } else {
+      inputs.push_back(fixed->data() +
+                       (producer ? 0 : coarse.distance_from_input(model, tensor, op)));
+    }
   }
-  operators.push_back(
-      {op, share, bind_operator(coarse, model, op, backend, inputs, output, share, source)});
+  operators.push_back({op, share,
+                       bind_operator(coarse, model, op, backend, inputs,
+                                     tensors->data() + outputs.offset(op), share, source)});
   return operators.back().bound.get();
 }
 
 Item StageBatch::State::make_item(std::size_t index, const Stage& stage) {
   Item item{index, 0, {}, {}, core_shares(stage.groups.size(), backend.threads()), nullptr};
-  std::byte* next = tensors->data();
-  const auto take = [&](OpId op) {
-    output_of[op.index()] = next;
-    next += aligned_size(coarse.graph.op(op).memory_bytes);
-    return output_of[op.index()];
-  };
+  const OutputRegions all = outputs(stage);
   for (const OpId op : producers(stage)) {
-    item.produce.push_back(bind(op, take(op), all_cores.front(), true));
+    item.produce.push_back(bind(op, all, all_cores.front(), true));
   }
   for (std::size_t g = 0; g < stage.groups.size(); ++g) {
     BoundGroup group;
-    for (const OpId op : stage.groups[g]) {
-      group.push_back(bind(op, take(op), item.shares[g], false));
-    }
+    for (const OpId op : stage.groups[g]) group.push_back(bind(op, all, item.shares[g], false));
     item.groups.push_back(std::move(group));
   }
   return item;
@@ -277,7 +280,6 @@ void StageBatch::State::sweep_device(std::span<double> ms) {
 StageBatch::StageBatch(const RankContext& rank, std::span<const Stage> stages, Bytes cold_bytes)
     : state_(std::make_unique<State>(rank)) {
   State& state = *state_;
-  state.output_of.assign(rank.graph().size(), nullptr);
   state.allocate(stages);
   state.make_flushes(cold_bytes);
   for (const std::size_t index : state.in_topological_order(stages)) {

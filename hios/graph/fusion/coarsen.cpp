@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "hios/base/digest.h"
 #include "hios/graph/fusion/cut_groups.h"
 #include "hios/model/channel_slice.h"
 
@@ -239,6 +240,12 @@ std::string operator_name(const OperatorLayers& op, const Model& model, std::siz
                                    : kind_of(op, model) + '_' + std::to_string(number);
 }
 
+/// Returns the mark of a whole operator in the signatures of its shards. Shards of two operators
+/// may be alike, and compute by different algorithms: each by that of its whole.
+std::string mark_of(const OperatorLayers& whole, const Model& model) {
+  return " of " + Digest().add(signature_of(whole, model)).hex().substr(0, 8);
+}
+
 Operator vertex(const OperatorLayers& op, const Model& model, std::size_t number,
                 Bytes element_bytes) {
   Operator result;
@@ -279,7 +286,8 @@ class GraphBuilder {
     coarse_.producer_of.resize(model.tensors().size());
   }
 
-  void add(std::vector<LayerId> layers) {
+  /// `mark`: ends the operator's signature.
+  void add(std::vector<LayerId> layers, const std::string& mark = {}) {
     const OpId id(operators_.size());
     OperatorLayers op = fuse(model_, std::move(layers));
     for (const LayerId layer : op.layers) {
@@ -287,6 +295,7 @@ class GraphBuilder {
     }
     coarse_.wanted.push_back(model_.is_output(op.output));
     operators_.push_back(vertex(op, model_, id.index() + 1, coarse_.element_bytes));
+    operators_.back().signature += mark;
     for (const TensorId input : op.inputs) add_edges(input, id);
     writers_[coarse_.places.of(op.output).region].push_back({bytes_of(op.output), id});
     coarse_.operators.push_back(std::move(op));
@@ -364,11 +373,15 @@ CoarseGraph coarsen_cut(const Model& model, Bytes element_bytes, const FusionRul
   std::vector<std::string> names;
   for (std::size_t i = 0; i < cut.groups.size(); ++i) {
     if (places.is_view(cut.groups[i].front())) continue;
-    builder.add(cut.groups[i]);
+    const bool is_shard = model.layer(cut.groups[i].back()).range.has_value();
     std::string& name = names.emplace_back();
+    std::string mark;
     if (const auto group = cut.of_whole[i]) {
-      name = operator_name(fuse(*model.whole(), whole[*group]), *model.whole(), *group + 1);
+      const OperatorLayers of = fuse(*model.whole(), whole[*group]);
+      name = operator_name(of, *model.whole(), *group + 1);
+      if (is_shard) mark = mark_of(of, *model.whole());
     }
+    builder.add(cut.groups[i], mark);
   }
   CoarseGraph coarse = std::move(builder).finished();
   coarse.whole_names = std::move(names);

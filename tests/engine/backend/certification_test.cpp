@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "engine/backends.h"
 #include "engine/job/ranks/algorithm_agreement.h"
@@ -30,10 +34,13 @@ class MethodicalBackend final : public Backend {
   }
   std::size_t bound = 0;
   std::vector<std::int64_t> blocks;  ///< rows of the blocks that were asked for
+  int cores = 1;
+  /// Says for which values of an operator's first input, and on how many cores, it is less exact.
+  std::function<bool(std::span<const float> input, int threads)> differs;
 
   std::string_view name() const override { return "methodical"; }
   std::string_view kind() const override { return "cpu"; }
-  int threads() const override { return 1; }
+  int threads() const override { return cores; }
   Json describe() const override { return {{"library", "methods 2.1"}}; }
   std::optional<std::string> unsupported(const Operation&) const override { return {}; }
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -59,8 +66,14 @@ class MethodicalBackend final : public Backend {
     const std::int64_t height = operation.model->tensor(operation.layers->output).shape.h;
     const bool fast = methods_.value(operation.signature, "plain") == "fast";
     const bool never = operation.name.find(never_) != std::string::npos;
+    const std::span input(
+        reinterpret_cast<const float*>(inputs.front()),
+        static_cast<std::size_t>(operation.layers->input_shapes.front().elements()));
+    const auto inexact = [=, this, threads = share.threads] {
+      return fast || never || (differs && differs(input, threads));
+    };
     return std::make_unique<Inexact>(judge_->bind(operation, inputs, output, share, source),
-                                     fast || never ? height : 0, output);
+                                     inexact, height, output);
   }
   void run_stage(std::span<const BoundGroup> groups, std::span<const CoreShare> shares,
                  void (*poll)(void*), void* poll_argument) override {
@@ -70,15 +83,20 @@ class MethodicalBackend final : public Backend {
  private:
   class Inexact final : public BoundOperator {
    public:
-    Inexact(std::unique_ptr<BoundOperator> exact, std::int64_t height, std::byte* output)
-        : exact_(std::move(exact)), height_(height), output_(output) {}
+    Inexact(std::unique_ptr<BoundOperator> exact, std::function<bool()> inexact,
+            std::int64_t height, std::byte* output)
+        : exact_(std::move(exact)),
+          inexact_(std::move(inexact)),
+          height_(height),
+          output_(output) {}
     void run() override {
       exact_->run();
-      *output_ ^= static_cast<std::byte>(height_);
+      if (inexact_()) *output_ ^= static_cast<std::byte>(height_);
     }
 
    private:
     std::unique_ptr<BoundOperator> exact_;
+    std::function<bool()> inexact_;
     std::int64_t height_;
     std::byte* output_;
   };
@@ -126,7 +144,39 @@ TEST(Certification, EqualOperatorsAreComputedOnce) {
   const Network network = cut_network(two_convolutions(), {{"first", {4}}, {"second", {4}}});
   MethodicalBackend backend;
   EXPECT_EQ(uncertified(backend, network.coarse, network.model), std::vector<std::string>{});
-  EXPECT_EQ(backend.bound, 3u);
+  EXPECT_EQ(backend.bound, 3u * 2) << "each with two sets of parameters";
+}
+
+TEST(Certification, ComparesValuesOfEitherSignAndOfVeryDifferentSizes) {
+  const Network network = cut_network(two_convolutions(), {{"first", {4}}, {"pool", {2}}});
+  const auto differ_where = [&](auto condition) {
+    MethodicalBackend backend;
+    backend.differs = [condition](std::span<const float> input, int) {
+      return std::ranges::any_of(input, condition);
+    };
+    return uncertified(backend, network.coarse, network.model);
+  };
+  const std::vector<std::string> all{"first", "pool"};
+  EXPECT_EQ(differ_where([](float x) { return x < 0; }), all);
+  EXPECT_EQ(differ_where([](float x) { return std::abs(x) > 500; }), all);
+  EXPECT_EQ(differ_where([](float x) { return x != 0 && std::abs(x) < 1e-4f; }), all);
+  EXPECT_EQ(differ_where([](float x) { return x == 0 && std::signbit(x); }), all);
+  EXPECT_EQ(differ_where([](float x) { return std::abs(x) > 1e4f; }), std::vector<std::string>{});
+}
+
+TEST(Certification, ComparesShardsOnTheCoresThatStagesGiveThem) {
+  const Network network = cut_network(two_convolutions(), {{"first", {4}}});
+  for (const auto& [threads, streams] : std::map<int, int>{{4, 1}, {2, 2}, {1, 3}}) {
+    MethodicalBackend backend;
+    backend.cores = 4;
+    backend.differs = [least = threads](auto, int cores) { return cores <= least; };
+    // The whole has all four cores.
+    EXPECT_EQ(uncertified(backend, network.coarse, network.model, streams).empty(), false);
+    backend.differs = [least = threads](auto, int cores) { return cores < least; };
+    EXPECT_EQ(uncertified(backend, network.coarse, network.model, streams),
+              std::vector<std::string>{})
+        << streams << " streams";
+  }
 }
 
 TEST(Certification, TakesAnotherAlgorithmWhereTheFastestHasOtherBits) {
@@ -166,6 +216,40 @@ TEST(Certification, AnOperatorWithOtherBitsByAllAlgorithmsIsNotCut) {
       [&] { require_certified(agreed, backend); },
       {"operator \"pool\" cannot be cut here: its shards would give other bits on backend "
        "methodical (methods 2.1); leave it out of the cuts"});
+}
+
+/// Two convolutions of 16 and 12 rows, whose first shards are alike where both are cut at row 4.
+Model tall_and_short() {
+  ModelBuilder net("net", {1, 16, 16, 9});
+  const TensorId tall = net.conv("tall", net.input(), {16, {3, 3}, {1, 1}, {1, 1}});
+  const TensorId between = net.pool("between", tall, {Pool::Kind::kMax, {5, 1}, {1, 1}, {0, 0}});
+  net.conv("short", between, {16, {3, 3}, {1, 1}, {1, 1}});
+  net.keep_layer_names();
+  return std::move(net).build();
+}
+
+TEST(Certification, ShardsThatAreAlikeComputeAsTheirWholesDo) {
+  const Network whole(tall_and_short());
+  const Network network = cut_network(tall_and_short(), {{"tall", {4}}, {"short", {4}}});
+  const auto signature = [](const Network& of, const char* name) {
+    return of.coarse.graph.op(of.coarse.graph.find(name).value()).signature;
+  };
+  const std::string tall = signature(network, "tall [0, 4)");
+  const std::string other = signature(network, "short [0, 4)");
+  EXPECT_NE(tall, other);
+  EXPECT_EQ(tall.substr(0, tall.rfind(" of ")), other.substr(0, other.rfind(" of ")));
+  for (const auto& entry : backends()) {
+    if (entry.name != "cpu" || entry.make == nullptr) continue;
+    BackendOptions options;
+    options.algorithms =
+        Json{{signature(whole, "tall"), "winograd 4"}, {signature(whole, "short"), "direct"}};
+    const auto backend = entry.make(options);
+    const job::AgreedAlgorithms agreed = timed(*backend, network);
+    EXPECT_EQ(agreed.uncertified, std::vector<std::string>{});
+    EXPECT_EQ((*agreed.algorithms).at(tall), (*agreed.algorithms).at(signature(whole, "tall")));
+    EXPECT_EQ((*agreed.algorithms).at(other), "direct");
+    EXPECT_EQ(uncertified(*backend, network.coarse, network.model), std::vector<std::string>{});
+  }
 }
 
 TEST(Certification, AnOperatorThatEqualsACutOneComputesAsItDoes) {

@@ -53,5 +53,14 @@ TEST(Lanes, EveryCoreIsUsedOnceWhileTheyLast) {
   }
 }
 
+TEST(CoreShares, GroupsHaveTheseNumbersOfCores) {
+  EXPECT_EQ(cores_of_groups(8, 1), std::set<int>{8});
+  EXPECT_EQ(cores_of_groups(8, 2), (std::set{4, 8}));
+  EXPECT_EQ(cores_of_groups(8, 3), (std::set{2, 3, 4, 8}));
+  EXPECT_EQ(cores_of_groups(3, 100), (std::set{1, 2, 3}));
+  EXPECT_EQ(cores_of_groups(1, 4), std::set<int>{1});
+  EXPECT_EQ(cores_of_groups(0, 4), std::set<int>{1}) << "a GPU";
+}
+
 }  // namespace
 }  // namespace hios

@@ -12,6 +12,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/graph/network.h"
 #include "hios/model/networks/networks.h"
+#include "support/networks/random_cuts.h"
 #include "support/networks/random_network.h"
 #include "support/oracles/plan_checker.h"
 #include "support/sanitized.h"
@@ -129,6 +130,29 @@ TEST(CutPlans, ReadRowsThatAreThere) {
     }
   }
   EXPECT_GT(partial, 0u);
+}
+
+TEST(CutPlans, ReadNoElementBeforeItIsThere) {
+  std::size_t cut = 0, found = 0;
+  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(tries(100)); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "contents");
+    const Model model = random_layers(12, random);
+    const Cuts cuts = random_cuts(model, random);
+    const Network network = cut_network(model, cuts);
+    cut += cuts.size();
+    const std::size_t ranks = 1 + seed % 4;
+    const Schedule schedule = random_schedule(network.coarse.graph, ranks, 2, seed);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      RankPlan plan = plan_rank(network.coarse, schedule, Rank(rank), {.any_order = seed % 3 == 0});
+      EXPECT_EQ(misreads_in(network.coarse, plan), std::vector<std::string>{});
+      if (plan.slots.size() < 2) continue;
+      plan.slots[random.below(plan.slots.size())].offset += 4;  // and now it must find that
+      found += misreads_in(network.coarse, plan).empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(cut, static_cast<std::size_t>(tries(400)));
+  EXPECT_GT(found, static_cast<std::size_t>(tries(20)));
 }
 
 }  // namespace

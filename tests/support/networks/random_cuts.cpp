@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
 #include "engine/run/executor.h"
 #include "hios/base/error.h"
+#include "mpi/exchange.h"
 #include "support/networks/random_network.h"
 #include "support/transports/thread_transport.h"
 
@@ -81,16 +80,6 @@ TensorId add_random_layer(ModelBuilder& net, const std::string& name, TensorId x
   }
 }
 
-std::map<std::string, std::vector<float>> outputs_of(const Network& network,
-                                                     const auto& output_of) {
-  std::map<std::string, std::vector<float>> outputs;
-  for (std::size_t i = 0; i < network.coarse.operators.size(); ++i) {
-    if (!network.coarse.is_output(OpId(i))) continue;
-    outputs[network.model.tensor(network.coarse.operators[i].output).name] = output_of(OpId(i));
-  }
-  return outputs;
-}
-
 }  // namespace
 
 Network cut_network(const Model& model, const Cuts& cuts) {
@@ -132,39 +121,54 @@ Model random_layers(std::size_t layers, Random& random) {
   return std::move(net).build();
 }
 
-void expect_cut_ranks_like(const Network& whole, const Network& cut, std::uint64_t seed) {
+NamedOutputs outputs_alone(const Network& whole) {
   SeededSource source(kWeightsOfCuts);
   const auto judge = reference::make_backend({});
   const std::vector<int> threads(whole.coarse.graph.size(), 1);
   const job::OneRankRun alone(whole.coarse, whole.model, *judge, threads, source, "");
-  const auto expected = outputs_of(whole, [&](OpId op) { return alone.output(op); });
-  const std::size_t ranks = 1 + seed % 4;
+  NamedOutputs outputs;
+  for (std::size_t i = 0; i < whole.coarse.operators.size(); ++i) {
+    if (!whole.coarse.is_output(OpId(i))) continue;
+    outputs[whole.model.tensor(whole.coarse.operators[i].output).name] = alone.output(OpId(i));
+  }
+  return outputs;
+}
+
+void expect_outputs(const NamedOutputs& expected, const Network& cut, std::uint64_t seed,
+                    mpi::Transport& transport) {
+  const std::size_t ranks = transport.size();
   const Schedule schedule = random_schedule(cut.coarse.graph, ranks, 2, seed);
-  std::atomic<std::size_t> compared = 0;
-  const auto run = [&](mpi::Transport& transport) {
-    const RankPlan plan = plan_rank(cut.coarse, schedule, transport.rank(), {});
-    const auto backend = reference::make_backend({});
-    SeededSource mine(kWeightsOfCuts);
-    Executor executor({cut.coarse, cut.model, *backend, transport, mine}, plan);
-    for (std::size_t inference = 0; inference < kInferences; ++inference) {
-      transport.barrier();
-      executor.run_once();
-      for (const Slot& slot : plan.slots) {
-        if (slot.received || !cut.coarse.is_output(slot.op)) continue;
-        const std::string& name = cut.model.tensor(cut.coarse.layers(slot.op).output).name;
-        const auto wanted = expected.find(name);
-        if (wanted == expected.end()) continue;
-        EXPECT_TRUE(job::compare(executor.output(slot.op), wanted->second, {0, 0}).bitwise)
-            << name << " on rank " << transport.rank().index() << " of " << ranks;
-        ++compared;
-      }
+  const RankPlan plan = plan_rank(cut.coarse, schedule, transport.rank(), {});
+  const auto backend = reference::make_backend({});
+  SeededSource source(kWeightsOfCuts);
+  Executor executor({cut.coarse, cut.model, *backend, transport, source}, plan);
+  std::size_t compared = 0;
+  for (std::size_t inference = 0; inference < kInferences; ++inference) {
+    transport.barrier();
+    executor.run_once();
+    for (const Slot& slot : plan.slots) {
+      if (slot.received || !cut.coarse.is_output(slot.op)) continue;
+      const std::string& name = cut.model.tensor(cut.coarse.layers(slot.op).output).name;
+      const auto wanted = expected.find(name);
+      if (wanted == expected.end()) continue;
+      EXPECT_TRUE(job::compare(executor.output(slot.op), wanted->second, {0, 0}).bitwise)
+          << name << " on rank " << transport.rank().index() << " of " << ranks;
+      ++compared;
     }
-  };
+  }
+  std::size_t on_all = 0;
+  for (const std::size_t on_rank : mpi::gather(transport, compared)) on_all += on_rank;
+  EXPECT_EQ(on_all, kInferences * expected.size());
+}
+
+void expect_cut_ranks_like(const Network& whole, const Network& cut, std::uint64_t seed) {
+  const NamedOutputs expected = outputs_alone(whole);
   ThreadOptions delays;
   delays.seed = seed;
   delays.max_delay_ms = 0.05;
-  run_ranks(ranks, run, delays);
-  EXPECT_EQ(compared, kInferences * expected.size());
+  run_ranks(
+      1 + seed % 4,
+      [&](mpi::Transport& transport) { expect_outputs(expected, cut, seed, transport); }, delays);
 }
 
 }  // namespace hios::test

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace hios::test {
 namespace {
@@ -175,6 +176,77 @@ class Follower {
   std::vector<Send> sends_;
 };
 
+/// The contents of an arena: of each element its place, so that regions tell them apart.
+class ContentFollower {
+ public:
+  ContentFollower(const CoarseGraph& coarse, const RankPlan& plan)
+      : coarse_(coarse), plan_(plan), arena_(plan.arena_bytes / coarse.element_bytes) {}
+
+  std::vector<std::string> follow() {
+    for (const Step& step : plan_.steps) {
+      if (const auto* await = std::get_if<AwaitReceive>(&step)) {
+        write(plan_.slot(plan_.receives[await->receive].op));
+      } else if (const auto* compute = std::get_if<Compute>(&step)) {
+        for (const Group& group : plan_.stages[compute->stage].groups) {
+          for (const OpId op : group) run(op);
+        }
+      } else if (const auto* start = std::get_if<StartSend>(&step)) {
+        const PlannedMessage& send = plan_.sends[start->send];
+        const Place place = coarse_.place_of(send.op);
+        read(plan_.slot(send.op).offset_of(static_cast<std::int64_t>(send.bytes.begin)),
+             {place.region, place.begin + send.bytes.begin}, send.size_bytes(), send.op, "a send");
+      }
+    }
+    return messages_;
+  }
+
+ private:
+  using Content = std::pair<std::size_t, Bytes>;  // region, counted from 1, and byte there
+
+  void write(const Slot& slot) {
+    const Place place = coarse_.place_of(slot.op);
+    for (Bytes i = 0; i < slot.size_bytes(); i += coarse_.element_bytes) {
+      const std::size_t at = (slot.offset + i) / coarse_.element_bytes;
+      if (at >= arena_.size()) return;  // what was to be there is found missing
+      arena_[at] = {place.region + 1, place.begin + slot.bytes.begin + i};
+    }
+  }
+
+  void read(Bytes offset, const Place& place, Bytes size_bytes, OpId op, const std::string& by) {
+    for (Bytes i = 0; i < size_bytes; i += coarse_.element_bytes) {
+      const Content wanted{place.region + 1, place.begin + i};
+      const std::size_t at = (offset + i) / coarse_.element_bytes;
+      if (at < arena_.size() && arena_[at] == wanted) continue;
+      messages_.push_back(by + " reads byte " + std::to_string(i) + " for " +
+                          coarse_.graph.op(op).name + ", which is not there");
+      return;
+    }
+  }
+
+  void run(OpId op) {
+    const OperatorLayers& layers = coarse_.layers(op);
+    for (std::size_t i = 0; i < layers.inputs.size(); ++i) {
+      const TensorId tensor = layers.inputs[i];
+      const auto producer = coarse_.producer_for(tensor, op);
+      if (!producer) continue;  // the model's input
+      if (plan_.slot_of[producer->index()] == SIZE_MAX) {
+        messages_.push_back(coarse_.graph.op(*producer).name + " has no slot");
+        continue;
+      }
+      const Place place =
+          coarse_.places.empty() ? coarse_.place_of(*producer) : coarse_.places.of(tensor);
+      read(plan_.slot(*producer).offset_of(coarse_.distance(*producer, tensor, op)), place,
+           coarse_.size_bytes(layers.input_shapes[i]), op, "an input");
+    }
+    write(plan_.slot(op));
+  }
+
+  const CoarseGraph& coarse_;
+  const RankPlan& plan_;
+  std::vector<Content> arena_;
+  std::vector<std::string> messages_;
+};
+
 // The steps at which a message starts and is awaited, by (sender, receiver, tag).
 using MessageKey = std::tuple<std::size_t, std::size_t, int>;
 
@@ -276,6 +348,10 @@ std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& 
 std::vector<std::string> findings_in(const CoarseGraph& coarse,
                                      const std::vector<RankPlan>& plans) {
   return AllFollower(coarse, plans).follow();
+}
+
+std::vector<std::string> misreads_in(const CoarseGraph& coarse, const RankPlan& plan) {
+  return ContentFollower(coarse, plan).follow();
 }
 
 // For each stage: the slots that it reads or writes, and those written before and read after it.

@@ -19,6 +19,11 @@ std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& 
 /// counterpart, a deadlock, and an AwaitSend that a receiver could delay (by computing meanwhile).
 std::vector<std::string> findings_in(const CoarseGraph& coarse, const std::vector<RankPlan>& plans);
 
+/// Follows a plan with the contents of the arena, element by element, and returns what operators
+/// and messages read of tensors where something else lies, or nothing yet. It knows the tensors
+/// that operators read, and not the graph's edges. REQUIRES: no inputs are divided.
+std::vector<std::string> misreads_in(const CoarseGraph& coarse, const RankPlan& plan);
+
 /// Returns the most bytes, in whole cache lines, that must be in memory at one moment (sends
 /// aside): no arena can be smaller.
 Bytes least_arena_bytes(const CoarseGraph& coarse, const RankPlan& plan);

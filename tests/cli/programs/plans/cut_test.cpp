@@ -102,6 +102,62 @@ TEST_F(CutOperators, AProfileSaysWhatWasCut) {
   EXPECT_EQ(machine["cuts"]["squeezenet"][0]["operator"], "conv_1");
 }
 
+// Two streams share the one core; their groups read rows that both produce.
+TEST_F(CutOperators, StagesOfTwoStreamsAreMeasuredAndRunBitForBit) {
+  const std::string cuts = half_of_the_stem();
+  const auto measured = hios_profile(1, kCutModel + kFewCutRuns +
+                                            Words{"--cut", cuts, "--streams", "2", "--stages",
+                                                  "hios-lp,hios-mr", "--output", file("p.json")});
+  ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  const Json configuration = read(file("p.json"))["configurations"][0];
+  EXPECT_NE(configuration["stages"].dump().find(" of "), std::string::npos) << "stages of shards";
+  EXPECT_EQ(configuration["machine"]["certified_cores"]["squeezenet"], Json({1}));
+  const auto planned = schedule(
+      {"--cut", cuts, "--streams", "2", "--algorithm", "hios-mr", "--output", file("s.json")}, 1);
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const auto done = hios_run(1, kCutModel + kFewCutRuns +
+                                    Words{"--schedule", file("s.json"), "--profile", file("p.json"),
+                                          "--verify", "--json", file("r.json")});
+  EXPECT_EQ(done.exit_status, 0) << done.err;
+  EXPECT_TRUE(read(file("r.json"))["verified"]["bitwise"]);
+  // The stages of a schedule that has the cuts are measured with its cuts.
+  const auto again =
+      hios_profile(1, kCutModel + kFewCutRuns +
+                          Words{"--cut", file("s.json"), "--streams", "2", "--stages",
+                                file("s.json"), "--output", file("again.json")});
+  EXPECT_EQ(again.exit_status, 0) << again.err;
+}
+
+TEST_F(CutOperators, ThoseThatAnotherLibraryComparedAreRefused) {
+  profile(1, half_of_the_stem());
+  plan(1, file("cuts.json"));
+  Json edited = read(file("p.json"));
+  Json& library = edited["configurations"][0]["machine"]["backend"]["library"];
+  if (!library.is_string()) return;  // plain loops use none
+  library = "oneDNN 0.1";
+  folder_.write("p.json", edited.dump());
+  expect_one_line(hios_run(1, kCutModel + kFewCutRuns +
+                                  Words{"--schedule", file("s.json"), "--profile", file("p.json")}),
+                  "p.json: shards were compared with their whole operators by oneDNN 0.1, and here "
+                  "is ");
+}
+
+TEST_F(CutOperators, AScheduleWhoseCutsDoNotFitTheModelIsRefused) {
+  profile(1, half_of_the_stem());
+  plan(1, file("cuts.json"));
+  const Json planned = read(file("s.json"));
+  const auto refused = [&](const std::string& key, const Json& value, const std::string& text) {
+    Json edited = planned;
+    edited["graph"]["cuts"][0][key] = value;
+    folder_.write("s.json", edited.dump());
+    expect_one_line(hios_run(1, kCutModel + Words{"--schedule", file("s.json")}), text);
+  };
+  refused("operator", "conv_100", "s.json: $.graph.cuts[0]: no operator is named \"conv_100\"");
+  refused("at", {100}, "s.json: $.graph.cuts[0]: operator \"conv_1\" has ");
+  refused("at", {16, 15}, "s.json: $.graph.cuts[0].at[1]: rows must ascend");
+  refused("at", {15}, "s.json: $.graph");
+}
+
 #ifdef HIOS_MPIEXEC
 TEST_F(CutOperators, ThoseThatWereNotMeasuredAreNamedWithTheCommandThatMeasuresThem) {
   profile(2, "none");
