@@ -99,7 +99,7 @@ class RouteChoice {
   }
 
   void choose(const Route& route);
-  void join(const Route& route, std::vector<RankPair>& pairs);
+  void probe_group(const Route& route, const std::vector<RankPair>& pairs);
   void probe(const Route& route, const std::vector<RankPair>& pairs);
   void take(const Route& route, const RankPair& pair);
   void rule_out(const Route& route, const RankPair& pair, const std::string& why);
@@ -129,16 +129,28 @@ void RouteChoice::choose(const Route& route) {
       able.push_back(pair);
     }
   }
-  if (!able.empty() && route.join) join(route, able);
-  if (!able.empty()) probe(route, able);
+  if (able.empty()) return;
+  route.join ? probe_group(route, able) : probe(route, able);
 }
 
-/// Makes the state that the route's messages share; without it, no pair is left.
-void RouteChoice::join(const Route& route, std::vector<RankPair>& pairs) {
-  const std::string why = route.join(transport_, device_, table_.shared[index_of(route)]);
-  if (why.empty()) return;
-  for (const RankPair& pair : pairs) rule_out(route, pair, why);
-  pairs.clear();
+/// Takes a route whose messages share a state for all of the pairs or for none: a message that gets
+/// lost may harm the state for all.
+void RouteChoice::probe_group(const Route& route, const std::vector<RankPair>& pairs) {
+  std::shared_ptr<SharedByRoute>& shared = table_.shared[index_of(route)];
+  std::string why = route.join(transport_, device_, shared);
+  for (const std::vector<RankPair>& round : disjoint_rounds(pairs)) {
+    if (!why.empty()) break;
+    const std::vector<ProbeResult> results =
+        probe_route(transport_, device_, route, round, table_.shared, patience_);
+    for (std::size_t i = 0; i < round.size() && why.empty(); ++i) {
+      if (results[i].failure.empty()) continue;
+      why = "between " + ranks_text(round[i]) + ": " + results[i].failure;
+    }
+  }
+  for (const RankPair& pair : pairs) {
+    why.empty() ? take(route, pair) : rule_out(route, pair, why);
+  }
+  if (!why.empty()) shared.reset();
 }
 
 void RouteChoice::probe(const Route& route, const std::vector<RankPair>& pairs) {

@@ -29,8 +29,8 @@ struct Route {
   std::string (*unavailable)(const Transport& transport) = nullptr;
   /// Makes the state that the route's messages share on a rank (`shared`), before the route is
   /// tried between any two ranks. Returns the reason why no rank can use the route, the same on
-  /// all; empty: none. Collective over all ranks; `device` is this rank's, or null. Null: its
-  /// messages share nothing.
+  /// all; empty: none. Collective over all ranks; `device` is this rank's, or null. Such a route is
+  /// taken for all pairs that need it or for none. Null: its messages share nothing.
   std::string (*join)(Transport& transport, Accelerator* device,
                       std::shared_ptr<SharedByRoute>& shared) = nullptr;
   /// The route must be tried between two ranks before it is chosen.

@@ -96,6 +96,13 @@ cudaError_t queue_piece(cudaStream_t stream, const char* name, const Member& mem
   return enqueue(stream, std::move(work));
 }
 
+/// Returns true, and ends the recording, if the stream is recorded and that is not to be.
+bool refuses_recording(cudaStream_t stream) {
+  if (settings().nccl_records || !is_capturing(stream)) return false;
+  invalidate(stream);
+  return true;
+}
+
 cudaError_t queue_send(const std::byte* from, std::size_t size_bytes, Way& way,
                        const Member& member, cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
@@ -183,6 +190,7 @@ int ncclCommInitRank(Member** comm, int members, ncclUniqueId id, int rank) {
 int ncclSend(const void* from, std::size_t count, int, int peer, Member* comm,
              cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
+  if (refuses_recording(stream)) return kCudaError;
   Way& way =
       comm->shared->ways[static_cast<std::size_t>(comm->rank)][static_cast<std::size_t>(peer)];
   return queue_send(static_cast<const std::byte*>(from), count, way, *comm, stream) == cudaSuccess
@@ -192,6 +200,7 @@ int ncclSend(const void* from, std::size_t count, int, int peer, Member* comm,
 
 int ncclRecv(void* to, std::size_t count, int, int peer, Member* comm, cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
+  if (refuses_recording(stream)) return kCudaError;
   Way& way =
       comm->shared->ways[static_cast<std::size_t>(peer)][static_cast<std::size_t>(comm->rank)];
   return queue_receive(static_cast<std::byte*>(to), count, way, *comm, stream) == cudaSuccess

@@ -40,6 +40,8 @@ void set(Settings& result, const std::string& word) {
     result.fault = value;
   } else if (key == "wrong") {
     result.wrong = value;
+  } else if (key == "nccl_records" && (value == "on" || value == "off")) {
+    result.nccl_records = value == "on";
   } else if (key == "nccl") {
     result.nccl = std::atoi(value.c_str());
   } else {

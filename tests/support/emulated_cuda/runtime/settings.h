@@ -18,18 +18,19 @@ enum class Threads { kRising, kFalling, kRandom };
 
 /// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
 /// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME,
-/// wrong=NAME,nccl=22803". A word that is none of these ends the process.
+/// wrong=NAME,nccl=22803,nccl_records=off". A word that is none of these ends the process.
 struct Settings {
   Order order = Order::kRandom;
   Threads threads = Threads::kRandom;
   std::uint64_t seed = 1;
   int devices = 2;
   std::size_t memory_bytes = std::size_t{1} << 30;
-  bool ipc = true;        ///< a process may map another's memory
-  bool libraries = true;  ///< cuDNN and cuBLASLt know algorithms
-  std::string fault;      ///< work of this name faults, as "cudnn 0" or "lt 1"
-  std::string wrong;      ///< a library's algorithm of this name gives wrong values
-  int nccl = 22803;       ///< the version of NCCL
+  bool ipc = true;           ///< a process may map another's memory
+  bool libraries = true;     ///< cuDNN and cuBLASLt know algorithms
+  std::string fault;         ///< work of this name faults, as "cudnn 0" or "lt 1"
+  std::string wrong;         ///< a library's algorithm of this name gives wrong values
+  int nccl = 22803;          ///< the version of NCCL
+  bool nccl_records = true;  ///< messages by NCCL can be recorded
 };
 
 Settings& settings();
