@@ -16,16 +16,18 @@ if(HIOS_MPI)
   find_package(MPI QUIET COMPONENTS C)
   hios_need("${MPI_C_FOUND}" "MPI for C (Open MPI or MPICH)" WITHOUT -DHIOS_MPI=OFF DEBIAN "libopenmpi-dev openmpi-bin"
     FEDORA "openmpi-devel, then: module load mpi" CONDA openmpi SPACK openmpi)
-  # The calls that say whether it takes GPU memory: that of MPICH and Cray, and that of Open MPI.
-  include(CheckCXXSourceCompiles)
-  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
-  set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
-  set(mpi_headers "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n")
-  check_cxx_source_compiles("${mpi_headers} int main() { int yes = 0; return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &yes); }"
-    HIOS_MPIX_GPU_QUERY)
-  check_cxx_source_compiles("${mpi_headers} int main() { return MPIX_Query_cuda_support(); }" HIOS_MPIX_CUDA_QUERY)
-  unset(CMAKE_REQUIRED_LIBRARIES)
-  unset(CMAKE_REQUIRED_DEFINITIONS)
+  if(MPI_C_FOUND)
+    # The calls that say whether it takes GPU memory: that of MPICH and Cray, and that of Open MPI.
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+    set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
+    set(mpi_headers "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n")
+    check_cxx_source_compiles("${mpi_headers} int main() { int yes = 0; return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &yes); }"
+      HIOS_MPIX_GPU_QUERY)
+    check_cxx_source_compiles("${mpi_headers} int main() { return MPIX_Query_cuda_support(); }" HIOS_MPIX_CUDA_QUERY)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    unset(CMAKE_REQUIRED_DEFINITIONS)
+  endif()
 endif()
 if(HIOS_ONNX)
   include(HiosOnnx)

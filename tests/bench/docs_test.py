@@ -14,7 +14,7 @@ PROGRAMS = ("hios-profile", "hios-schedule", "hios-run")
 # Flags of programs that are not ours.
 FOREIGN_FLAGS = {"--preset", "--config", "--build", "--test-dir", "--install", "--prefix", "--bind-to", "--mpi",
                  "--nodes", "--ntasks-per-node", "--cpus-per-task", "--gpus-per-node", "--gpus-per-task",
-                 "--gtest_filter", "--with-pmi", "--mca", "--config-settings", "--keep-caps", "--cflags", "--libs"}
+                 "--gtest_filter", "--with-pmi", "--mca", "--all", "--config-settings", "--keep-caps", "--cflags", "--libs"}
 FLAG = r"(?<![\w-])--[a-z][a-z_-]*"
 
 
