@@ -142,7 +142,7 @@ class Slurm(unittest.TestCase):
         with Hosts(2) as on, cluster.Cluster(hosts=on) as slurm:
             folder = slurm.folder / "jobs"
             shutil.copytree(ROOT / "slurm", folder)
-            site = (folder / "site.env.example").read_text()
+            site = (folder / "sites/cpu.env").read_text()
             (folder / "site.env").write_text(re.sub(r"^HIOS_BIN=.*$", f"HIOS_BIN={PROGRAMS}", site, flags=re.M))
 
             def finish(*arguments):
