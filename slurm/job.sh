@@ -11,8 +11,13 @@ for file in "${HIOS_SITE:-}" "$SLURM_SUBMIT_DIR/site.env" "$HIOS_SCRIPTS/site.en
     exit 2
   fi
 done
+# Files of modules read variables that are not set, and have commands that fail.
 # shellcheck disable=SC1090
-if [ -n "$site" ]; then . "$site"; fi
+if [ -n "$site" ]; then
+  set +eu
+  . "$(realpath "$site")"
+  set -eu
+fi
 : "${HIOS_BIN=$(cd "$HIOS_SCRIPTS" && cd ../build/release/bin 2>/dev/null && pwd)}"
 : "${HIOS_RESULTS:=$SLURM_SUBMIT_DIR/results}"
 mkdir -p "$HIOS_RESULTS"

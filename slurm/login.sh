@@ -8,14 +8,16 @@ refuse() {
 
 # check_submission SBATCH ARGUMENTS…: refuses what Slurm would refuse in words that name no remedy.
 check_submission() {
-  local argument
+  local argument kinds words=" $* "
   command -v sbatch >/dev/null || refuse "there is no sbatch here: call this on a login node of a cluster with Slurm"
+  # Another cluster's nodes, and those that sinfo cannot list, are Slurm's own to judge.
+  case "$words" in *' -M'* | *' --cluster'*) return 0 ;; esac
+  kinds=$(sinfo --all --noheader --format=%G 2>/dev/null) || return 0
+  if [[ $kinds = *gpu* ]]; then return 0; fi
   for argument in "$@"; do
     case "$argument" in
-      --gpus | --gpus=* | --gpus-* | -G* | --gres=gpu* | --gres=*,gpu*)
-        if [[ $(sinfo --noheader --format=%G 2>/dev/null) != *gpu* ]]; then
-          refuse "no node of this cluster has GPUs that Slurm knows (sinfo --format=%G): leave $argument out, and compute on cores with --backend cpu"
-        fi ;;
+      --gpus | --gpus=* | --gpus-* | -G* | --gres=gpu* | --gres=*,gpu* | gpu:* | --tres-per-*gpu*)
+        refuse "no node of this cluster has GPUs that Slurm knows (sinfo --format=%G): leave $argument out, and compute on cores with --backend cpu" ;;
     esac
   done
 }

@@ -122,10 +122,10 @@ class Jobs(SlurmTest):
         self.assertFalse((self.folder / "results").exists() and list((self.folder / "results").glob("run-*")))
 
     def test_gpus_are_refused_where_there_are_none(self):
-        for argument in ("--gpus-per-node=2", "--gres=gpu:1", "-G1"):
+        for arguments in (("--gpus-per-node=2",), ("--gres=gpu:1",), ("--gres", "gpu:1"), ("-G1",), ("--tres-per-task=gres/gpu:1",)):
             with self.assertRaises(RuntimeError) as caught:
-                self.cluster.command("bash", self.folder / "run.sbatch", *NETWORK, "--", "--nodes=1", argument)
-            self.assertIn(f"leave {argument} out, and compute on cores", str(caught.exception))
+                self.cluster.command("bash", self.folder / "run.sbatch", *NETWORK, "--", "--nodes=1", *arguments)
+            self.assertIn(f"leave {arguments[-1]} out, and compute on cores", str(caught.exception))
         self.assertEqual(self.cluster.command("squeue", "--noheader"), "")
 
     def test_srun_without_pmix_is_refused_with_the_remedy(self):
@@ -176,6 +176,10 @@ class Jobs(SlurmTest):
             submitted = self.cluster.command("bash", "-c", command[1], folder=self.folder)
             number = re.search(r"Submitted batch job (\d+)", submitted)[1]
             self.assertEqual(self.cluster.wait(number), "COMPLETED", self.output(number))
+
+    def test_a_copy_of_a_script_says_where_the_others_are_wanted(self):
+        shutil.copy(self.folder / "run.sbatch", self.folder / "mine.sh")
+        self.assertIn("set HIOS_SCRIPTS to the folder of job.sh", self.finish("mine.sh", state="FAILED"))
 
     def test_a_job_without_programs_says_what_to_do(self):
         (self.folder / "site.env").unlink()
