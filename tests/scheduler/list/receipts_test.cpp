@@ -192,7 +192,9 @@ TEST(Receipts, AnIncrementalTimelineIsTheListInItsOrder) {
     }
   }
   // Such additions are rare: fewer problems may have none.
-  if (!test::kSanitized) EXPECT_GT(shorter, 0u) << "no addition lets others end sooner";
+  if (!test::kSanitized) {
+    EXPECT_GT(shorter, 0u) << "no addition lets others end sooner";
+  }
 }
 
 }  // namespace
