@@ -32,10 +32,13 @@
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
 #include "hios/model/networks/networks.h"
+#include "hios/platform/platform_json.h"
 #include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/longest_path.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
 #include "scheduler/bounds/bounds.h"
+#include "scheduler/cold/sortinghat/sortinghat.h"
+#include "scheduler/registry.h"
 
 namespace {
 
@@ -72,16 +75,22 @@ Graph model_graph(const std::string& name) {
   return Graph(name, std::move(operators), std::move(edges), {StageCostRule::Kind::kOverlap, 0.5});
 }
 
+Platform read_platform(const std::string& file) {
+  const Json json = read_json(file);
+  return platform_from_json(JsonView(json, file));
+}
+
 /// The input of every step, filled in the measuring process.
 struct TimedProblem {
-  explicit TimedProblem(const Case& wanted, std::size_t devices)
+  TimedProblem(const Case& wanted, const Platform& devices)
       : graph(wanted.model.empty() ? random_dag(wanted.random) : model_graph(wanted.model)),
-        platform(Platform::homogeneous(devices, "gpu", 0, 8)),
+        platform(devices),
         costs(CostModel::from_graph(graph, platform)) {}
   Graph graph;
   Platform platform;
   CostModel costs;
   Schedule schedule;  ///< for simulate and validate
+  Context context;    ///< for cold-greedy: the bound, which has a row of its own
 };
 
 constexpr std::size_t kWindow = 4;  // w of Alg. 2, the default
@@ -96,10 +105,17 @@ Schedule hios_mr(const TimedProblem& p) {
   return parallelize(p.graph, p.costs, mapped.schedule, kWindow).schedule;
 }
 
+/// sortinghat's greedy plan, which its programs start from, with all that leads to it.
+void plan_cold_start(const TimedProblem& p) {
+  const Algorithm& sortinghat = built_in().find("sortinghat");
+  greedy_submodels(Problem(p.costs, Objective::kColdStart), Options(sortinghat.options), p.context);
+}
+
 struct Step {
   const char* name;
   void (*prepare)(TimedProblem&);  ///< (optional) before the clock starts
   void (*run)(const TimedProblem&);
+  bool cold = false;  ///< for platforms with stores alone
 };
 
 const Step kSteps[] = {
@@ -112,6 +128,8 @@ const Step kSteps[] = {
     {"validate", [](TimedProblem& p) { p.schedule = hios_mr(p); },
      [](const TimedProblem& p) { validate(p.graph, p.platform, p.schedule); }},
     {"bounds", nullptr, [](const TimedProblem& p) { lower_bound(p.graph, p.costs); }},
+    {"cold-greedy", [](TimedProblem& p) { p.context.bound = lower_bound(p.graph, p.costs); },
+     plan_cold_start, true},
 };
 
 /// Returns the peak resident memory of this process so far.
@@ -121,7 +139,7 @@ double peak_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-Measured measure_here(const Step& step, const Case& wanted, std::size_t devices) {
+Measured measure_here(const Step& step, const Case& wanted, const Platform& devices) {
   using Clock = std::chrono::steady_clock;
   constexpr double kEnoughMs = 200;
   constexpr int kMostRepeats = 100;
@@ -141,7 +159,7 @@ Measured measure_here(const Step& step, const Case& wanted, std::size_t devices)
 }
 
 /// Measures a step in a process of its own; empty if that fails (its error is on stderr).
-std::optional<Measured> measure(const Step& step, const Case& wanted, std::size_t devices) {
+std::optional<Measured> measure(const Step& step, const Case& wanted, const Platform& devices) {
   int ends[2];
   if (pipe(ends) != 0) throw RunError("cannot make a pipe");
   std::fflush(stdout);
@@ -191,7 +209,7 @@ std::optional<double> fitted_exponent(const std::vector<Point>& points) {
 }
 
 struct Arguments {
-  std::string sizes, steps, layers, json, csv;
+  std::string sizes, steps, layers, platform, json, csv;
   std::size_t devices = 4;
   std::uint64_t seed = 1;
 };
@@ -206,29 +224,33 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-/// `layers` 0: as deep as wide.
-Case random_case(const std::string& size, std::size_t layers, std::uint64_t seed) {
+/// `layers` 0: as deep as wide. `cold`: its operators have parameters, which any can read in place.
+Case random_case(const std::string& size, std::size_t layers, std::uint64_t seed, bool cold) {
   std::string text = "n=" + size;
   const double n = static_cast<double>(parse_random_dag(text).operators);
   if (layers == 0) layers = static_cast<std::size_t>(std::lround(std::sqrt(n)));
   text += ",edges=" + std::to_string(static_cast<std::size_t>(2 * n)) +
           ",layers=" + std::to_string(layers) + ",p=0.8,seed=" + std::to_string(seed);
+  if (cold) text += ",parameters=0-4000000,in-place=1";
   return {text, "", parse_random_dag(text)};
 }
 
 class Study {
  public:
   explicit Study(const Arguments& arguments)
-      : arguments_(arguments), steps_(split(arguments.steps)) {}
+      : arguments_(arguments),
+        steps_(split(arguments.steps)),
+        platform_(arguments.platform.empty() ? Platform::homogeneous(arguments.devices, "gpu", 0, 8)
+                                             : read_platform(arguments.platform)) {}
 
   /// Returns false if a step failed.
   bool run() {
-    measure_case({"nasnet_large", "nasnet_large", {}});
+    if (!cold()) measure_case({"nasnet_large", "nasnet_large", {}});
     for (const std::string& layers : split(arguments_.layers)) {
       points_.clear();
       const std::size_t count = layers == "sqrt" ? 0 : std::stoul(layers);
       for (const std::string& size : split(arguments_.sizes)) {
-        measure_case(random_case(size, count, arguments_.seed));
+        measure_case(random_case(size, count, arguments_.seed, cold()));
       }
       print_exponents(layers + " layers");
     }
@@ -237,15 +259,17 @@ class Study {
   }
 
  private:
-  bool wanted(const std::string& step) const {
-    return steps_.empty() || std::find(steps_.begin(), steps_.end(), step) != steps_.end();
+  bool cold() const { return platform_.topology() != nullptr; }
+  bool wanted(const Step& step) const {
+    if (step.cold && !cold()) return false;
+    return steps_.empty() || std::find(steps_.begin(), steps_.end(), step.name) != steps_.end();
   }
 
   void measure_case(const Case& made) {
-    std::printf("%s, %zu devices\n", made.name.c_str(), arguments_.devices);
+    std::printf("%s, %zu devices\n", made.name.c_str(), platform_.size());
     for (const Step& step : kSteps) {
-      if (!wanted(step.name)) continue;
-      const auto measured = measure(step, made, arguments_.devices);
+      if (!wanted(step)) continue;
+      const auto measured = measure(step, made, platform_);
       complete_ = complete_ && measured;
       if (!measured) continue;
       std::printf("  %-9s %12.3f ms %9.1f MiB\n", step.name, measured->ms, measured->peak_mib);
@@ -280,12 +304,13 @@ class Study {
     }
     if (arguments_.json.empty()) return;
     write_json(arguments_.json,
-               {{"devices", arguments_.devices}, {"rows", rows_}, {"exponents", exponents_}},
+               {{"devices", platform_.size()}, {"rows", rows_}, {"exponents", exponents_}},
                Existing::kReplace);
   }
 
   const Arguments& arguments_;
   std::vector<std::string> steps_;
+  Platform platform_;
   std::map<std::string, std::vector<Point>> points_;  // points of one shape, by step
   Json rows_ = Json::array(), exponents_ = Json::array();
   bool complete_ = true;
@@ -302,9 +327,11 @@ int main(int argc, char** argv) {
       "layers", po::value(&arguments.layers)->default_value("14,sqrt"),
       "of the random networks; sqrt: as deep as wide")(
       "steps", po::value(&arguments.steps)->default_value(""),
-      "of inter-lp,hios-lp,inter-mr,hios-mr,simulate,validate,bounds; none: all")(
+      "of inter-lp,hios-lp,inter-mr,hios-mr,simulate,validate,bounds,cold-greedy; none: all")(
       "devices", po::value(&arguments.devices)->default_value(4), "all alike")(
-      "seed", po::value(&arguments.seed)->default_value(1), "of the random networks")(
+      "platform", po::value(&arguments.platform),
+      "read the devices there; with stores, operators have parameters, and cold-greedy is "
+      "measured")("seed", po::value(&arguments.seed)->default_value(1), "of the random networks")(
       "json", po::value(&arguments.json), "write the table and the exponents there")(
       "csv", po::value(&arguments.csv), "write the table there");
   try {

@@ -6,13 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/cold/sortinghat/growing_times.h"
+#include "scheduler/structures/numbers.h"
+
 // Operators in topological order, each to the subgraph in which it ends first by the MILP's own
 // times: on any device, the last subgraph in use there or the next of either kind. Its parameters
 // come over that device's bus, over another's (and are copied), or stay in the store. Devices that
 // have one subgraph left get all that follows in it, so a second search limits how early an
 // operator may use a late subgraph. Both searches run on all devices and on each alone; the best
-// counts. The cost is operators × devices² evaluations, each linear in edges and subgraphs; on one
-// device, operators × devices. So a search that is late begins with devices alone.
+// counts. The cost is operators × devices² steps, each linear in the operator's inputs, and in
+// subgraphs where it may be the best (growing_times.cpp); on one device, operators × devices. So a
+// search that is late begins with devices alone.
 //
 // Test: tests/scheduler/cold/sortinghat/submodel_test.cpp
 
@@ -22,8 +26,11 @@ namespace {
 class Greedy {
  public:
   Greedy(const SubmodelProblem& problem, std::optional<std::size_t> only, bool paced)
-      : problem_(problem), only_(only), paced_(paced), last_(problem.devices, 0) {
-    assignment_.subgraph.assign(problem.fixed_node(0), kUnplaced);
+      : problem_(problem),
+        only_(only),
+        paced_(paced),
+        last_(problem.devices, 0),
+        growing_(problem) {
     for (const auto& [label, device] : problem.label_on) labels_[label] = device;
   }
 
@@ -34,21 +41,23 @@ class Greedy {
         if (may_run(v, d)) try_device(v, d);
       }
       if (!best_) return {};
-      assignment_ = best_->assignment;
-      const std::size_t device = problem_.device_of(assignment_.subgraph[v]);
-      last_[device] = assignment_.subgraph[v];
+      growing_.take(best_->step);
+      const SubgraphId j = best_->step.subgraph;
+      const std::size_t device = problem_.device_of(j);
+      last_[device] = j;
       const std::string& label = problem_.operators[v].colocate;
       if (!label.empty()) labels_[label] = device;
     }
-    drop_unread(problem_, assignment_);
-    return assignment_;
+    SubmodelAssignment assignment = growing_.assignment();
+    drop_unread(problem_, assignment);
+    return assignment;
   }
 
  private:
   using Key = std::tuple<double, double, double, SubgraphId>;
   struct Choice {
     Key key;
-    SubmodelAssignment assignment;
+    GrowingTimes::Step step;
   };
 
   bool may_run(std::size_t v, std::size_t device) const {
@@ -65,42 +74,35 @@ class Greedy {
       const std::size_t share = (v + 1) * (q / 2) / problem_.operators.size();
       end = std::max(first + 1, std::min(end, problem_.first_of(device) + 2 * (share + 1)));
     }
-    for (SubgraphId j = first; j < std::min(end, first + 3); ++j) try_subgraph(v, j);
+    for (SubgraphId j = first; j < std::min(end, first + 3); ++j) try_subgraph(j);
   }
 
-  void try_subgraph(std::size_t v, SubgraphId j) {
-    SubmodelAssignment next = assignment_;
-    next.subgraph[v] = j;
-    const auto& reads = problem_.operators[v].reads;
-    if (!reads || problem_.is_fixed(*reads) || problem_.in_place(j)) return consider(v, next);
-    SubgraphId& parameters = next.subgraph[*reads];
-    if (parameters != kUnplaced && parameters != 0) return consider(v, next);
+  void try_subgraph(SubgraphId j) {
+    if (problem_.in_place(j) || !growing_.may_load()) return consider({j});
     const std::size_t turn = j - problem_.first_of(problem_.device_of(j));
     for (std::size_t d = 0; d < problem_.devices; ++d) {
-      parameters = problem_.first_of(d) + turn;
-      consider(v, next);
+      consider({j, problem_.first_of(d) + turn});
     }
   }
 
-  void consider(std::size_t v, const SubmodelAssignment& next) {
-    SubmodelAssignment whole = next;
-    const auto& reads = problem_.operators[v].reads;
-    if (reads && !problem_.is_fixed(*reads) && whole.subgraph[*reads] == kUnplaced) {
-      whole.subgraph[*reads] = 0;
-    }
-    const auto times = times_of(problem_, whole);
+  void consider(const GrowingTimes::Step& step) {
+    const double least_ms = growing_.least_end_ms(step);
+    if (least_ms == kInfinity) return;
+    if (best_ && least_ms > std::get<0>(best_->key) * (1 + kRounding)) return;
+    const auto times = growing_.with(step);
     if (!times) return;
-    const SubgraphId j = whole.subgraph[v];
-    const Key key{times->end_ms[j], times->latency_ms, times->lanes_end_ms, j};
-    if (!best_ || key < best_->key) best_ = Choice{key, std::move(whole)};
+    const Key key{times->end_ms, times->latency_ms, times->lanes_end_ms, step.subgraph};
+    if (!best_ || key < best_->key) best_ = Choice{key, step};
   }
+
+  static constexpr double kRounding = 1e-12;
 
   const SubmodelProblem& problem_;
   std::optional<std::size_t> only_;
   bool paced_;
   std::vector<SubgraphId> last_;  // by device, the last subgraph in use; 0: none
   std::map<std::string, std::size_t> labels_;
-  SubmodelAssignment assignment_;
+  GrowingTimes growing_;
   std::optional<Choice> best_;
 };
 

@@ -7,13 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "hios/base/numbers/random.h"
-#include "scheduler/cold/sortinghat/planned_submodels.h"
+#include "scheduler/cold/sortinghat/submodel_case.h"
 #include "scheduler/cold/sortinghat/submodel_greedy.h"
 #include "scheduler/cold/sortinghat/submodel_program.h"
 #include "scheduler/milp/solver.h"
-#include "support/graphs/cold_cases.h"
-#include "support/graphs/dag_generator.h"
 #include "support/oracles/solvers.h"
 #include "support/sanitized.h"
 
@@ -21,32 +18,6 @@ namespace hios::scheduler::sortinghat {
 namespace {
 
 constexpr double kFeasible = 1e-6;
-
-/// A random submodel, and everything that it refers to.
-struct Case {
-  Case(std::uint64_t seed, std::size_t operators, std::size_t subgraphs) : random(seed) {
-    const bool whole_numbers = seed % 2 == 0;
-    test::CostStyle style{.overlap = false, .small_integers = seed % 3 == 0};
-    graph = test::with_parameters(
-        test::dag(operators, random.below(std::size_t{1} << (operators * (operators - 1) / 2)),
-                  style, random),
-        whole_numbers, random);
-    platform.emplace(test::random_topology(2, 1, whole_numbers, random));
-    costs.emplace(CostModel::from_graph(graph, *platform));
-    paths.emplace(graph, *costs, PathRules{});
-    planned.emplace(graph, *costs, *paths, subgraphs);
-  }
-  SubmodelProblem problem() const {
-    return planned->next({graph.topological().begin(), graph.topological().end()});
-  }
-
-  Random random;
-  Graph graph;
-  std::optional<Platform> platform;
-  std::optional<CostModel> costs;
-  std::optional<Paths> paths;
-  std::optional<PlannedSubmodels> planned;
-};
 
 /// Returns the least latency of all assignments.
 double brute_force(const SubmodelProblem& problem, SubmodelAssignment assignment, std::size_t n) {
@@ -74,7 +45,7 @@ class Submodel : public ::testing::TestWithParam<std::string> {
 TEST_P(Submodel, MilpIsTheBestOfAllAssignments) {
   for (std::uint64_t seed = 0; seed < test::tries(15u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case random_case(seed, 1 + seed % 3, 2);
+    const SubmodelCase random_case(seed, 1 + seed % 3, 2);
     const SubmodelProblem problem = random_case.problem();
     const auto greedy = greedy_assignment(problem);
     ASSERT_TRUE(greedy);
@@ -102,7 +73,7 @@ TEST_P(Submodel, MilpIsTheBestOfAllAssignments) {
 TEST(SubmodelGreedy, IsOfOneDeviceOnceTheDeadlineHasExpired) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case random_case(seed, 5, 2);
+    const SubmodelCase random_case(seed, 5, 2);
     const SubmodelProblem problem = random_case.problem();
     const auto late = greedy_assignment(problem, Deadline([] { return true; }));
     ASSERT_TRUE(late);
@@ -116,7 +87,7 @@ TEST(SubmodelGreedy, IsOfOneDeviceOnceTheDeadlineHasExpired) {
 TEST_P(Submodel, TheNextOneKnowsTheStateOfTheFirst) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Case random_case(seed, 6, 4);
+    SubmodelCase random_case(seed, 6, 4);
     const auto order = random_case.graph.topological();
     double before_ms = 0;
     for (const std::size_t begin : {0, 2, 4}) {
