@@ -48,16 +48,17 @@ class Search {
     symmetric_ = devices_are_alike();
   }
 
-  BruteForceResult run() {
+  BruteForceResult run(double below_ms) {
     State state;
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       state.free_ms.push_back(costs_.launch_ms(DeviceId(d)));
     }
     state.finish_ms.assign(graph_.size(), 0);
     state.device_of.resize(graph_.size());
-    best_.latency_ms = kInfinity;
+    best_.latency_ms = below_ms;
     partial_.devices.resize(platform_.size());
     extend(state);
+    if (best_.schedule.devices.empty()) best_.latency_ms = kInfinity;
     return best_;
   }
 
@@ -298,8 +299,8 @@ class Search {
 }  // namespace
 
 BruteForceResult brute_force(const Graph& graph, const Platform& platform, const PlainCosts& costs,
-                             Pruning pruning) {
-  return Search(graph, platform, costs, pruning).run();
+                             Pruning pruning, double below_ms) {
+  return Search(graph, platform, costs, pruning).run(below_ms);
 }
 
 }  // namespace hios::test

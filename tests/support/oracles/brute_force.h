@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "hios/graph/graph.h"
 #include "hios/platform/platform.h"
 #include "hios/schedule/schedule.h"
@@ -23,9 +25,10 @@ enum class Pruning {
 
 /// Returns the optimum over every assignment of operators to devices, every order and every
 /// grouping into stages and groups. It honours the devices' streams and memory, and equal
-/// `colocate` labels. The latency is infinite if there is no such schedule. For up to eight
-/// operators.
+/// `colocate` labels. The latency is infinite if there is no such schedule, or none that is shorter
+/// than `below_ms`. For up to eight operators.
 BruteForceResult brute_force(const Graph& graph, const Platform& platform, const PlainCosts& costs,
-                             Pruning pruning = Pruning::kBounds);
+                             Pruning pruning = Pruning::kBounds,
+                             double below_ms = std::numeric_limits<double>::infinity());
 
 }  // namespace hios::test
