@@ -21,13 +21,13 @@
 #include "scheduler/algorithms/list/m_sct.h"
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
+#include "scheduler/batches/each_operator.h"
 #include "scheduler/best/best.h"
 #include "scheduler/cold/algorithms.h"
 #include "scheduler/list/requirements.h"
-#include "scheduler/milp/milp.h"
 #include "scheduler/option_specs.h"
 #include "scheduler/pipeline/algorithms.h"
-#include "scheduler/split/split.h"
+#include "scheduler/split/algorithms.h"
 
 // The table of algorithms, each in the one shape: options read, problems that it cannot take
 // refused. The algorithms of the HIOS paper are composed here: inter-lp is Alg. 1 and inter-mr Alg.
@@ -169,29 +169,14 @@ ScheduleFunction searching_baseline(std::string name, Schedule schedule) {
   };
 }
 
-/// Returns the context with the bound that it lacks.
-Context bounded(const Context& context, const Problem& problem) {
-  Context result = context;
-  result.bound = bound_of(problem.graph(), problem.costs(), context);
-  return result;
-}
-
-/// Returns the same for a solver's result, which may have proved a larger bound.
-template <class Result>
-ScheduleResult complete_exact(Result found, const Problem& problem, const Options& options,
-                              Context context) {
-  if (found.bound && found.bound->ms > context.bound->ms) context.bound = found.bound;
-  return complete(std::move(found.schedule), outcome_of(found.optimal, found.timed_out), problem,
-                  options, context);
-}
-
 ScheduleResult run_best(const Problem& problem, const Options& options, const Context& context) {
   best::BestOptions limits;
   limits.iterations = options.integer("iterations");
   limits.islands = static_cast<std::size_t>(options.integer("islands"));
   limits.threads = static_cast<std::size_t>(options.integer("threads"));
   limits.max_endings = options.integer("max_endings");
-  const Context known = bounded(context, problem);
+  Context known = context;
+  known.bound = bound_of(problem.graph(), problem.costs(), context);
   best::BestResult found =
       best::search(problem.graph(), problem.costs(), limits, known.bound->ms, known);
   return complete(std::move(found.schedule), outcome_of(found.optimal, found.timed_out), problem,
@@ -201,32 +186,6 @@ ScheduleResult run_best(const Problem& problem, const Options& options, const Co
 ScheduleResult run_best_cold_start(const Problem& problem, const Options& options,
                                    const Context& context) {
   return cold::run_best(problem, options, context, built_in().all());
-}
-
-milp::MilpOptions milp_options(const Options& options) {
-  milp::MilpOptions limits;
-  limits.symmetry = milp::symmetry_named(options.string("symmetry"));
-  limits.solver = &milp::solver_named(options.string("solver"));
-  limits.nodes = options.integer("nodes");
-  limits.iterations = options.integer("iterations");
-  return limits;
-}
-
-ScheduleResult run_milp(const Problem& problem, const Options& options, const Context& context) {
-  const milp::MilpOptions limits = milp_options(options);
-  const Context known = bounded(context, problem);
-  return complete_exact(milp::schedule_exactly(problem.graph(), problem.costs(), limits, known),
-                        problem, options, known);
-}
-
-ScheduleResult run_milp_split(const Problem& problem, const Options& options,
-                              const Context& context) {
-  split::SplitOptions limits;
-  limits.solving = milp_options(options);
-  limits.channels = static_cast<std::size_t>(options.integer("channels"));
-  const Context known = bounded(context, problem);
-  return complete_exact(split::schedule_by_modules(problem.graph(), problem.costs(), limits, known),
-                        problem, options, known);
 }
 
 std::array<Algorithm, 20> table() {
@@ -270,7 +229,8 @@ std::array<Algorithm, 20> table() {
        .description = "earliest finish by upward rank, in gaps too (HEFT), then stages on each",
        .options = {specs.least_ranks, specs.subsets, specs.window},
        .run = by_mapping("heft", map_by_heft),
-       .streams = true},
+       .streams = true,
+       .divide = divide_by_ranks},
       {.name = "peft",
        .description = "earliest finish with a look ahead (PEFT), then stages on each",
        .options = {specs.subsets, specs.window},
@@ -287,15 +247,18 @@ std::array<Algorithm, 20> table() {
        .options = {specs.insertion, specs.any_paths, specs.least_ranks, specs.subsets, specs.window,
                    specs.rounds},
        .run = run_hios,
-       .streams = true},
+       .streams = true,
+       .divide = divide_by_any},
       {.name = "met",
        .description = "each operator on the device that is fastest for it (DiviML's baseline)",
        .options = {},
-       .run = baseline("met", schedule_met)},
+       .run = baseline("met", schedule_met),
+       .divide = divide_by_times},
       {.name = "greedy",
        .description = "breadth first, each operator where it ends first (DiviML's baseline)",
        .options = {},
-       .run = baseline("greedy", schedule_greedily)},
+       .run = baseline("greedy", schedule_greedily),
+       .divide = divide_greedily},
       {.name = "getf",
        .description = "earliest start within groups of like speed (GETF; groups by a rule, no LP)",
        .options = {},
@@ -321,21 +284,24 @@ std::array<Algorithm, 20> table() {
        .streams = true,
        .improves = true,
        .run_throughput = pipeline::run_best,
+       .divide = divide_by_any,
        .run_cold_start = run_best_cold_start,
        .contention = std::string(kKeepsContention)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves},
-       .run = run_milp,
+       .run = split::run_milp,
        .streams = true,
        .exact = true,
+       .divide = divide_by_any,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
        .description = "modules by the same solver: the optimum of modules in a row (DiviML)",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves, specs.channels},
-       .run = run_milp_split,
+       .run = split::run_milp_split,
        .streams = true,
        .exact = true,
+       .divide = divide_by_any,
        .contention = std::string(kTakesShorterWithContention)},
       {.name = "slice-graph",
        .description = "orders of all operators cut into blocks, one a device (SliceGraph)",

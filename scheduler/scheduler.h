@@ -56,6 +56,11 @@ struct ScheduleResult {
 using ScheduleFunction =
     std::function<ScheduleResult(const Problem&, const Options&, const Context&)>;
 
+struct TimedDivision;
+/// (scheduler/batches/each_operator.h)
+using DividingFunction =
+    std::function<std::optional<TimedDivision>(const DivisibleProblem&, const Deadline&)>;
+
 /// How most algorithms treat links that carry one tensor at a time.
 inline constexpr std::string_view kIgnoresContention =
     "decides as if links did not contend; its schedule is timed, and compared, with contention";
@@ -101,6 +106,9 @@ struct Algorithm {
   /// (optional) The function for throughput where `run` is for latency. The context's bound is then
   /// of the period.
   ScheduleFunction run_throughput = {};
+  /// (optional) Divides inputs operator by operator, where they can be divided, beside the even
+  /// divisions that every algorithm plans; nothing where it finds no schedule.
+  DividingFunction divide = {};
   /// (optional) The function for cold starts where `run` is for latency; without one, the schedule
   /// for latency is completed with loads. The context's bound is then of the cold start.
   ScheduleFunction run_cold_start = {};

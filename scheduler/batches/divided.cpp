@@ -136,6 +136,15 @@ class DivisionSearch {
     best_ = DividedResult{std::move(joined.division), std::move(result)};
   }
 
+  /// Considers the algorithm's own division.
+  void divide(const Context& context) {
+    std::optional<TimedDivision> made = algorithm_.divide(problem_, context.deadline);
+    if (!made || (best_ && made->latency_ms >= best_->result.latency_ms)) return;
+    ScheduleResult result = complete(std::move(made->schedule), Outcome::kFeasible,
+                                     Problem(*made->division.costs), options_, context);
+    best_ = DividedResult{std::move(made->division), std::move(result)};
+  }
+
   /// Runs the algorithm from scratch on the best division.
   void try_best_again(const Context& context) {
     if (!best_) return;
@@ -207,9 +216,10 @@ DividedResult schedule_divided(const DivisibleProblem& problem, const Algorithm&
   const bool all = algorithm.exact && divisions.are_few(kFewDivisions);
   const bool improves = algorithm.improves || algorithm.exact;
   DivisionSearch search(problem, algorithm, options, context);
-  TimeShares time_shares(context,
-                         numbers.size() + (improves ? 2 : 0) + (all ? divisions.count() : 0));
+  TimeShares time_shares(context, numbers.size() + (algorithm.divide ? 1 : 0) + (improves ? 2 : 0) +
+                                      (all ? divisions.count() : 0));
   for (const std::int64_t batches : numbers) search.try_even(batches, time_shares.next());
+  if (algorithm.divide) search.divide(time_shares.next());
   if (improves) {
     search.improve(time_shares.next());
     search.try_best_again(time_shares.next());

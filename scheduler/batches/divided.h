@@ -14,7 +14,8 @@ struct DividedResult {
 
 /// Returns the shortest schedule that an algorithm finds for even divisions: every operator in one
 /// batch of all inputs, or in 2, 3, … equal ones, as many as divide the parts. So a rule, and a
-/// search over devices alone, runs one even division for all operators. An algorithm that
+/// search over devices alone, runs one even division for all operators. One that divides inputs
+/// itself (Algorithm::divide) does so, too. An algorithm that
 /// improves schedules (Algorithm::improves), or is exact, continues from the best of them and
 /// copies() with join_batches(), and is run again on the resulting division. An exact one
 /// (Algorithm::exact) is then run on every division, if they are few: a bound proved for each is

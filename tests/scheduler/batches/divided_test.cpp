@@ -6,102 +6,17 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/batches/copies.h"
+#include "scheduler/batches/divided_case.h"
 #include "scheduler/batches/every_division.h"
 #include "scheduler/batches/join.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
 #include "scheduler/structures/numbers.h"
-#include "support/graphs/dag_generator.h"
 #include "support/graphs/random_batches.h"
-#include "support/oracles/brute_force.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {
 namespace {
-
-/// Returns operators on different devices whose times grow more slowly or faster than the number of
-/// inputs; some devices cannot run some sizes.
-Graph random_sized_graph(std::size_t operators, std::int64_t inputs, std::size_t devices,
-                         Random& random) {
-  std::vector<Operator> described;
-  std::vector<Edge> edges;
-  for (std::size_t v = 0; v < operators; ++v) {
-    Operator op;
-    op.name = "op" + std::to_string(v);
-    op.memory_bytes = 12 * (1 + random.below(10));
-    op.parameter_bytes = random.below(60);
-    for (std::size_t d = 0; d < devices; ++d) {
-      auto& times = op.time_by_size["gpu" + std::to_string(d)];
-      const double fixed_ms = random.uniform(0, 2), each_ms = random.uniform(0.1, 2);
-      for (std::int64_t size = 1; size <= inputs; ++size) {
-        if (d > 0 && random.below(6) == 0) continue;
-        times[size] = fixed_ms + each_ms * static_cast<double>(size) * random.uniform(0.8, 1.2);
-      }
-      if (times.empty()) op.time_by_size.erase("gpu" + std::to_string(d));
-    }
-    described.push_back(op);
-    for (std::size_t u = 0; u < v; ++u) {
-      if (random.below(2) == 0) edges.push_back({OpId(u), OpId(v), 0, random.uniform(0, 2)});
-    }
-  }
-  return Graph("sized", std::move(described), std::move(edges), {}, inputs);
-}
-
-/// Returns devices of one stream, the first of which mostly holds only some of the operators.
-Platform limited(std::size_t count, std::size_t operators, Random& random) {
-  const Platform all = test::devices(count, 1);
-  std::vector<Device> devices(all.devices().begin(), all.devices().end());
-  if (count > 1 && random.below(4) > 0) {
-    devices.front().memory_bytes = 40 * operators + random.below(120 * operators);
-  }
-  return Platform(std::move(devices));
-}
-
-/// A graph, a platform and the inputs of schedulers.
-struct Case {
-  Case(std::size_t operators, std::int64_t inputs, std::size_t devices, Random& random)
-      : platform(limited(devices, operators, random)),
-        graphs(random_sized_graph(operators, inputs, devices, random),
-               batch_sizes(inputs, inputs)) {}
-  DivisibleProblem problem() const {
-    return {&graphs, &platform,
-            [this](const Graph& graph) { return CostModel::from_graph(graph, platform); }};
-  }
-  Platform platform;
-  SizedGraphs graphs;
-};
-
-std::vector<Batch> batches_of(const SizedGraphs& graphs, const std::vector<std::uint64_t>& cuts) {
-  std::vector<Batch> batches;
-  for (std::size_t op = 0; op < cuts.size(); ++op) {
-    std::int64_t begin = 0;
-    for (std::int64_t end = 1; end <= graphs.inputs(); ++end) {
-      if (end < graphs.inputs() && (cuts[op] >> (end - 1) & 1) == 0) continue;
-      batches.push_back({OpId(op), {begin, end}});
-      begin = end;
-    }
-  }
-  return batches;
-}
-
-/// Returns the least latency over every division and every schedule of each.
-double least_of_all(const Case& one) {
-  double least = std::numeric_limits<double>::infinity();
-  const std::uint64_t masks = std::uint64_t{1} << (one.graphs.inputs() - 1);
-  std::vector<std::uint64_t> cuts(one.graphs.whole()->size(), 0);
-  while (true) {
-    try {
-      const Graph graph = divide(one.graphs, batches_of(one.graphs, cuts));
-      const CostModel costs = CostModel::from_graph(graph, one.platform);
-      least = std::min(
-          least, test::brute_force(graph, one.platform, test::plain_costs_of(costs)).latency_ms);
-    } catch (const InputError&) {  // no device runs this size
-    }
-    std::size_t op = 0;
-    while (op < cuts.size() && ++cuts[op] == masks) cuts[op++] = 0;
-    if (op == cuts.size()) return least;
-  }
-}
 
 Options quick(const Algorithm& algorithm) {
   Options options(algorithm.options);
@@ -110,13 +25,13 @@ Options quick(const Algorithm& algorithm) {
   return options;
 }
 
-DividedResult scheduled(const Case& one, const Algorithm& algorithm) {
+DividedResult scheduled(const DividedCase& one, const Algorithm& algorithm) {
   Context context;
   context.bound = bound_of_every_division(one.problem());
   return schedule_divided(one.problem(), algorithm, quick(algorithm), context);
 }
 
-void expect_sound(const Case& one, const DividedResult& made) {
+void expect_sound(const DividedCase& one, const DividedResult& made) {
   const auto& [division, result] = made;
   EXPECT_TRUE(validate(*division.graph, one.platform, result.schedule).empty());
   EXPECT_DOUBLE_EQ(simulate(*division.graph, result.schedule, *division.costs).latency_ms,
@@ -128,7 +43,7 @@ TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
   for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "divisions");
-    const Case one(2 + seed % 2, 2, 1 + seed % 3, random);
+    const DividedCase one(2 + seed % 2, 2, 1 + seed % 3, random);
     const double least = least_of_all(one);
     EXPECT_LE(bound_of_every_division(one.problem()).ms, least * (1 + kRounding));
   }
@@ -138,7 +53,7 @@ TEST(Divided, EveryAlgorithmIsValidAndNotBelowTheOptimum) {
   for (std::uint64_t seed = 0; seed < test::tries(12u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "algorithms");
-    const Case one(3, 2, 2, random);
+    const DividedCase one(3, 2, 2, random);
     const double least = least_of_all(one);
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
@@ -160,7 +75,7 @@ TEST(Divided, MilpIsTheOptimumOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
   for (std::uint64_t seed = 0; seed < test::tries(3u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "three");
-    const Case one(3, 3, 2, random);
+    const DividedCase one(3, 3, 2, random);
     const double least = least_of_all(one);
     const DividedResult made = scheduled(one, algorithm);
     expect_sound(one, made);
@@ -173,7 +88,7 @@ TEST(Divided, MilpIsTheOptimumOfAllDivisionsOfThreeOperatorsAndThreeInputs) {
 
 TEST(Divided, WithoutTimeThereIsStillASchedule) {
   Random random(1, "no time");
-  const Case one(3, 3, 2, random);
+  const DividedCase one(3, 3, 2, random);
   Context context;
   context.deadline = Deadline([] { return true; }, [] { return 0.0; }, 0);
   for (const Algorithm& algorithm : built_in().all()) {
@@ -206,7 +121,7 @@ TEST(Copies, SharesAreValidAndNotBelowTheBound) {
   for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "copies");
-    const Case one(3, 6, 3, random);
+    const DividedCase one(3, 6, 3, random);
     const auto made = copies(one.problem());
     if (!made) continue;
     EXPECT_TRUE(validate(*made->division.graph, one.platform, made->schedule).empty());
@@ -239,7 +154,7 @@ TEST(JoinBatches, IsNeverLongerThanItsStart) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "joins");
-    const Case one(4, 4, 2, random);
+    const DividedCase one(4, 4, 2, random);
     const DivisibleProblem problem = one.problem();
     Division division;
     try {
