@@ -106,7 +106,7 @@ struct Algorithm {
   /// (optional) The function for throughput where `run` is for latency. The context's bound is then
   /// of the period.
   ScheduleFunction run_throughput = {};
-  /// (optional) Divides inputs operator by operator, where they can be divided, beside the even
+  /// (optional) Divides inputs operator by operator, where they can be divided, next to the even
   /// divisions that every algorithm plans; nothing where it finds no schedule.
   DividingFunction divide = {};
   /// (optional) The function for cold starts where `run` is for latency; without one, the schedule

@@ -144,7 +144,7 @@ class EachOperator {
   std::vector<double> free_ms_;                   // by device
   BatchStages stages_;
   std::map<std::string, DeviceId> labels_;
-  // Of the operator at hand.
+  // These belong to the operator at hand.
   std::vector<DeviceId> devices_;
   std::vector<PlacedBatch> share_;
   Share best_;

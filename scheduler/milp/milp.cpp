@@ -13,6 +13,7 @@
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
 #include "scheduler/milp/solver.h"
+#include "scheduler/milp/stage_search.h"
 
 namespace hios::scheduler::milp {
 
@@ -84,7 +85,7 @@ class Search {
   }
 
   MilpResult run() {
-    if (find_start()) return result_;
+    if (find_start() || search_all_stages()) return result_;
     const Horizon horizon(graph_, costs_, latency_ms_);
     if (horizon.infeasible()) refuse_memory();
     Formulation formulation(horizon, costs_, options_.symmetry);
@@ -136,6 +137,21 @@ class Search {
       latency_ms_ = longest_ms(graph_, costs_);
     }
     return result_.optimal;
+  }
+
+  /// Searches stages of several groups, which the program lacks, where these can gain. Returns true
+  /// if that proves the schedule.
+  bool search_all_stages() {
+    if (!stages_can_gain(graph_, costs_)) return false;
+    report("searching stages");
+    const StageSearchResult found =
+        search_stages(graph_, costs_, result_ms_, {options_.nodes, context_.deadline.half()});
+    if (found.shorter) keep_if_shorter(*found.shorter);
+    if (!found.complete) return false;
+    if (result_ms_ == kInfinity) refuse_memory();
+    result_.optimal = true;
+    result_.bound = LowerBound{result_ms_ * (1 - kTolerance), "milp by stages"};
+    return true;
   }
 
   void use_answer(const Formulation& formulation, const Answer& answer) {

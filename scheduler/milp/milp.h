@@ -13,7 +13,7 @@ namespace hios::scheduler::milp {
 struct MilpOptions {
   const Solver* solver = nullptr;  ///< not nullptr
   Symmetry symmetry = Symmetry::kTasks;
-  std::int64_t nodes = 0;            ///< branch-and-bound nodes; 0: any number
+  std::int64_t nodes = 0;            ///< of branch and bound, and of stages; 0: any number
   std::int64_t iterations = 50'000;  ///< moves per island of the search for the start
 };
 
@@ -22,13 +22,14 @@ struct MilpResult {
   bool optimal = false;  ///< proved that no schedule is shorter
   bool timed_out = false;
   /// A lower bound of any schedule, proved by the solver. Absent if stages of several groups could
-  /// be shorter.
+  /// be shorter, and were not all searched.
   std::optional<LowerBound> bound;
 };
 
 /// Returns the shortest schedule with one operator after the other on every device, by a mixed
 /// integer linear program (formulation.h). It starts from the schedule of a short `best`, and the
-/// result is never longer than that.
+/// result is never longer than that. Where stages of several groups can be shorter, all of these
+/// are searched first (stage_search.h), which proves the shortest schedule of the smallest problems.
 ///
 /// Small problems only: throws InputError with the size above Formulation::kMostTerms (a solver
 /// notices a deadline within 0.1 s at 35,000 terms, 13 s late at 300,000). Also throws InputError

@@ -8,8 +8,8 @@
 namespace hios::scheduler::sortinghat {
 
 /// The times of an assignment that grows by one operator after the other, in topological order: the
-/// same as times_of() up to rounding, without beginning anew. Refers to the problem, which outlives
-/// it. One thread at a time.
+/// same as times_of() up to rounding, without starting from scratch. Refers to the problem, which
+/// outlives it. One thread at a time.
 class GrowingTimes {
  public:
   /// Where the next operator comes, and with it what it reads.
@@ -41,7 +41,7 @@ class GrowingTimes {
   void take(const Step& step);
 
  private:
-  /// What a step adds to its subgraph.
+  /// Changes of a step to its subgraph.
   struct Change {
     double duration_ms = 0, ready_ms = 0;  ///< of the subgraph
     bool possible = true;
@@ -81,7 +81,7 @@ class GrowingTimes {
   std::vector<std::vector<SubgraphId>> after_;  ///< by subgraph
   std::vector<std::size_t> waits_;              ///< by subgraph
   std::vector<double> loads_end_ms_, start_ms_, end_ms_;  ///< by subgraph, as assigned
-  // Of the step at hand.
+  // These belong to the step at hand.
   Change change_;
   std::vector<double> new_loads_end_ms_, new_start_ms_, new_end_ms_;
   std::vector<std::size_t> open_;
