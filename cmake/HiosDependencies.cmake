@@ -67,7 +67,13 @@ if(EXISTS /usr/bin/python3 AND NOT DEFINED Python3_EXECUTABLE)
 endif()
 if(HIOS_TESTS)
   find_package(GTest QUIET)
-  hios_need("${GTest_FOUND}" "GoogleTest" WITHOUT -DHIOS_TESTS=OFF DEBIAN libgtest-dev FEDORA gtest-devel CONDA gtest SPACK googletest)
+  # Distributions have packages for its two halves.
+  set(both FALSE)
+  if(GTest_FOUND AND TARGET GTest::gmock)
+    set(both TRUE)
+  endif()
+  hios_need("${both}" "GoogleTest with GoogleMock" WITHOUT -DHIOS_TESTS=OFF DEBIAN "libgtest-dev libgmock-dev"
+    FEDORA "gtest-devel gmock-devel" CONDA gtest SPACK googletest)
   if(HIOS_ONNX)
     find_path(HIOS_ONNX_TESTDATA node/test_relu/model.onnx PATHS /usr/share/libonnx-testdata/data)
     hios_need("${HIOS_ONNX_TESTDATA}" "ONNX's test cases (-DHIOS_ONNX_TESTDATA=FOLDER, with node/test_relu/model.onnx)"

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Packages, by CMake's name, that stand for any that a machine may lack.
 HIDDEN = {"nlohmann_json": ("nlohmann-json3-dev", "json-devel"), "MPI": ("libopenmpi-dev", "-DHIOS_MPI=OFF"),
           "Hwloc": ("libhwloc-dev", "-DHIOS_HWLOC=OFF"), "dnnl": ("libdnnl-dev", "onednn", "-DHIOS_CPU=OFF"),
-          "ONNX": ("libonnx-dev", "-DHIOS_ONNX=OFF"), "GTest": ("libgtest-dev", "googletest", "-DHIOS_TESTS=OFF")}
+          "ONNX": ("libonnx-dev", "-DHIOS_ONNX=OFF"), "GTest": ("libgtest-dev", "libgmock-dev", "googletest", "-DHIOS_TESTS=OFF")}
 
 
 class ConfigureTest(unittest.TestCase):
