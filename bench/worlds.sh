@@ -59,9 +59,9 @@ debian() {
   rm -rf "$root/hios" && git clone --quiet --no-hardlinks . "$root/hios" || return
   local commands="cd /hios && scripts/setup.sh && cmake --preset release -DHIOS_WERROR=ON -DHIOS_BENCH=OFF ${HIOS_CMAKE:-} &&
     cmake --build --preset release && ctest --preset release -j$(nproc) --timeout 1200 -E '^(bench|slurm|network)'"
-  # A namespace of its own, so that nothing stays mounted.
+  # A namespace of its own, so that nothing stays mounted. Its root is a mount, as tests with namespaces of their own need it.
   (cd "$root" && unshare --mount --pid --fork --kill-child sh -ec '
-    mount -t proc proc proc; mount --rbind /sys sys; mount --rbind /dev dev; mount -t tmpfs tmpfs tmp
+    mount --bind . .; cd "$(pwd -P)"; mount -t proc proc proc; mount --rbind /sys sys; mount --rbind /dev dev; mount -t tmpfs tmpfs tmp
     exec chroot . /bin/sh -c "$0"' "$commands") \
     >>"$log" 2>&1 </dev/null || failed=yes
   result=$(grep -a 'tests passed' "$log" | tail -1)

@@ -17,7 +17,7 @@ class ConfigureTest(unittest.TestCase):
     def refused(self, *flags):
         """Returns the message of a configuration that fails, without the spaces by which CMake folds lines."""
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(["cmake", "-S", ROOT, "-B", folder, *flags], capture_output=True, text=True, timeout=300,
+            done = subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *flags], capture_output=True, text=True, timeout=300,
                                   check=False, env={**os.environ, "LC_ALL": "C"})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("CMake Error"), 1, done.stderr)
