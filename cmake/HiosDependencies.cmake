@@ -8,6 +8,10 @@ find_package(nlohmann_json 3.11 QUIET)
 hios_need("${nlohmann_json_FOUND}" "nlohmann_json 3.11 or newer" DEBIAN nlohmann-json3-dev FEDORA json-devel CONDA nlohmann_json
   SPACK nlohmann-json)
 if(NOT HIOS_PYTHON_MODULE)
+  # Boost's own file, as CMake 3.30 and later want it.
+  if(POLICY CMP0167)
+    cmake_policy(SET CMP0167 NEW)
+  endif()
   find_package(Boost 1.74 QUIET COMPONENTS program_options)
   hios_need("${Boost_FOUND}" "Boost.Program_options 1.74 or newer" DEBIAN libboost-program-options-dev FEDORA boost-devel
     CONDA libboost-devel SPACK "boost+program_options")
