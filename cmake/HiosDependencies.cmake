@@ -8,6 +8,10 @@ find_package(nlohmann_json 3.11 QUIET)
 hios_need("${nlohmann_json_FOUND}" "nlohmann_json 3.11 or newer" DEBIAN nlohmann-json3-dev FEDORA json-devel CONDA nlohmann_json
   SPACK nlohmann-json)
 if(NOT HIOS_PYTHON_MODULE)
+  # Boost's own file, as CMake 3.30 and later want it.
+  if(POLICY CMP0167)
+    cmake_policy(SET CMP0167 NEW)
+  endif()
   find_package(Boost 1.74 QUIET COMPONENTS program_options)
   hios_need("${Boost_FOUND}" "Boost.Program_options 1.74 or newer" DEBIAN libboost-program-options-dev FEDORA boost-devel
     CONDA libboost-devel SPACK "boost+program_options")
@@ -67,7 +71,13 @@ if(EXISTS /usr/bin/python3 AND NOT DEFINED Python3_EXECUTABLE)
 endif()
 if(HIOS_TESTS)
   find_package(GTest QUIET)
-  hios_need("${GTest_FOUND}" "GoogleTest" WITHOUT -DHIOS_TESTS=OFF DEBIAN libgtest-dev FEDORA gtest-devel CONDA gtest SPACK googletest)
+  # Distributions have packages for its two halves.
+  set(both FALSE)
+  if(GTest_FOUND AND TARGET GTest::gmock)
+    set(both TRUE)
+  endif()
+  hios_need("${both}" "GoogleTest with GoogleMock" WITHOUT -DHIOS_TESTS=OFF DEBIAN "libgtest-dev libgmock-dev"
+    FEDORA "gtest-devel gmock-devel" CONDA gtest SPACK googletest)
   if(HIOS_ONNX)
     find_path(HIOS_ONNX_TESTDATA node/test_relu/model.onnx PATHS /usr/share/libonnx-testdata/data)
     hios_need("${HIOS_ONNX_TESTDATA}" "ONNX's test cases (-DHIOS_ONNX_TESTDATA=FOLDER, with node/test_relu/model.onnx)"

@@ -6,7 +6,12 @@ hios_need("${Protobuf_FOUND}" protobuf WITHOUT -DHIOS_ONNX=OFF DEBIAN libprotobu
 find_package(ONNX QUIET)
 add_library(hios_onnx_classes INTERFACE)  # for tests that read or write such files themselves; they link hios_core, too
 if(ONNX_FOUND)
-  target_link_libraries(hios_onnx_classes INTERFACE onnx_proto protobuf::libprotobuf)
+  # ONNX 1.13 and later have a namespace for their targets.
+  set(HIOS_ONNX_TARGET onnx_proto)
+  if(TARGET ONNX::onnx_proto)
+    set(HIOS_ONNX_TARGET ONNX::onnx_proto)
+  endif()
+  target_link_libraries(hios_onnx_classes INTERFACE ${HIOS_ONNX_TARGET} protobuf::libprotobuf)
   return()
 endif()
 

@@ -23,7 +23,7 @@ packages=(
   protobuf-compiler               # makes them where no package has them: a test
   libhwloc-dev                    # finds what a machine has
   coinor-libcbc-dev               # a solver of linear programs; scripts/get-highs.sh fetches another
-  libgtest-dev libonnx-testdata
+  libgtest-dev libgmock-dev libonnx-testdata
   python3 python3-pip
   python3-jinja2 python3-pil      # the page of the command hios, and its pictures
   iproute2 util-linux             # hosts of tests/network

@@ -45,8 +45,9 @@ def stages(text, arguments=()):
 
 
 def inside(root, lines, environment):
-    """Runs a section's lines in a chroot, which has /proc and /dev while they run."""
-    script = "\n".join(["mount -t proc proc proc", "mount --rbind /dev dev", 'exec chroot . /bin/sh -c "$0"'])
+    """Runs a section's lines in a chroot, which is a mount and has /proc, /sys and /dev while they run."""
+    script = "\n".join(["mount --bind . .", 'cd "$(pwd -P)"', "mount -t proc proc proc", "mount --rbind /sys sys",
+                        "mount --rbind /dev dev", 'exec chroot . /bin/sh -c "$0"'])
     subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", script,
                     "\n".join([*environment, *lines])], cwd=root, check=True, stdin=subprocess.DEVNULL)
 

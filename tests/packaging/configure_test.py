@@ -10,14 +10,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # Packages, by CMake's name, that stand for any that a machine may lack.
 HIDDEN = {"nlohmann_json": ("nlohmann-json3-dev", "json-devel"), "MPI": ("libopenmpi-dev", "-DHIOS_MPI=OFF"),
           "Hwloc": ("libhwloc-dev", "-DHIOS_HWLOC=OFF"), "dnnl": ("libdnnl-dev", "onednn", "-DHIOS_CPU=OFF"),
-          "ONNX": ("libonnx-dev", "-DHIOS_ONNX=OFF"), "GTest": ("libgtest-dev", "googletest", "-DHIOS_TESTS=OFF")}
+          "ONNX": ("libonnx-dev", "-DHIOS_ONNX=OFF"), "GTest": ("libgtest-dev", "libgmock-dev", "googletest", "-DHIOS_TESTS=OFF")}
 
 
 class ConfigureTest(unittest.TestCase):
     def refused(self, *flags):
         """Returns the message of a configuration that fails, without the spaces by which CMake folds lines."""
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(["cmake", "-S", ROOT, "-B", folder, *flags], capture_output=True, text=True, timeout=300,
+            done = subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *flags], capture_output=True, text=True, timeout=300,
                                   check=False, env={**os.environ, "LC_ALL": "C"})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("CMake Error"), 1, done.stderr)

@@ -75,7 +75,8 @@ def converted(file, image, channels, Image, ImageOps):
     frames = getattr(image, "n_frames", 1)
     if frames > 1:
         notes.append(f"first of {frames} frames")
-    kind = KINDS.get(image.mode, image.mode)
+    # Pillow 11 opens grey of 16 bits as "I;16", earlier ones as "I".
+    kind = KINDS.get(image.mode.partition(";")[0], image.mode)
     if any(";16" in str(tile[3]) for tile in image.tile):
         notes.append("16 bits reduced to 8")
         kind += "" if "16" in kind else " of 16 bits"
