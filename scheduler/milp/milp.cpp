@@ -13,7 +13,7 @@
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
 #include "scheduler/milp/solver.h"
-#include "scheduler/milp/stage_search.h"
+#include "scheduler/milp/stages/stage_search.h"
 
 namespace hios::scheduler::milp {
 

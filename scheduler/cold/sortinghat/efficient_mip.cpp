@@ -10,7 +10,7 @@
 #include "hios/base/error.h"
 #include "scheduler/cold/loads.h"
 #include "scheduler/cold/sortinghat/planned_submodels.h"
-#include "scheduler/cold/sortinghat/submodel_solver.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_solver.h"
 #include "scheduler/cold/sortinghat/submodels.h"
 #include "scheduler/list/requirements.h"
 #include "scheduler/structures/saturating_sum.h"

@@ -10,7 +10,7 @@
 #include "hios/graph/parameters.h"
 #include "hios/schedule/schedule.h"
 #include "scheduler/cold/sortinghat/paths.h"
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 
 namespace hios::scheduler::sortinghat {
 

@@ -13,7 +13,7 @@
 #include "scheduler/cold/pipelined.h"
 #include "scheduler/cold/sortinghat/paths.h"
 #include "scheduler/cold/sortinghat/planned_submodels.h"
-#include "scheduler/cold/sortinghat/submodel_solver.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_solver.h"
 #include "scheduler/cold/sortinghat/submodels.h"
 #include "scheduler/structures/numbers.h"
 

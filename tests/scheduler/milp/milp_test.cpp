@@ -12,7 +12,7 @@
 #include "hios/graph/random/random_dag.h"
 #include "scheduler/best/best.h"
 #include "scheduler/milp/cuts.h"
-#include "scheduler/milp/stage_search.h"
+#include "scheduler/milp/stages/stage_search.h"
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"

@@ -1,5 +1,5 @@
 // The search over all stages, against brute force.
-#include "scheduler/milp/stage_search.h"
+#include "scheduler/milp/stages/stage_search.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "scheduler/milp/possible_stages.h"
+#include "scheduler/milp/stages/possible_stages.h"
 #include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"

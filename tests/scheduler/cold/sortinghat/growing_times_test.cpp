@@ -1,13 +1,13 @@
 // Times of assignments that grow, against those of whole assignments.
-#include "scheduler/cold/sortinghat/growing_times.h"
+#include "scheduler/cold/sortinghat/submodel/growing_times.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "scheduler/cold/sortinghat/submodel/submodel_greedy.h"
 #include "scheduler/cold/sortinghat/submodel_case.h"
-#include "scheduler/cold/sortinghat/submodel_greedy.h"
 #include "scheduler/structures/numbers.h"
 #include "support/sanitized.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/cold/sortinghat/submodel/submodel_greedy.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_program.h"
 #include "scheduler/cold/sortinghat/submodel_case.h"
-#include "scheduler/cold/sortinghat/submodel_greedy.h"
-#include "scheduler/cold/sortinghat/submodel_program.h"
 #include "scheduler/milp/solver.h"
 #include "support/oracles/solvers.h"
 #include "support/sanitized.h"

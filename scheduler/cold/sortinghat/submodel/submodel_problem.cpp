@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 
 #include <algorithm>
 #include <cmath>

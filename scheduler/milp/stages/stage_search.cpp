@@ -1,4 +1,4 @@
-#include "scheduler/milp/stage_search.h"
+#include "scheduler/milp/stages/stage_search.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/milp/possible_stages.h"
+#include "scheduler/milp/stages/possible_stages.h"
 #include "scheduler/structures/numbers.h"
 
 // Stages are appended in the order of their starts, each as early as it can be, so every schedule

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 #include "scheduler/deadline.h"
 
 namespace hios::scheduler::sortinghat {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 
 namespace hios::scheduler::sortinghat {
 

@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/submodel_program.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "scheduler/cold/sortinghat/submodel_bounds.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_bounds.h"
 #include "scheduler/structures/numbers.h"
 
 // The MILP of Namkoong et al., "SortingHat", section 3.3, equation by equation, with these mends:

@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/submodel_greedy.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_greedy.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/cold/sortinghat/growing_times.h"
+#include "scheduler/cold/sortinghat/submodel/growing_times.h"
 #include "scheduler/structures/numbers.h"
 
 // Operators in topological order, each to the subgraph in which it ends first by the MILP's own

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 #include "scheduler/milp/program.h"
 
 namespace hios::scheduler::sortinghat {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hios/base/json/options.h"
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/scheduler.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/cold/sortinghat/submodel_problem.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_problem.h"
 
 namespace hios::scheduler::sortinghat {
 

@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/submodel_bounds.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_bounds.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/submodel_solver.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_solver.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hios/base/error.h"
-#include "scheduler/cold/sortinghat/submodel_greedy.h"
-#include "scheduler/cold/sortinghat/submodel_program.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_greedy.h"
+#include "scheduler/cold/sortinghat/submodel/submodel_program.h"
 #include "scheduler/list/requirements.h"
 
 // A solver is not trusted: what its values are worth is computed again, and the greedy solution

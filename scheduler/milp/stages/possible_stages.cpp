@@ -1,4 +1,4 @@
-#include "scheduler/milp/possible_stages.h"
+#include "scheduler/milp/stages/possible_stages.h"
 
 #include <algorithm>
 #include <bit>

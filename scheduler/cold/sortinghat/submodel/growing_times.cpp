@@ -1,4 +1,4 @@
-#include "scheduler/cold/sortinghat/growing_times.h"
+#include "scheduler/cold/sortinghat/submodel/growing_times.h"
 
 #include <algorithm>
 #include <cmath>
