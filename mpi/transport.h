@@ -75,6 +75,11 @@ class Channel {
   /// that fails ends with `complete` false. REQUIRES: recordable().
   virtual void begin_recording() {}
   virtual void end_recording(bool complete) { (void)complete; }
+  /// Throws if a message of a replayed recording is known to have failed. Does not wait.
+  virtual void check() {}
+  /// Ends all work of this rank's device that waits for other ranks. After a failure, when the job
+  /// is about to end: a device that waits could not be given back.
+  virtual void abandon() noexcept {}
   /// Releases everything borrowed from other ranks (their mapped memory and their events); no
   /// message can be sent afterwards. Memory that other ranks borrow from this rank is freed with
   /// its channel, so they must release it first: all ranks call this, meet at a barrier, and only

@@ -35,6 +35,9 @@ ArenaLayout place_in_arena(std::span<const Lifetime> lifetimes);
 ArenaLayout place_in_arena(std::span<const Bytes> sizes,
                            const std::function<bool(std::size_t, std::size_t)>& overlap);
 
+/// Returns the last address or offset not after `begin` at which a tensor may begin.
+constexpr Bytes aligned_begin(Bytes begin) { return begin - begin % kArenaAlignment; }
+
 /// Returns `size_bytes` rounded up to kArenaAlignment.
 constexpr Bytes aligned_size(Bytes size_bytes) {
   return (size_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;

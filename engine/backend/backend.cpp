@@ -59,7 +59,8 @@ std::unique_ptr<CacheFlush> Backend::bind_cache_flush(std::span<const std::byte>
 
 Bytes Backend::cache_bytes() const { return last_level_cache_bytes(); }
 
-std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue) {
+std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue,
+                                           std::string* refusal) {
   if (!records() || !recording_refused_.empty()) return nullptr;
   queue();
   synchronize();
@@ -68,6 +69,10 @@ std::unique_ptr<Recording> Backend::record(const std::function<void()>& queue) {
   } catch (const mpi::DeviceMemoryError&) {
     throw;  // with more free memory, it would be recorded
   } catch (const RunError& error) {
+    if (refusal != nullptr) {
+      *refusal = printable(error.what(), 300);
+      return nullptr;
+    }
     recording_refused_ = printable(error.what(), 300);
     log::warning("the device refused to record its stages (" + recording_refused_ +
                  "), so they are queued one by one, which takes the host longer; a newer "

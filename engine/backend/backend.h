@@ -189,9 +189,11 @@ class Backend {
   /// before and are waited for: a library may load code and allocate when a stream first uses it,
   /// which no recording allows. Returns null where nothing is recorded (host backends, or
   /// BackendOptions::graphs off: then `queue` was not called), and where the device refuses: a
-  /// warning says so once, and nothing is recorded from then on. Throws RunError where the run
-  /// before failed.
-  std::unique_ptr<Recording> record(const std::function<void()>& queue);
+  /// warning says so once, and nothing is recorded from then on; with `refusal`, the device's
+  /// message is written there instead, and other work may be recorded still. Throws RunError where
+  /// the run before failed.
+  std::unique_ptr<Recording> record(const std::function<void()>& queue,
+                                    std::string* refusal = nullptr);
   /// Returns the device's message when it refused to record; empty: it did not refuse.
   const std::string& recording_refused() const { return recording_refused_; }
   /// Makes readings of the device's clock. REQUIRES: accelerator().

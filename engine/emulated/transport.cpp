@@ -72,6 +72,8 @@ class EmulatedChannel final : public mpi::Channel {
     }
     return carrier_->finished();
   }
+  void check() override { carrier_->check(); }
+  void abandon() noexcept override { carrier_->abandon(); }
   void disconnect() override { carrier_->disconnect(); }
 
  private:

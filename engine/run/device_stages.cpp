@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "engine/run/step_text.h"
 #include "hios/base/error.h"
+#include "hios/base/log.h"
 #include "hios/base/need.h"
 
 namespace hios {
@@ -43,6 +45,7 @@ DeviceStages::DeviceStages(const RankPlan& plan, const Graph& graph, Backend& ba
                                     : cut_segments(plan.steps)),
       host_(host),
       blocking_(blocking) {
+  if (messages_) ended_ = backend_.accelerator()->make_event(/*shared=*/false);
   switch_to(Readings::kNone, cold.loads != nullptr);
 }
 
@@ -59,7 +62,8 @@ std::unique_ptr<Recording> DeviceStages::record(const Segment& segment) {
   // rank's device may refuse.
   bool moves = false;
   try {
-    return backend_.record([&] { queue(segment, std::exchange(moves, true)); });
+    return backend_.record([&] { queue(segment, std::exchange(moves, true)); },
+                           messages_ ? &messages_refused_ : nullptr);
   } catch (const mpi::DeviceError& error) {
     throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ + ", running " +
                        describe(segment, plan_, graph_) + " for the first time: " + error.what() +
@@ -170,6 +174,11 @@ void DeviceStages::switch_to(Readings readings, bool loading) {
 
 /// Leaves the messages to the host, since the device does not record them.
 void DeviceStages::leave_messages() {
+  if (!messages_refused_.empty()) {
+    log::warning("the device refused to record messages with its stages (" + messages_refused_ +
+                 "), so the host queues them between stages; newer libraries may record them, and "
+                 "--transport ipc or staged needs no recorded messages");
+  }
   messages_->end_recording(/*complete=*/false);
   messages_ = nullptr;
   segments_ = cut_segments(plan_.steps);
@@ -218,10 +227,23 @@ void DeviceStages::mark_receive(std::size_t receive) { marks_->mark(wait_mark(re
 
 void DeviceStages::end(RunClocks& clocks, double began_ms) {
   if (loading_ && !whole_) cold_.loads->finish();
+  if (messages_) await_messages();
   backend_.synchronize();
   if (readings_ != Readings::kAroundStages) return;
   read_clocks(clocks);
   if (loading_) cold_.loads->read_clocks(*marks_, kOrigin, load_marks(), began_ms);
+}
+
+/// Waits for the end of a recording that moves messages. A message that will never come is noticed
+/// by asking alone: the device would wait for it forever, and so would the host.
+void DeviceStages::await_messages() {
+  constexpr std::size_t kTurnsPerCheck = 256;
+  backend_.accelerator()->record(*ended_, mpi::Queue::kWork);
+  for (std::size_t turns = 1; !ended_->done(); ++turns) {
+    if (turns % kTurnsPerCheck != 0) continue;
+    messages_->check();
+    std::this_thread::yield();
+  }
 }
 
 // If the device waited for a stage's inputs, it did so from the end of the stage before: a wait of

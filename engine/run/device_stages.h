@@ -92,6 +92,7 @@ class DeviceStages {
   void queue_message(const Step& step);
   void queue_stage(std::size_t stage);
   void leave_messages();
+  void await_messages();
   void begin_loads();
   void switch_to(Readings readings, bool loading);
   Recordings& recordings() {
@@ -109,8 +110,10 @@ class DeviceStages {
   Backend& backend_;
   std::span<const BoundStage> stages_;
   const Cold cold_;
-  const bool whole_;        // loads are nodes
-  mpi::Channel* messages_;  // recorded with the stages; null: the host moves them
+  const bool whole_;                         // loads are nodes
+  mpi::Channel* messages_;                   // recorded with the stages; null: the host moves them
+  std::unique_ptr<mpi::DeviceEvent> ended_;  // of a recording that moves messages
+  std::string messages_refused_;             // the device's message
   std::vector<Segment> segments_;
   const std::string host_;
   const bool blocking_;

@@ -14,7 +14,8 @@ OutputRegions::OutputRegions(const CoarseGraph& coarse, std::span<const OpId> op
     regions_[found->second] = hull(regions_[found->second], bytes);
   }
   Bytes next = 0;
-  for (const ByteRange& region : regions_) {
+  for (ByteRange& region : regions_) {
+    if (!coarse.graph.batching()) region.begin = aligned_begin(region.begin);
     offsets_.push_back(next);
     next += aligned_size(region.size());
   }

@@ -28,6 +28,7 @@ namespace hios {
 namespace {
 
 constexpr unsigned kSpinsBeforeYield = 64;
+constexpr unsigned kSpinsPerCheck = 256;
 
 }  // namespace
 
@@ -52,6 +53,7 @@ struct Pipeline::State {
 
   template <class Done>
   void spin_until(Done&& done);
+  void check_messages();
   void post_ready();
   void note_ends();
   void note_start(double start_ms);
@@ -138,6 +140,14 @@ void Pipeline::State::spin_until(Done&& is_done) {
     poll();
     loop.meter().charge(is_done() ? &TimeShares::transferring_ms : &TimeShares::waiting_ms);
     if (spins >= kSpinsBeforeYield) std::this_thread::yield();
+    if (spins % kSpinsPerCheck == kSpinsPerCheck - 1) check_messages();
+  }
+}
+
+// A message that a device waits for, and that will never come, is noticed by asking alone.
+void Pipeline::State::check_messages() {
+  for (const BufferSet& set : loop.buffers()) {
+    if (set.channel) set.channel->check();
   }
 }
 

@@ -247,7 +247,7 @@ class Planner {
 
   // Rows are read from whole cache lines of their region, though a message may end between them.
   void align(Region& region) const {
-    if (!graph_.batching()) region.bytes.begin -= region.bytes.begin % aligned_size(1);
+    if (!graph_.batching()) region.bytes.begin = aligned_begin(region.bytes.begin);
     region.life.size_bytes = region.bytes.size();
   }
 

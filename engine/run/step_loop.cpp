@@ -158,6 +158,9 @@ void StepLoop::close() {
 }
 
 void StepLoop::rethrow() const {
+  for (const BufferSet& set : buffers_) {
+    if (set.channel) set.channel->abandon();
+  }
   const std::string where = "rank " + std::to_string(plan_.rank.index()) + " on " +
                             rank_.transport.host() + ", " + current_step() + ": ";
   try {

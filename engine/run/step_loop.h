@@ -106,6 +106,7 @@ class StepLoop {
 
   /// Rethrows the exception that is being handled as a RunError that names rank, host and
   /// current_step(), and where a device failed, the operators that it had been given, by stream.
+  /// The channels are abandoned: what is freed on the way out waits for no other rank.
   /// REQUIRES: called in a catch clause.
   [[noreturn]] void rethrow() const;
 

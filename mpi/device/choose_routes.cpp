@@ -154,7 +154,8 @@ void RouteChoice::probe_group(const Route& route, const std::vector<RankPair>& p
 }
 
 void RouteChoice::probe(const Route& route, const std::vector<RankPair>& pairs) {
-  std::map<Placement, RankPair> timed_out;
+  /// The pairs of a placement that lost the whole patience, and why.
+  std::map<Placement, std::pair<RankPair, std::string>> timed_out;
   for (const std::vector<RankPair>& round : disjoint_rounds(pairs)) {
     std::vector<RankPair> tried;
     for (const RankPair& pair : round) {
@@ -163,15 +164,17 @@ void RouteChoice::probe(const Route& route, const std::vector<RankPair>& pairs) 
         tried.push_back(pair);
       } else {
         rule_out(route, pair,
-                 "not tried, since between " + ranks_text(found->second) +
-                     ", which lie alike, it gave no answer");
+                 "not tried, since between " + ranks_text(found->second.first) +
+                     ", which lie alike, it failed: " + found->second.second);
       }
     }
     if (tried.empty()) continue;
     const std::vector<ProbeResult> results =
         probe_route(transport_, device_, route, tried, table_.shared, patience_);
     for (std::size_t i = 0; i < tried.size(); ++i) {
-      if (results[i].timed_out) timed_out.emplace(placement(tried[i]), tried[i]);
+      if (results[i].timed_out) {
+        timed_out.emplace(placement(tried[i]), std::pair(tried[i], results[i].failure));
+      }
       if (results[i].failure.empty()) {
         take(route, tried[i]);
       } else {

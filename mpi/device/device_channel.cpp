@@ -146,6 +146,18 @@ bool DeviceChannel::finished() {
   return true;
 }
 
+void DeviceChannel::check() {
+  for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
+    for (Transfer& transfer : *transfers) transfer.endpoint->check();
+  }
+}
+
+void DeviceChannel::abandon() noexcept {
+  for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
+    for (Transfer& transfer : *transfers) transfer.endpoint->abandon();
+  }
+}
+
 void DeviceChannel::disconnect() {
   for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
     for (Transfer& transfer : *transfers) transfer.endpoint->disconnect();

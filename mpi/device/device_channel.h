@@ -37,6 +37,8 @@ class DeviceChannel final : public Channel {
   bool recordable() const override;
   void begin_recording() override;
   void end_recording(bool complete) override;
+  void check() override;
+  void abandon() noexcept override;
   void disconnect() override;
 
  private:

@@ -43,6 +43,10 @@ class Endpoint {
   virtual bool recordable() const { return false; }
   /// Forgets an iteration that was recorded, as a whole or in part.
   virtual void forget() {}
+  /// Throws if this message, or one of its route, is known to have failed. Does not wait.
+  virtual void check() {}
+  /// Ends all work of the device that waits for another rank's part in this route's messages.
+  virtual void abandon() noexcept {}
   /// Releases everything that accept() took from the other side; the endpoint cannot be used
   /// afterwards.
   virtual void disconnect() {}

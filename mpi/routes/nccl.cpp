@@ -102,13 +102,15 @@ class NcclMessage final : public Endpoint {
   bool ready() override { return queued_; }
   void settle() override { device_.wait(*ended_, message_.queue); }
   bool ended() override {
-    ranks_.group->check();
+    check();
     return ended_->done();
   }
+  void check() override { ranks_.group->check(); }
+  void abandon() noexcept override { ranks_.group->abandon(); }
   bool recordable() const override { return true; }
   void forget() override {
     ranks_.forget(*round_);
-    round_->under_way = false;
+    round_->under_way = queued_ = false;
   }
   /// Lets no call wait for a rank that will not answer.
   void disconnect() override {

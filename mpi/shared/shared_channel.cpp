@@ -34,6 +34,8 @@ class SharedChannel final : public Channel {
   void poll() override;
   void finish() override;
   bool finished() override { return under_way_ == 0 && rest_->finished(); }
+  void check() override { rest_->check(); }
+  void abandon() noexcept override { rest_->abandon(); }
   void disconnect() override { rest_->disconnect(); }
 
   /// Takes what is there.

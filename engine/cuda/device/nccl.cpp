@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "engine/cuda/device/device.h"
@@ -97,7 +98,10 @@ std::string nccl_version_text(int version) {
 class NcclGroup final : public mpi::DeviceGroup {
  public:
   NcclGroup(NcclComm comm, const Streams& streams) : comm_(comm), streams_(streams) {}
+  /// A clean end waits for the calls; one by an exception must not, since another member may never
+  /// make its own.
   ~NcclGroup() override {
+    if (std::uncaught_exceptions() > exceptions_) abandon();
     if (comm_ != nullptr) nccl().destroy(comm_);
     forget_last_error();
   }
@@ -120,9 +124,15 @@ class NcclGroup final : public mpi::DeviceGroup {
   void check() override {
     int status = kNcclSuccess;
     check_nccl(nccl().async_error(comm(), &status), "asking for failures", comm_);
-    if (status != kNcclInProgress) check_nccl(status, "moving a tensor", comm_);
+    if (status == kNcclInProgress) return;
+    try {
+      check_nccl(status, "moving a tensor", comm_);
+    } catch (const mpi::DeviceError&) {
+      abandon();
+      throw;
+    }
   }
-  void abandon() override {
+  void abandon() noexcept override {
     if (comm_ != nullptr) nccl().abort(std::exchange(comm_, nullptr));
     forget_last_error();
   }
@@ -135,6 +145,7 @@ class NcclGroup final : public mpi::DeviceGroup {
 
   NcclComm comm_;
   const Streams& streams_;
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace

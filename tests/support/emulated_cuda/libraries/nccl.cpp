@@ -3,7 +3,9 @@
 //
 // A message goes through a buffer of its pair of members, one piece after another. Each side's work
 // waits until the other has done its part, as NCCL's kernels do; so members that make their calls
-// in different orders wait forever. As NCCL, it refuses two members on one GPU.
+// in different orders wait forever. As NCCL, it refuses two members on one GPU; and where a piece
+// is lost (the setting nccl_lost), the kernels wait on, while the library tells those who ask.
+// ncclCommDestroy waits for all that was queued, ncclCommAbort ends it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <thread>
 
+#include "support/emulated_cuda/runtime/device.h"
 #include "support/emulated_cuda/runtime/machine.h"
 #include "support/emulated_cuda/runtime/memory.h"
 #include "support/emulated_cuda/runtime/streams.h"
@@ -35,7 +38,8 @@ enum Result {
   kCudaError = 1,
   kSystemError = 2,
   kInvalidArgument = 4,
-  kInvalidUsage = 5
+  kInvalidUsage = 5,
+  kRemoteError = 6
 };
 
 /// The way from one member to another.
@@ -59,6 +63,7 @@ struct Member {
   std::shared_ptr<Shared> shared;
   int rank = 0, members = 0;
   std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<bool>> lost = std::make_shared<std::atomic<bool>>(false);
 };
 
 namespace {
@@ -123,20 +128,34 @@ cudaError_t queue_send(const std::byte* from, std::size_t size_bytes, Way& way,
       stream, "nccl sent", member, [shared, &way] { return way.taken == way.sent; }, [] {});
 }
 
+/// The pieces of tensors that this process has received.
+std::atomic<int> received_pieces = 0;
+
+/// Returns true if the next piece is the one that gets lost.
+bool loses_piece(bool probe) {
+  return !probe && settings().nccl_lost > 0 && received_pieces + 1 >= settings().nccl_lost;
+}
+
 cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const Member& member,
                           cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
+  const bool probe = size_bytes <= kProbe;
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
     status = queue_piece(
-        stream, size_bytes > kProbe ? "nccl receive" : "nccl receive probe", member,
-        [shared, &way] { return way.sent > way.taken; },
-        [shared, &way, to, at, piece] {
+        stream, probe ? "nccl receive probe" : "nccl receive", member,
+        [shared, &way, probe, lost = member.lost] {
+          if (way.sent <= way.taken) return false;
+          if (loses_piece(probe)) *lost = true;
+          return !*lost;
+        },
+        [shared, &way, to, at, piece, probe] {
           if (way.size_bytes != piece) throw Fault{cudaErrorIllegalAddress};
           require_on_device(to + at, piece, 1);
           std::memcpy(to + at, way.buffer.data(), piece);
           ++way.taken;
+          received_pieces += !probe;
         });
   }
   return status;
@@ -208,8 +227,8 @@ int ncclRecv(void* to, std::size_t count, int, int peer, Member* comm, cudaStrea
              : kCudaError;
 }
 
-int ncclCommGetAsyncError(Member*, int* error) {
-  *error = kSuccess;
+int ncclCommGetAsyncError(Member* comm, int* error) {
+  *error = *comm->lost ? kRemoteError : kSuccess;
   return kSuccess;
 }
 
@@ -219,7 +238,12 @@ int ncclCommAbort(Member* comm) {
   return kSuccess;
 }
 
-int ncclCommDestroy(Member* comm) { return ncclCommAbort(comm); }
+int ncclCommDestroy(Member* comm) {
+  std::unique_lock held(Device::get().lock());
+  Device::get().drain_all(held);
+  held.unlock();
+  return ncclCommAbort(comm);
+}
 
 const char* ncclGetErrorString(int result) {
   switch (result) {
@@ -231,6 +255,8 @@ const char* ncclGetErrorString(int result) {
       return "unhandled system error";
     case kInvalidUsage:
       return "invalid usage";
+    case kRemoteError:
+      return "remote process exited or there was a network error";
     default:
       return "invalid argument";
   }

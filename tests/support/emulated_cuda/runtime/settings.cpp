@@ -42,6 +42,8 @@ void set(Settings& result, const std::string& word) {
     result.wrong = value;
   } else if (key == "nccl_records" && (value == "on" || value == "off")) {
     result.nccl_records = value == "on";
+  } else if (key == "nccl_lost") {
+    result.nccl_lost = std::atoi(value.c_str());
   } else if (key == "nccl") {
     result.nccl = std::atoi(value.c_str());
   } else {
