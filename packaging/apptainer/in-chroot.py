@@ -86,6 +86,8 @@ def main():
                 subprocess.run(["cp", "-a", given.base, root], check=True)  # device files, too
             else:
                 subprocess.run(["debootstrap", "--variant=minbase", SUITES[image], root], check=True, stdout=subprocess.DEVNULL)
+            # Certificates that this machine trusts beside Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
+            shutil.copytree("/usr/local/share/ca-certificates", root / "usr/local/share/ca-certificates", dirs_exist_ok=True)
             copied_files(stage, root, roots)
             environment = stage["sections"].get("environment", [])
             for section in ("post", "test"):
