@@ -54,7 +54,7 @@ debian() {
   if [ ! -e "$root/etc/debian_version" ]; then
     debootstrap --variant=minbase "$1" "$root" >"$log" 2>&1 || return
   fi
-  # Certificates that this machine trusts beside Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
+  # Certificates that this machine trusts next to Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
   cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" || return
   rm -rf "$root/hios" && git clone --quiet --no-hardlinks . "$root/hios" || return
   local commands="cd /hios && scripts/setup.sh && cmake --preset release -DHIOS_WERROR=ON -DHIOS_BENCH=OFF ${HIOS_CMAKE:-} &&

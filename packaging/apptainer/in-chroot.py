@@ -93,7 +93,7 @@ def main():
             print(f"== {given.file.name}, stage {name}: {SUITES[image]}", flush=True)
             base = given.base or made_base(folder, SUITES[image])
             subprocess.run(["cp", "-a", base, root], check=True)  # device files, too
-            # Certificates that this machine trusts beside Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
+            # Certificates that this machine trusts next to Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
             shutil.copytree("/usr/local/share/ca-certificates", root / "usr/local/share/ca-certificates", dirs_exist_ok=True)
             copied_files(stage, root, roots)
             environment = stage["sections"].get("environment", [])
