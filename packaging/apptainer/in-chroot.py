@@ -56,8 +56,8 @@ def made_base(folder, suite):
     """Makes a chroot of a suite by debootstrap, once for all stages."""
     base = folder / f"base-{suite}"
     if not base.exists():
-        subprocess.run(["debootstrap", "--variant=minbase", suite, f"{base}.begun"], check=True, stdout=subprocess.DEVNULL)
-        Path(f"{base}.begun").rename(base)
+        subprocess.run(["debootstrap", "--variant=minbase", suite, f"{base}.partial"], check=True, stdout=subprocess.DEVNULL)
+        Path(f"{base}.partial").rename(base)
     return base
 
 
