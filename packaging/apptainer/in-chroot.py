@@ -52,6 +52,15 @@ def inside(root, lines, environment):
                     "\n".join([*environment, *lines])], cwd=root, check=True, stdin=subprocess.DEVNULL)
 
 
+def made_base(folder, suite):
+    """Makes a chroot of a suite by debootstrap, once for all stages."""
+    base = folder / f"base-{suite}"
+    if not base.exists():
+        subprocess.run(["debootstrap", "--variant=minbase", suite, f"{base}.partial"], check=True, stdout=subprocess.DEVNULL)
+        Path(f"{base}.partial").rename(base)
+    return base
+
+
 def copied_files(stage, root, roots):
     """Copies %files: of the checkout what git knows, of an earlier stage whole folders."""
     origin = roots.get(stage["headers"].get("files from"))
@@ -75,17 +84,17 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hios-chroot-") as temporary:
         folder, roots = given.folder or Path(temporary), {}
+        folder.mkdir(parents=True, exist_ok=True)
         for stage in stages(given.file.read_text(), [each.split("=", 1) for each in given.argument]):
             image, name = stage["headers"]["From"], stage["headers"]["Stage"]
             if image not in SUITES:
                 sys.exit(f"{given.file}: the image {image} cannot be made by debootstrap (it makes {', '.join(SUITES)})")
             root = roots[name] = folder / name
             print(f"== {given.file.name}, stage {name}: {SUITES[image]}", flush=True)
-            if given.base:
-                root.parent.mkdir(parents=True, exist_ok=True)
-                subprocess.run(["cp", "-a", given.base, root], check=True)  # device files, too
-            else:
-                subprocess.run(["debootstrap", "--variant=minbase", SUITES[image], root], check=True, stdout=subprocess.DEVNULL)
+            base = given.base or made_base(folder, SUITES[image])
+            subprocess.run(["cp", "-a", base, root], check=True)  # device files, too
+            # Certificates that this machine trusts next to Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
+            shutil.copytree("/usr/local/share/ca-certificates", root / "usr/local/share/ca-certificates", dirs_exist_ok=True)
             copied_files(stage, root, roots)
             environment = stage["sections"].get("environment", [])
             for section in ("post", "test"):

@@ -177,6 +177,11 @@ class Jobs(SlurmTest):
             number = re.search(r"Submitted batch job (\d+)", submitted)[1]
             self.assertEqual(self.cluster.wait(number), "COMPLETED", self.output(number))
 
+    def test_a_job_that_starts_in_another_folder_finds_the_scripts(self):
+        for script, folder in (("run.sbatch", self.folder), (f"{self.folder.name}/run.sbatch", self.folder.parent)):
+            printed = self.finish(f"--chdir={self.cluster.folder}", script, "--nonsense", state="FAILED", folder=folder)
+            self.assertIn("--nonsense", printed)
+
     def test_a_copy_of_a_script_says_where_the_others_are_wanted(self):
         shutil.copy(self.folder / "run.sbatch", self.folder / "mine.sh")
         self.assertIn("set HIOS_SCRIPTS to the folder of job.sh", self.finish("mine.sh", state="FAILED"))

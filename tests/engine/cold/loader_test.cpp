@@ -19,7 +19,7 @@ namespace hios {
 namespace {
 
 /// The bytes of one copy, before and after.
-struct Part {
+struct CopiedBytes {
   std::vector<std::byte> from, to;
 };
 
@@ -30,7 +30,7 @@ class LoaderTest : public testing::Test {
     for (const auto& sizes : sizes_of_loads) {
       auto& load = lane.emplace_back();
       for (const std::size_t size : sizes) {
-        auto& part = *parts_.emplace_back(std::make_unique<Part>());
+        auto& part = *parts_.emplace_back(std::make_unique<CopiedBytes>());
         part.to.assign(size, std::byte{0});
         part.from.resize(size);
         for (std::size_t i = 0; i < size; ++i) {
@@ -50,7 +50,7 @@ class LoaderTest : public testing::Test {
   }
 
   std::vector<Loader::LaneOfCopies> lanes_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<CopiedBytes>> parts_;
 };
 
 // Whoever sees the end of a load sees its bytes, and those of all before it.
