@@ -1,4 +1,4 @@
-#include "scheduler/list/incremental_timeline.h"
+#include "scheduler/list/incremental/incremental_timeline.h"
 
 #include <algorithm>
 #include <utility>
