@@ -46,6 +46,22 @@ inline Delivery deliver(const CostModel& costs, EdgeId edge, DeviceId from, Devi
   return {ms, {bytes, std::max(had.copied_ms, copy_ms)}};
 }
 
+/// Returns true if an operator's output travels as the same message to each consumer on a device,
+/// so that the first of them pays for all, and it has many consumers: then who receives it is kept,
+/// not searched among them. The result is the same.
+inline bool is_shared_widely(const CostModel& costs, OpId producer) {
+  constexpr std::size_t kManyConsumers = 64;
+  const Graph& graph = costs.graph();
+  const auto edges = graph.out_edges(producer);
+  if (edges.size() < kManyConsumers || costs.sends_ranges(producer)) return false;
+  const Edge& first = graph.edge(edges.front());
+  return std::all_of(edges.begin(), edges.end(), [&](EdgeId id) {
+    const Edge& edge = graph.edge(id);
+    return edge.size_bytes == first.size_bytes && edge.transfer_ms == first.transfer_ms &&
+           edge.transfer_by_pair == first.transfer_by_pair;
+  });
+}
+
 /// The arrivals and copies that one operator or stage awaits on a device.
 class AwaitedInputs {
  public:

@@ -6,7 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "scheduler/list/incremental_timeline.h"
+#include "scheduler/list/incremental/incremental_timeline.h"
+#include "scheduler/list/incremental/shifting_timeline.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/structures/numbers.h"
@@ -21,7 +22,9 @@
 // so a trial propagates delays and ends as soon as its latency cannot be the least. Devices whose
 // work alone excludes them are not tried. The decisions equal, tie for tie, those of placing
 // everything from scratch (tests/scheduler/algorithms/hios/fast_forms_test.cpp). A round costs its
-// delays, O(M·(V + E)·log) at most.
+// delays, O(M·(V + E)·log) at most. A device that is always busy delays all its later operators by
+// the same time, in every round; in large graphs they are blocks that are delayed in one step
+// (shifting_timeline).
 //
 // With `insertion`, an added operator may also let others start earlier. So every trial places all
 // operators from the path's first one on: O(V²·M·(V + E)) in all.
@@ -36,6 +39,10 @@
 
 namespace hios::scheduler {
 namespace {
+
+/// Larger graphs round times to multiples of 2^-k ms, so that a trial need not touch every operator
+/// that it delays. Only latencies that differ by rounding may be ordered in another way then.
+constexpr std::size_t kExactOperators = 10'000;
 
 /// Trials of a path on a device: the latency of all scheduled operators with it.
 class Trials {
@@ -53,6 +60,7 @@ class Trials {
   virtual Schedule schedule() const = 0;
 };
 
+template <class Timeline>
 class AppendTrials final : public Trials {
  public:
   AppendTrials(const Graph& graph, const CostModel& costs, const std::vector<OpId>& order)
@@ -68,7 +76,7 @@ class AppendTrials final : public Trials {
   Schedule schedule() const override { return timeline_.schedule(); }
 
  private:
-  IncrementalTimeline timeline_;
+  Timeline timeline_;
 };
 
 /// Trials with insertion. Operators before the path's first one keep their times, since nothing
@@ -146,8 +154,10 @@ class PathMapper {
         device_of_(graph.size()) {
     if (options.insertion) {
       trials_ = std::make_unique<InsertionTrials>(graph, costs, order_);
+    } else if (graph.size() > kExactOperators && !costs.charges_receivers()) {
+      trials_ = std::make_unique<AppendTrials<ShiftingTimeline>>(graph, costs, order_);
     } else {
-      trials_ = std::make_unique<AppendTrials>(graph, costs, order_);
+      trials_ = std::make_unique<AppendTrials<IncrementalTimeline>>(graph, costs, order_);
     }
   }
 

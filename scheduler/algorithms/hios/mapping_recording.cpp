@@ -1,6 +1,8 @@
 #include "scheduler/algorithms/hios/mapping_recording.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,7 +36,9 @@
 // one device, and each device has the priorities' order, which is topological.
 //
 // Where receivers copy, an operator pays for a tensor if no earlier one in its history, on the same
-// device, reads it: the tree has the devices of the tensor's other consumers.
+// device, reads it: the tree has the devices of the tensor's other consumers. Where there are many,
+// and all get the same message, each entry of a consumer's row keeps the set of devices that have
+// the tensor (SharedOutputs), or a tensor with n consumers would cost O(n²).
 //
 // Memory: a history has the room left on every device, and the first operator of a label reserves
 // room for all; the tree has its device.
@@ -51,6 +55,80 @@ struct History {
   std::vector<Bytes> room;      // by device: memory left; empty without limits
 };
 
+/// The devices that have each widely shared output at an entry of a consumer's row.
+class SharedOutputs {
+ public:
+  SharedOutputs(const CostModel& costs, const std::vector<std::size_t>& row_of)
+      : devices_(costs.platform().size()), words_((devices_ + 63) / 64) {
+    const Graph& graph = costs.graph();
+    if (!costs.charges_receivers()) return;
+    output_of_.assign(graph.size(), nullptr);
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      if (!is_shared_widely(costs, OpId(i))) continue;
+      outputs_.push_back(std::make_unique<Output>());
+      output_of_[i] = outputs_.back().get();
+      for (EdgeId e : graph.out_edges(OpId(i))) {
+        output_of_[i]->rows.push_back(row_of[graph.edge(e).to.index()]);
+      }
+      std::vector<std::size_t>& rows = output_of_[i]->rows;
+      std::sort(rows.begin(), rows.end());
+      rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+      output_of_[i]->devices.assign(rows.size() * devices_ * words_, 0);
+    }
+  }
+
+  /// Returns true if the output is shared widely. REQUIRES: receivers copy.
+  bool has(OpId producer) const { return output_of_[producer.index()] != nullptr; }
+
+  /// Calls each(device) for every device that has the output after the history that ends in an
+  /// entry. REQUIRES: all rows up to the entry's are ended.
+  template <class Each>
+  void for_each_device(OpId producer, const HistoryTree& tree, std::size_t row, DeviceId device,
+                       Each each) const {
+    const Output& output = *output_of_[producer.index()];
+    const std::size_t index = last_index(output, row + 1);
+    if (index == output.rows.size()) return;
+    const std::size_t at = begin(index, tree.ancestor(row, device, output.rows[index]));
+    for (std::size_t d = 0; d < devices_; ++d) {
+      if (output.devices[at + d / 64] >> (d % 64) & 1) each(DeviceId(d));
+    }
+  }
+
+  /// Enters that the row's operator receives the output in its entry of the device.
+  void receive(OpId producer, const HistoryTree& tree, std::size_t row, DeviceId device) {
+    Output& output = *output_of_[producer.index()];
+    const std::size_t before = last_index(output, row);
+    const bool first = before == output.rows.size();
+    const std::size_t to = begin(first ? 0 : before + 1, device);
+    if (!first) {
+      const std::size_t from = begin(before, tree.ancestor(row, device, output.rows[before]));
+      std::copy_n(output.devices.begin() + static_cast<long>(from), words_,
+                  output.devices.begin() + static_cast<long>(to));
+    }
+    output.devices[to + device.index() / 64] |= std::uint64_t{1} << (device.index() % 64);
+  }
+
+ private:
+  struct Output {
+    std::vector<std::size_t> rows;       // of its consumers, in order
+    std::vector<std::uint64_t> devices;  // consumer × device of its entry: a bit per device
+  };
+
+  std::size_t begin(std::size_t index, DeviceId device) const {
+    return (index * devices_ + device.index()) * words_;
+  }
+  /// Returns the index of the last consumer before the row, or the number of rows.
+  static std::size_t last_index(const Output& output, std::size_t row) {
+    const auto after = std::lower_bound(output.rows.begin(), output.rows.end(), row);
+    if (after == output.rows.begin()) return output.rows.size();
+    return static_cast<std::size_t>(after - output.rows.begin()) - 1;
+  }
+
+  std::size_t devices_, words_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+  std::vector<Output*> output_of_;  // by operator; null: not shared widely
+};
+
 class MappingTable {
  public:
   MappingTable(const Graph& graph, const CostModel& costs)
@@ -65,6 +143,7 @@ class MappingTable {
         next_ends_(devices_),
         copies_(costs.charges_receivers()),
         awaited_(costs, DeviceId(0)),
+        shared_(costs, position_),
         twins_before_(count_twins()) {
     first_of_unit_.assign(empty_.units().size(), graph.size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -184,6 +263,13 @@ class MappingTable {
   }
 
   void list_consumers_before(std::size_t i, DeviceId k, OpId producer) {
+    if (shared_.has(producer)) {
+      const EdgeId any = graph_.out_edges(producer).front();
+      shared_.for_each_device(producer, tree_, i - 1, k, [&](DeviceId device) {
+        consumers_.push_back({any, device});
+      });
+      return;
+    }
     for (EdgeId e : graph_.out_edges(producer)) {
       const std::size_t row = position_[graph_.edge(e).to.index()];
       if (row < i) consumers_.push_back({e, tree_.ancestor(i - 1, k, row)});
@@ -230,6 +316,10 @@ class MappingTable {
 
   /// Computes the state after the row's history on the device.
   void end_history(std::size_t i, DeviceId device) {
+    for (EdgeId e : graph_.in_edges(order_[i])) {
+      const OpId producer = graph_.edge(e).from;
+      if (copies_ && shared_.has(producer)) shared_.receive(producer, tree_, i, device);
+    }
     const HistoryTree::Entry& entry = tree_.entry(i, device);
     History& history = next_ends_[device.index()];
     if (i > 0) {
@@ -276,6 +366,7 @@ class MappingTable {
   std::vector<Consumer> consumers_;        // by input
   const bool copies_;                      // receivers copy
   AwaitedInputs awaited_;
+  SharedOutputs shared_;
   std::vector<std::size_t> twins_before_;  // by device: number of equal devices before it
 };
 

@@ -9,7 +9,7 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/schedule/assignment.h"
-#include "scheduler/list/incremental_timeline.h"
+#include "scheduler/list/incremental/incremental_timeline.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
 #include "scheduler/registry.h"

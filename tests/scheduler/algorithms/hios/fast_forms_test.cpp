@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -113,6 +114,43 @@ TEST(FastForms, ReceiversThatCopy) {
     const LongestPathOptions options{.insertion = seed % 7 == 0};
     ASSERT_EQ(map_longest_paths(graph, costs, options).schedule,
               test::plain_longest_paths(graph, costs, options));
+    ASSERT_EQ(record_mappings(graph, costs).schedule, test::plain_mappings(graph, costs));
+  }
+}
+
+/// Two operators whose outputs, of one size each, most of the others read, and some more edges.
+Graph with_many_consumers(Random& random) {
+  const std::size_t n = 70 + random.below(60);
+  std::vector<Operator> operators(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    operators[i].name = "v" + std::to_string(i);
+    operators[i].time_ms = static_cast<double>(random.below(5));
+    operators[i].has_time = true;
+  }
+  std::vector<Edge> edges;
+  const auto add = [&](std::size_t from, std::size_t to, double ms) {
+    edges.push_back({OpId(from), OpId(to), 8, ms});
+  };
+  const double first_ms = random.uniform(0, 3), second_ms = static_cast<double>(random.below(4));
+  for (std::size_t i = 2; i < n; ++i) {
+    if (random.uniform() < 0.98) add(0, i, first_ms);
+    if (random.uniform() < 0.95) add(1, i, second_ms);
+    if (random.uniform() < 0.05) add(1, i, second_ms);  // twice
+    if (i > 2 && random.uniform() < 0.3) add(2 + random.below(i - 2), i, random.uniform(0, 3));
+  }
+  return Graph("many consumers", operators, edges, {});
+}
+
+TEST(FastForms, ManyConsumersThatCopy) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "fast consumers");
+    const Graph graph = with_many_consumers(random);
+    const Platform platform =
+        test::with_receive(test::devices(1 + random.below(4), 1), random.uniform(0, 1.5));
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    ASSERT_EQ(map_longest_paths(graph, costs, {}).schedule,
+              test::plain_longest_paths(graph, costs, {}));
     ASSERT_EQ(record_mappings(graph, costs).schedule, test::plain_mappings(graph, costs));
   }
 }

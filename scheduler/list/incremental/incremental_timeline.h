@@ -72,6 +72,8 @@ class IncrementalTimeline {
   void add_to(std::uint32_t position, DeviceId device);
   void chain(std::uint32_t position, DeviceId device);
   void visit_later_receivers(std::uint32_t position);
+  std::uint32_t arc_to(std::uint32_t producer, std::uint32_t position) const;
+  void set_receiver(std::uint32_t position, DeviceId device, bool receives);
   void unchain(std::uint32_t position, DeviceId device);
   double start_after_inputs(std::uint32_t position, DeviceId device) const;
   double start_with_copies(std::uint32_t position);
@@ -96,6 +98,10 @@ class IncrementalTimeline {
   double latency_ms_ = 0;
   PositionSet raised_;  // positions whose start was raised, or may have changed: to be visited
   const bool copies_;   // receivers copy
+  // The placed consumers of each output that is shared widely, by device, as indices of the
+  // producer's arcs.
+  std::vector<std::vector<PositionSet>> receivers_;
+  std::vector<std::uint32_t> shared_;  // by position: index in receivers_, or kNone; with copies
   AwaitedInputs awaited_;
   TriedAddition last_, best_;
   bool trial_in_place_ = false;  // last_ is applied to placed_

@@ -1,4 +1,4 @@
-#include "scheduler/list/incremental_timeline.h"
+#include "scheduler/list/incremental/incremental_timeline.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,9 @@
 // latency may fall. Positions that may change are then visited in order, and each start is computed
 // from its inputs: all that it depends on comes before it. So a visited start is final, and a trial
 // still ends once one reaches the limit. Who paid follows from the consumers of each input, so a
-// visit costs their number.
+// visit costs their number. Where an output has many consumers and the same message for all, the
+// first of them on a device pays: they are kept in a set, and only the one that was the first until
+// then is visited.
 
 namespace hios::scheduler {
 namespace {
@@ -56,6 +58,10 @@ IncrementalTimeline::IncrementalTimeline(const Graph& graph, const CostModel& co
     if (!copies_) continue;  // else received_before() adds them up in order
     std::stable_sort(arcs_.begin() + placed_[i].arcs, arcs_.end(),
                      [](const Arc& a, const Arc& b) { return a.position < b.position; });
+    shared_.push_back(kNone);
+    if (!is_shared_widely(costs, order[i])) continue;
+    shared_.back() = static_cast<std::uint32_t>(receivers_.size());
+    receivers_.emplace_back(on_.size());
   }
   placed_.back().arcs = static_cast<std::uint32_t>(arcs_.size());
 }
@@ -149,6 +155,7 @@ void IncrementalTimeline::chain(std::uint32_t position, DeviceId device) {
   placed.time_ms = costs_.operator_ms(order_[position], device);
   placed.next = after ? static_cast<std::uint32_t>(*after) : kNone;
   if (before) placed_[*before].next = position;
+  if (copies_) set_receiver(position, device, true);
 }
 
 void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
@@ -156,6 +163,30 @@ void IncrementalTimeline::unchain(std::uint32_t position, DeviceId device) {
   on.erase(position);
   if (const auto before = on.last_before(position)) placed_[*before].next = placed_[position].next;
   placed_[position].device = kNone;
+  if (copies_) set_receiver(position, device, false);
+}
+
+/// Returns the first arc from the producer to the operator, as an index of the producer's arcs.
+std::uint32_t IncrementalTimeline::arc_to(std::uint32_t producer, std::uint32_t position) const {
+  const auto begin = arcs_.begin() + placed_[producer].arcs;
+  const auto arc = std::lower_bound(begin, arcs_.begin() + placed_[producer + 1].arcs, position,
+                                    [](const Arc& a, std::uint32_t to) { return a.position < to; });
+  return static_cast<std::uint32_t>(arc - begin);
+}
+
+/// Enters the operator in the sets of those that receive its inputs, or removes it.
+void IncrementalTimeline::set_receiver(std::uint32_t position, DeviceId device, bool receives) {
+  for (const EdgeId e : graph_.in_edges(order_[position])) {
+    const auto producer = static_cast<std::uint32_t>(position_[graph_.edge(e).from.index()]);
+    if (shared_[producer] == kNone) continue;
+    PositionSet& here = receivers_[shared_[producer]][device.index()];
+    if (here.none()) here = PositionSet(placed_[producer + 1].arcs - placed_[producer].arcs);
+    if (receives) {
+      here.insert(arc_to(producer, position));
+    } else {
+      here.erase(arc_to(producer, position));
+    }
+  }
 }
 
 double IncrementalTimeline::start_after_inputs(std::uint32_t position, DeviceId device) const {
@@ -218,6 +249,14 @@ void IncrementalTimeline::visit_later_receivers(std::uint32_t position) {
   for (const EdgeId e : graph_.in_edges(order_[position])) {
     const std::size_t producer = position_[graph_.edge(e).from.index()];
     if (placed_[producer].device == kNone || placed_[producer].device == device) continue;
+    if (shared_[producer] != kNone) {
+      const PositionSet& here = receivers_[shared_[producer]][device];
+      const std::size_t arc = arc_to(static_cast<std::uint32_t>(producer), position);
+      const auto next = here.next(arc + 1);
+      if (here.next(0) == arc && next)
+        raised_.insert(arcs_[placed_[producer].arcs + *next].position);
+      continue;
+    }
     for (std::uint32_t a = placed_[producer].arcs; a < placed_[producer + 1].arcs; ++a) {
       const std::uint32_t other = arcs_[a].position;
       if (other > position && placed_[other].device == device) raised_.insert(other);
@@ -229,6 +268,12 @@ void IncrementalTimeline::visit_later_receivers(std::uint32_t position) {
 Receipt IncrementalTimeline::received_before(std::uint32_t position, std::uint32_t producer) const {
   const std::uint32_t from = placed_[producer].device, device = placed_[position].device;
   Receipt had;
+  if (shared_[producer] != kNone) {
+    const PositionSet& here = receivers_[shared_[producer]][device];
+    const Arc& first = arcs_[placed_[producer].arcs + *here.next(0)];
+    if (first.position == position) return had;
+    return deliver(costs_, first.edge, DeviceId(from), DeviceId(device), had).receipt;
+  }
   for (std::uint32_t a = placed_[producer].arcs; a < placed_[producer + 1].arcs; ++a) {
     const Arc& arc = arcs_[a];
     if (arc.position >= position || placed_[arc.position].device != device) continue;
