@@ -65,7 +65,8 @@ def ask_gcov(build):
     done = subprocess.run(["gcov", "--json-format", "--stdout", *map(str, notes)], capture_output=True, text=True,
                           cwd=build, check=False)
     if done.returncode != 0:
-        sys.exit(f"coverage: gcov failed: {done.stderr.strip().splitlines()[-1]}")
+        reasons = [line for line in done.stderr.splitlines() if not line.endswith("assuming not executed")]
+        sys.exit(f"coverage: gcov failed: {' '.join(reasons) or 'no reason given'}; build again from scratch")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
@@ -76,7 +77,7 @@ def main():
     parser.add_argument("--most", type=int, help="exit status 1 if more lines than that were not executed")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    report, missing = table(counted(ask_gcov(options.build), options.root.resolve(), options.folders))
+    report, missing = table(counted(ask_gcov(options.build.resolve()), options.root.resolve(), options.folders))
     print("\n".join(report))
     return 1 if options.most is not None and missing > options.most else 0
 
