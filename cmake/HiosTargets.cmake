@@ -44,6 +44,18 @@ if(HIOS_FUZZ)  # coverage for libFuzzer; only the targets of tests/fuzz link its
   target_link_options(hios_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# hios_cover(SOURCES...): with HIOS_COVERAGE, these sources count how often each line is executed, and no others. Threads
+# may overwrite each other's numbers: only that a line was executed at all is asked for.
+function(hios_cover)
+  if(HIOS_COVERAGE)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS --coverage)
+    set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+if(HIOS_COVERAGE)
+  add_link_options(--coverage)
+endif()
+
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Precompiles the headers that nearly every file includes, once per target: halves the time of a build.

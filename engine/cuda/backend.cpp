@@ -9,6 +9,7 @@
 #include "engine/cuda/device/gpu.h"
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
+#include "engine/cuda/device/tool_range.h"
 #include "engine/cuda/operators/operators.h"
 #include "hios/platform/platform.h"
 
@@ -30,6 +31,21 @@ class ReadThrough final : public CacheFlush {
   std::span<const std::byte> stretch_;
   Bytes size_bytes_;
   cudaStream_t stream_;
+};
+
+/// An operator as a range of NVIDIA's tools, by its name.
+class InToolRange final : public BoundOperator {
+ public:
+  InToolRange(std::string name, std::unique_ptr<BoundOperator> op)
+      : name_(std::move(name)), operator_(std::move(op)) {}
+  void run() override {
+    const ToolRange range(name_.c_str());
+    operator_->run();
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<BoundOperator> operator_;
 };
 
 class CudaBackend final : public Backend {
@@ -162,9 +178,10 @@ std::unique_ptr<BoundOperator> CudaBackend::bind(const Operation& operation,
                                                  std::span<const std::byte* const> inputs,
                                                  std::byte* output, const CoreShare& share,
                                                  TensorSource& source) {
-  return bind_aligned(
-      operation, inputs, output,
-      {source, tools(streams_.group(share.stream)), algorithms_, weights_, precision_});
+  return std::make_unique<InToolRange>(
+      operation.name, bind_aligned(operation, inputs, output,
+                                   {source, tools(streams_.group(share.stream)), algorithms_,
+                                    weights_, precision_}));
 }
 
 }  // namespace

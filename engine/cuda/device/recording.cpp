@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cuda/device/tool_range.h"
+
 namespace hios::cuda {
 namespace {
 
@@ -12,7 +14,10 @@ class GraphRecording final : public Recording {
  public:
   GraphRecording(GraphExec graph, cudaStream_t stream)
       : graph_(std::move(graph)), stream_(stream) {}
-  void replay() override { HIOS_CUDA(cudaGraphLaunch(graph_.get(), stream_), "launching a graph"); }
+  void replay() override {
+    const ToolRange range("recorded stages");
+    HIOS_CUDA(cudaGraphLaunch(graph_.get(), stream_), "launching a graph");
+  }
 
  private:
   GraphExec graph_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/cuda/device/tool_range.h"
+
 namespace hios::cuda {
 namespace {
 
@@ -76,6 +78,7 @@ void run_on(BoundOperator& op, const CoreShare& share) {
 }  // namespace
 
 void Streams::run(std::span<const BoundGroup> groups, std::span<const CoreShare> shares) {
+  const ToolRange range("stage");
   const cudaStream_t work_stream = work().stream();
   const auto is_work = [&](std::size_t i) { return shares[i].stream.index() == 0; };
   bool forked = false;

@@ -66,21 +66,30 @@ std::string Algorithms::choose(const ConvolutionProblem& problem, const Convolut
 /// some.
 double tolerated(Precision precision) { return precision == Precision::kFp32 ? 1e-3 : 1e-2; }
 
-/// Returns true, after a warning, if the algorithm's values are not those of our kernel. False if
-/// the two cannot be compared: memory may be short.
-bool is_wrong(const std::string& name, ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& own,
-              AutotuneTimer& timer, const ConvolutionProblem& problem) {
+/// Returns the reason, after a warning with it, if the algorithm's values are not those of our
+/// kernel. Empty if they are, or the two cannot be compared: memory may be short.
+std::string wrong_values(const std::string& name, ConvolutionAlgorithm& algorithm,
+                         ConvolutionAlgorithm& own, AutotuneTimer& timer,
+                         const ConvolutionProblem& problem) {
   try {
     const double difference = timer.difference(algorithm, own);
-    if (difference <= tolerated(problem.precision)) return false;
+    if (difference <= tolerated(problem.precision)) return {};
+    const std::string reason =
+        "its values differ from those of our kernel by " + std::to_string(100 * difference) + " %";
     log::warning("the algorithm " + quote(name) + " is not used for " + quote(problem.key(), 120) +
-                 ": its values differ from those of our kernel by " +
-                 std::to_string(100 * difference) + " %");
-    return true;
+                 ": " + reason);
+    return reason;
   } catch (const RunError&) {
     timer.require_working_device(name);
-    return false;
+    return {};
   }
+}
+
+void Algorithms::note(const ConvolutionProblem& problem, const std::string& name,
+                      const Trial& trial) {
+  (*trials_)[problem.key()][name] = trial.ms ? Json(*trial.ms) : Json(trial.refusal);
+  log::verbose("tried " + name + " for " + problem.key() + ": " +
+               (trial.ms ? ms_text(*trial.ms) : trial.refusal));
 }
 
 /// Returns the fastest candidate of those that give our kernel's values; empty if none can be
@@ -97,19 +106,23 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
       algorithm = make_convolution(name, problem, tools);
       if (!warm_) timer.warm_up(*algorithm);
       warm_ = true;
-    } catch (const RunError&) {
+    } catch (const RunError& error) {
       timer.require_working_device(name);
+      note(problem, name, {{}, error.what()});
       continue;  // a library may list an algorithm that it then refuses
     }
-    const auto ms = timer.ms(*algorithm, best_ms);
-    if (!ms) timer.require_working_device(name);
-    if (!ms || *ms >= best_ms) continue;
-    if (name != own_name) {
+    Trial trial = timer.trial(*algorithm, best_ms);
+    if (!trial.ms) timer.require_working_device(name);
+    const bool leads = trial.ms && *trial.ms < best_ms;
+    if (leads && name != own_name) {
       if (!own) own = make_convolution(own_name, problem, tools);
-      if (is_wrong(name, *algorithm, *own, timer, problem)) continue;
+      trial.refusal = wrong_values(name, *algorithm, *own, timer, problem);
+      if (!trial.refusal.empty()) trial.ms.reset();
     }
+    note(problem, name, trial);
+    if (!leads || !trial.ms) continue;
     best = name;
-    best_ms = *ms;
+    best_ms = *trial.ms;
   }
   return best;
 }

@@ -6,10 +6,12 @@
 #include "engine/backend/backend.h"
 #include "engine/cuda/operators/convolution.h"
 #include "hios/base/json/json_io.h"
+#include "hios/base/json/owned_json.h"
 
 namespace hios::cuda {
 
 class AutotuneTimer;
+struct Trial;
 
 /// The algorithm of each problem. An algorithm that was not adopted is chosen by trying all
 /// candidates once, so that equal problems are computed alike wherever they occur.
@@ -22,6 +24,9 @@ class Algorithms {
   const std::string& of(const ConvolutionProblem& problem, const ConvolutionTools& tools);
   /// Adopts algorithms. Throws InputError if they are not an object of strings.
   void adopt(const Json& algorithms);
+  /// Returns how candidates fared: by the problem's key an object of all that were tried, with a
+  /// time in ms or the reason why there is none.
+  const Json& trials() const { return *trials_; }
 
  private:
   struct Named {
@@ -31,8 +36,11 @@ class Algorithms {
   std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools);
   std::string choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
                         const ConvolutionTools& tools);
+  /// Notes the result of a trial, and prints it if the program is asked for all that it does.
+  void note(const ConvolutionProblem& problem, const std::string& name, const Trial& trial);
 
   std::map<std::string, Named> known_;  // by the problem's key
+  OwnedJson trials_;                    // by the problem's key and the algorithm's name
   bool deterministic_;
   bool warm_ = false;  // the GPU's clocks have risen
 };

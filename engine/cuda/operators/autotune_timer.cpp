@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <limits>
+#include <sstream>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
@@ -52,10 +54,16 @@ std::vector<std::byte> random_values(Element element) {
 
 }  // namespace
 
+std::string ms_text(double ms) {
+  std::ostringstream text;
+  text << std::setprecision(4) << ms << " ms";
+  return text.str();
+}
+
 std::size_t trial_sets(Bytes set_bytes, Bytes cache_bytes, Bytes free_bytes) {
-  const std::size_t beyond_the_cache = cache_bytes / std::max<Bytes>(set_bytes, 1) + 1;
-  const std::size_t affordable = free_bytes / 4 / std::max<Bytes>(set_bytes, 1);
-  return std::clamp<std::size_t>(std::min(beyond_the_cache, affordable), 1, kMostSets);
+  const Bytes set = std::max<Bytes>(set_bytes, 1);
+  const std::size_t filling = (cache_bytes + set - 1) / set, affordable = free_bytes / 4 / set;
+  return std::clamp<std::size_t>(std::min(filling + 1, affordable), 1, kMostSets);
 }
 
 AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools)
@@ -186,13 +194,15 @@ void AutotuneTimer::warm_up(ConvolutionAlgorithm& algorithm) {
   for (double busy_ms = 0; busy_ms < kWarmUpMs;) busy_ms += row_ms();
 }
 
-std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double best_ms) {
+Trial AutotuneTimer::trial(ConvolutionAlgorithm& algorithm, double best_ms) {
   try {
     const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
     if (sets_ < 2) make_sets(trial_sets(set_bytes, cache_bytes_, free_memory()));
     run_once(algorithm);
     const double first_ms = timed([&] { queue(algorithm, 1); });
-    if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) return {};
+    if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) {
+      return {{}, "its first run took " + ms_text(first_ms)};
+    }
     const double affordable = kRowMs / std::max(first_ms, kRowMs / kMostRuns);
     const std::size_t runs = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 1,
                                                      std::max(kRunsInARow, sets_));
@@ -202,11 +212,11 @@ std::optional<double> AutotuneTimer::ms(ConvolutionAlgorithm& algorithm, double 
       const double row_ms = row_of_runs_ms();
       if (i > 0) least = std::min(least, row_ms);
     }
-    return least / static_cast<double>(runs);
-  } catch (const RunError&) {
+    return {least / static_cast<double>(runs)};
+  } catch (const RunError& error) {
     // This is no error of the run: the libraries refuse by failing.
     (void)cudaGetLastError();
-    return {};
+    return {{}, error.what()};
   }
 }
 

@@ -11,19 +11,27 @@
 
 namespace hios::cuda {
 
+/// The result of trying an algorithm.
+struct Trial {
+  std::optional<double> ms;  ///< the time of one run
+  std::string refusal = {};  ///< the reason why there is no time
+};
+
 /// Runs algorithms for one problem on operands of its own, and times them. There are several sets
-/// of operands, together larger than the GPU's cache, and runs take them in turn. In a network,
-/// too, a convolution finds its weights in memory, since a whole network has run in between.
+/// of operands, activations as well as weights, and runs take them in turn, so that none finds its
+/// own in the GPU's cache. In a network, too, a convolution finds its weights in memory, since a
+/// whole network has run in between.
 class AutotuneTimer {
  public:
   AutotuneTimer(const ConvolutionProblem& problem, const ConvolutionTools& tools);
 
   /// Queues rows of runs from now on, without recording: for a GPU that records nothing.
   void record_nothing() { records_ = false; }
-  /// Returns the GPU time of one run in ms, the minimum over a few rows of runs. A row is replayed
-  /// as a graph, so that the host's queueing does not count. Returns nothing if the algorithm does
-  /// not run, cannot be recorded, or takes more than three times `best_ms` in its first run.
-  std::optional<double> ms(ConvolutionAlgorithm& algorithm, double best_ms);
+  /// Returns the GPU time of one run, the minimum over a few rows of runs. A row is replayed as a
+  /// graph, so that the host's queueing does not count. There is a reason in place of a time if the
+  /// algorithm does not run, cannot be recorded, or takes more than three times `best_ms` in its
+  /// first run.
+  Trial trial(ConvolutionAlgorithm& algorithm, double best_ms);
   /// Returns the distance of the algorithm's output from that of another for the same random
   /// operands, relative to the latter's length (L2); infinity if some values are not finite or not
   /// written. Throws RunError if one of the two does not run.
@@ -60,8 +68,12 @@ class AutotuneTimer {
   Event before_, after_;
 };
 
-/// Returns the number of operand sets that a trial takes in turn: enough to exceed the cache, if a
-/// quarter of the free memory holds them; at least one, and at most a few hundred.
+/// Returns a time with four digits: "0.01234 ms".
+std::string ms_text(double ms);
+
+/// Returns the number of operand sets that a trial takes in turn: so many that all others fill the
+/// cache before a run takes a set again, if a quarter of the free memory holds them; at least one,
+/// and at most a few hundred.
 std::size_t trial_sets(Bytes set_bytes, Bytes cache_bytes, Bytes free_bytes);
 
 }  // namespace hios::cuda

@@ -86,7 +86,9 @@ TEST(ReluFirst, TakesRoomForTheInputsElements) {
 TEST(TrialSets, AreLargerThanTheCacheWhereMemoryAllows) {
   constexpr Bytes kMiB = Bytes{1} << 20;
   EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 10000 * kMiB), 51u);
-  EXPECT_EQ(cuda::trial_sets(60 * kMiB, 50 * kMiB, 10000 * kMiB), 1u);
+  EXPECT_EQ(cuda::trial_sets(60 * kMiB, 50 * kMiB, 10000 * kMiB), 2u);
+  EXPECT_EQ(cuda::trial_sets(45 * kMiB, 50 * kMiB, 10000 * kMiB), 3u)
+      << "one other does not fill it";
   EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 40 * kMiB), 10u) << "a quarter of what is free";
   EXPECT_EQ(cuda::trial_sets(kMiB, 50 * kMiB, 0), 1u);
   EXPECT_EQ(cuda::trial_sets(256, 50 * kMiB, 10000 * kMiB), 512u);

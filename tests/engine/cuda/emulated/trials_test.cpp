@@ -1,11 +1,15 @@
 // Trials of algorithms on an emulated GPU: one that gives wrong values is never chosen, however
-// fast it is.
+// fast it is; every candidate has a time or a reason; runs find none of their operands in the
+// cache.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/cuda/backend.h"
+#include "engine/cuda/operators/autotune.h"
+#include "engine/cuda/operators/autotune_timer.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/layers/operations.h"
 
@@ -50,6 +54,78 @@ TEST(EmulatedTrials, NeverChooseAnAlgorithmThatGivesWrongValues) {
   }
   settings() = before;
   EXPECT_GE(wrong.size(), 3u) << "too few algorithms were chosen at all";
+}
+
+/// A problem, with all that its trials need.
+class EmulatedTrial : public testing::Test {
+ protected:
+  ~EmulatedTrial() override { settings() = before_; }
+
+  const cuda::Gpu gpu_ = cuda::open_gpu(0);
+  cuda::StreamState stream_;
+  const cuda::LtHandle lt_ = cuda::make<cuda::LtHandle>("a test", cublasLtCreate);
+  const cuda::ConvolutionTools tools_{gpu_, stream_, lt_.get()};
+  const cuda::ConvolutionProblem problem_{{1, 5, 7, 48, 5, 7, 32}, 1, true, false, true,
+                                          Precision::kFp32};
+
+ private:
+  const cuda_emulation::Settings before_ = settings();
+};
+
+TEST_F(EmulatedTrial, GivesATimeOrAReasonForEveryCandidate) {
+  const auto names = cuda::convolution_candidates(problem_, tools_, true);
+  for (std::string fastest = "own"; fastest.starts_with("own"); ++settings().seed) {
+    cuda::Algorithms first(Json::object(), true);
+    fastest = first.of(problem_, tools_);
+    settings().wrong = work_of(fastest);
+  }
+  --settings().seed;
+  cuda::Algorithms algorithms(Json::object(), true);
+  const std::string chosen = algorithms.of(problem_, tools_);
+  const Json& trials = algorithms.trials().at(problem_.key());
+  EXPECT_EQ(trials.size(), names.size());
+  std::size_t refused = 0, slow = 0, wrong = 0;
+  for (const auto& [name, result] : trials.items()) {
+    if (result.is_number()) {
+      EXPECT_GE(result.get<double>(), trials.at(chosen).get<double>()) << name;
+      continue;
+    }
+    const std::string reason = result.get<std::string>();
+    refused += reason.starts_with("cuDNN, ") ? 1 : 0;
+    slow += reason.starts_with("its first run took ") ? 1 : 0;
+    wrong += reason.starts_with("its values differ from those of our kernel by ") ? 1 : 0;
+  }
+  EXPECT_GT(refused, 0u) << trials.dump(2);
+  EXPECT_GT(slow, 0u) << trials.dump(2);
+  EXPECT_GT(wrong, 0u) << trials.dump(2);
+}
+
+/// Notes its operands and computes nothing.
+class Noted final : public cuda::ConvolutionAlgorithm {
+ public:
+  Bytes workspace_bytes() const override { return 0; }
+  void queue(const cuda::ConvolutionOperands& operands, std::byte*, std::string_view) override {
+    inputs.insert(operands.input);
+    weights.insert(operands.weights);
+    outputs.insert(operands.output);
+  }
+  std::set<const void*> inputs, weights, outputs;
+};
+
+TEST_F(EmulatedTrial, RunsTakeWeightsAndActivationsInTurnBeyondTheCache) {
+  cuda::Gpu gpu = gpu_;
+  gpu.cache_bytes = Bytes{1} << 20;
+  Noted noted;
+  cuda::ConvolutionProblem problem = problem_;
+  problem.window = {1, 8, 8, 64, 8, 8, 64};
+  cuda::AutotuneTimer timer(problem, {gpu, stream_, lt_.get()});
+  timer.trial(noted, std::numeric_limits<double>::infinity());
+  const Bytes values = problem.input_values() + problem.weight_values() + problem.output_values() +
+                       static_cast<Bytes>(problem.window.out_channels);
+  const std::size_t others = noted.inputs.size() - 1;  // between two runs with the same operands
+  EXPECT_GE(others * values * sizeof(float), gpu.cache_bytes);
+  EXPECT_EQ(noted.weights.size(), noted.inputs.size());
+  EXPECT_EQ(noted.outputs.size(), noted.inputs.size());
 }
 
 }  // namespace

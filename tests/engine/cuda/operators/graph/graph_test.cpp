@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/cuda/operators/graph/described_gpu.h"
 #include "engine/cuda/operators/graph/engines.h"
 #include "support/expect_error.h"
 
@@ -20,23 +21,11 @@ using cuda::graph::ExecutionPlan;
 using cuda::graph::OperationGraph;
 using cuda::graph::proposed_engines;
 
-/// An H200 from NVIDIA's data sheets, in cuDNN's terms.
-constexpr std::string_view kH200 = R"({
-  "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0,
-  "multiProcessorCount": 132, "warpSize": 32, "maxGridSize": [2147483647, 65535, 65535],
-  "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
-  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
-  "reservedSharedMemoryPerBlock": 1024, "maxCtasPerSM": 32, "maxThreadsPerBlock": 1024,
-  "maxThreadsPerSM": 2048, "isTccDriver": 0, "supportCoopLaunch": 1, "totalGlobalMem": 150000000000,
-  "smClockRateKHz": 1980000, "memClockRateKHz": 3201000, "l2CacheSize": 62914560})";
-
 class Graphs : public testing::TestWithParam<Precision> {
  protected:
   void SetUp() override {
     try {
-      properties_.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-      properties_->set_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, kH200);
-      properties_->finalize();
+      properties_.emplace(test::describe_gpu());
     } catch (const RunError& error) {
       GTEST_SKIP() << "this cuDNN wants a GPU described in other words: " << error.what();
     }

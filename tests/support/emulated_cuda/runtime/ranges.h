@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hios::cuda_emulation {
+
+/// Notes the ranges of this thread from now on, and forgets those that were noted.
+void note_ranges();
+/// Returns the ranges since then, each with those around it: "stage/conv_1"; and notes no more.
+std::vector<std::string> noted_ranges();
+
+}  // namespace hios::cuda_emulation
