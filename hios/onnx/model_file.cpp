@@ -202,6 +202,20 @@ std::size_t element_size(int type) {
   }
 }
 
+Constant::Type type_of_element(int type) {
+  switch (type) {
+    case proto::TensorProto::FLOAT:
+    case proto::TensorProto::FLOAT16:
+    case proto::TensorProto::BFLOAT16:
+    case proto::TensorProto::DOUBLE:
+      return Constant::Type::kFloat;
+    case proto::TensorProto::BOOL:
+      return Constant::Type::kBool;
+    default:
+      return Constant::Type::kInteger;
+  }
+}
+
 ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits)
     : folder_(file.parent_path().empty() ? "." : file.parent_path()),
       name_(printable(file.string(), 200)),

@@ -56,5 +56,7 @@ std::string location_of(const proto::TensorProto& tensor);
 std::string type_name(int type);
 /// Returns the bytes of an element (1, 2, 4, 8); 0 for types that are not read.
 std::size_t element_size(int type);
+/// Returns how numbers of an element type are kept. REQUIRES: element_size(type) > 0.
+Constant::Type type_of_element(int type);
 
 }  // namespace hios::onnx

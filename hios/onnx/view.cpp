@@ -147,7 +147,7 @@ std::vector<std::size_t> reading_order(const View& view) {
 }
 
 View transpose(const View& view, std::span<const std::size_t> axes) {
-  View result{view.base, {}, {}, view.offset};
+  View result{view.base, {}, {}, view.offset, view.computed_type};
   for (const std::size_t axis : axes) {
     result.dims.push_back(view.dims[axis]);
     result.strides.push_back(view.strides[axis]);
@@ -166,7 +166,7 @@ View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t 
 
 View expand(const View& view, const Dims& dims) {
   if (dims.size() < view.rank()) throw InputError("cannot expand to fewer dimensions");
-  View result{view.base, dims, Dims(dims.size(), 0), view.offset};
+  View result{view.base, dims, Dims(dims.size(), 0), view.offset, view.computed_type};
   const std::size_t added = dims.size() - view.rank();
   for (std::size_t i = 0; i < view.rank(); ++i) {
     const std::int64_t from = view.dims[i], to = dims[added + i];
@@ -184,7 +184,7 @@ std::optional<View> reshape(const View& view, const Dims& dims) {
   if (elements(dims) != elements(view.dims)) {
     throw InputError("cannot reshape " + text(view.dims) + " to " + text(dims));
   }
-  View result{view.base, dims, dense_strides(dims), view.offset};
+  View result{view.base, dims, dense_strides(dims), view.offset, view.computed_type};
   if (elements(dims) == 0) return result;
   const std::vector<Run> runs = runs_of(view);
   // The new extents must divide each run without a remainder.

@@ -14,13 +14,20 @@ namespace hios::onnx {
 void add_convolutions(Operators& operators);
 /// Adds Gemm and MatMul.
 void add_products(Operators& operators);
+/// Adds x·Wᵀ + bias over the last axis of x, for constants W of (columns, inner) (products.cpp).
+View multiply_rows(LayerEmitter& emitter, const View& x, const View& weights,
+                   std::vector<float> bias);
 /// Adds a product over the last two axes; the axes before broadcast (products.cpp). One of the
-/// operands may be a constant matrix.
+/// operands may be a constant.
 View matrix_product(LayerEmitter& emitter, const View& a, const View& b);
 /// Adds Attention (composed/attention.cpp).
 void add_attention(Operators& operators);
 /// Adds Einsum (composed/einsum.cpp).
 void add_einsum(Operators& operators);
+/// Adds ArgMax, ArgMin and TopK (composed/searches.cpp).
+void add_searches(Operators& operators);
+/// Adds LSTM and GRU (composed/recurrent.cpp).
+void add_recurrent(Operators& operators);
 /// Adds comparisons, functions of truth values, Where and Cast (composed/choices.cpp).
 void add_choices(Operators& operators);
 /// Adds MaxPool, AveragePool and the global pools.
@@ -29,6 +36,9 @@ void add_pools(Operators& operators);
 void add_normalizations(Operators& operators);
 /// Adds ReduceMean, ReduceSum, … (normalizations.cpp).
 void add_reductions(Operators& operators);
+/// Adds a reduction along axes, which keep extent 1 (normalizations.cpp).
+View reduce_along(LayerEmitter& emitter, const View& x, Reduce::Function function,
+                  const std::vector<bool>& axes);
 /// Adds a sum along axes, which are removed (normalizations.cpp).
 View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes);
 /// Returns which axes of its first input, of this rank, a reduction reduces (normalizations.cpp).
@@ -43,6 +53,9 @@ void add_gathers(Operators& operators);
 void add_joins(Operators& operators);
 /// Joins tensors along an axis (joins.cpp).
 View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis);
+/// Adds values before and after an axis (joins.cpp). Returns the view where there are none.
+View padded_along(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
+                  std::int64_t after, float value);
 /// Adds Resize, and Upsample of old opsets.
 void add_resizes(Operators& operators);
 

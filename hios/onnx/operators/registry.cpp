@@ -16,6 +16,8 @@ const Operators& operators() {
     add_attention(table);
     add_einsum(table);
     add_choices(table);
+    add_searches(table);
+    add_recurrent(table);
     add_pools(table);
     add_normalizations(table);
     add_reductions(table);
