@@ -47,12 +47,14 @@ std::vector<bool> reduced_axes(const Node& node, std::size_t rank);
 void add_moves(Operators& operators);
 /// Returns the values, row-major, under other dims (moves.cpp). Adds a Move if no view can do that.
 View reshape_to(LayerEmitter& emitter, const View& x, const Dims& dims);
-/// Adds Gather, GatherND and GatherElements.
+/// Adds Gather, GatherND and GatherElements, ScatterND and ScatterElements.
 void add_gathers(Operators& operators);
 /// Adds Concat and Pad.
 void add_joins(Operators& operators);
 /// Joins tensors along an axis (joins.cpp).
 View join(LayerEmitter& emitter, const std::vector<View>& views, std::size_t axis);
+/// Joins tensors and constants, at least one of which is a tensor (joins.cpp). All have elements.
+View join_with_constants(LayerEmitter& emitter, const std::vector<View>& all, std::size_t axis);
 /// Adds values before and after an axis (joins.cpp). Returns the view where there are none.
 View padded_along(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
                   std::int64_t after, float value);

@@ -1,4 +1,5 @@
-// Part of hios/onnx/operators/families.h: Gather, GatherND and GatherElements by known indices.
+// Part of hios/onnx/operators/families.h: Gather, GatherND, GatherElements, ScatterND and
+// ScatterElements by known indices.
 // Each result value is at a known position, so a gather moves values as Transpose does. Where
 // positions grow in equal steps along each axis of the indices (unfold, as_strided, windows), the
 // result is a view. Otherwise the indices are divided into stretches of equal steps, whose views
@@ -12,6 +13,7 @@ namespace hios::onnx {
 namespace {
 
 constexpr std::size_t kMostStretches = 256;
+constexpr std::int64_t kMostScattered = std::int64_t{1} << 24;
 
 /// Positions relative to a view's offset, row-major over the axes of a node's indices.
 struct Positions {
@@ -189,11 +191,73 @@ Views gather_elements(LayerEmitter& emitter, const Node& node) {
   return {Gathering(emitter, x, 0, x.rank()).read(positions)};
 }
 
+/// Returns the data with these positions, row-major, replaced by the values of the updates, in
+/// their order: a gather from both, joined.
+View replaced(LayerEmitter& emitter, const Node& node, const std::vector<std::int64_t>& positions) {
+  const View& updates = node.input(2);
+  // Layers compute where all are constants, too.
+  const View data = updates.is_constant() ? emitter.as_tensor(node.input(0)) : node.input(0);
+  if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
+  const std::int64_t count = elements(data.dims);
+  if (count > kMostScattered) node.fail("replaces values among more than 2^24");
+  if (elements(updates.dims) != static_cast<std::int64_t>(positions.size()))
+    node.fail("has another number of updates than its indices take");
+  if (positions.empty()) return data;
+  Positions from{data.dims, {}};
+  for (std::int64_t at = 0; at < count; ++at) from.at.push_back(at);
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    from.at[static_cast<std::size_t>(positions[i])] = count + static_cast<std::int64_t>(i);
+  const auto flat = [&](const View& x) { return reshape_to(emitter, x, {elements(x.dims)}); };
+  const View all = join_with_constants(emitter, {flat(data), flat(updates)}, 0);
+  return Gathering(emitter, all, 0, 1).read(from);
+}
+
+/// Replaces elements or slices at tuples of indices.
+Views scatter_tuples(LayerEmitter& emitter, const Node& node) {
+  const Dims& dims = node.input(0).dims;
+  const Dims& of = node.input(1).dims;
+  const std::size_t depth = of.empty() ? 0 : static_cast<std::size_t>(of.back());
+  if (depth < 1 || depth > dims.size()) node.fail("has indices of other dimensions than its data");
+  const std::vector<std::int64_t> tuples = node.integers(1);
+  const Dims strides = dense_strides(dims);
+  std::vector<std::int64_t> positions;
+  for (std::size_t i = 0; i * depth < tuples.size(); ++i) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < depth; ++k)
+      at += node.index(tuples[i * depth + k], dims[k]) * strides[k];
+    for (std::int64_t j = 0; j < strides[depth - 1]; ++j) positions.push_back(at + j);
+  }
+  return {replaced(emitter, node, positions)};
+}
+
+/// Replaces one element for each index: along one axis at the index, along the others at its
+/// position.
+Views scatter_elements(LayerEmitter& emitter, const Node& node) {
+  const View &data = node.input(0), &indices = node.input(1);
+  const std::size_t axis = node.axis(node.integer("axis", 0), data.rank());
+  if (indices.rank() != data.rank() || indices.dims != node.input(2).dims)
+    node.fail("has indices of other dimensions than its data or updates");
+  const Dims strides = dense_strides(data.dims), own = dense_strides(indices.dims);
+  std::vector<std::int64_t> positions = node.integers(1);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    std::int64_t at = node.index(positions[i], data.dims[axis]) * strides[axis];
+    for (std::size_t k = 0; k < data.rank(); ++k) {
+      const std::int64_t index = static_cast<std::int64_t>(i) / own[k] % indices.dims[k];
+      if (k != axis) at += node.index(index, data.dims[k]) * strides[k];
+    }
+    positions[i] = at;
+  }
+  return {replaced(emitter, node, positions)};
+}
+
 }  // namespace
 
 void add_gathers(Operators& operators) {
   operators["Gather"] = {.emit = gather, .attributes = {.read = {"axis"}}};
   operators["GatherND"] = {.emit = gather_tuples, .attributes = {.read = {"batch_dims"}}};
+  operators["ScatterND"] = {.emit = scatter_tuples, .attributes = {.read = {"reduction"}}};
+  operators["ScatterElements"] = {.emit = scatter_elements,
+                                  .attributes = {.read = {"axis", "reduction"}}};
   operators["GatherElements"] = {.emit = gather_elements, .attributes = {.read = {"axis"}}};
 }
 

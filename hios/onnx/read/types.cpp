@@ -68,7 +68,8 @@ constexpr std::string_view kOfNumbers[] = {"Abs",
 /// Operators whose first two inputs are of one type.
 constexpr std::string_view kOfOneType[] = {
     "Add",    "Div", "Equal", "Gemm", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
-    "MatMul", "Max", "Min",   "Mod",  "Mul",     "PRelu",          "Sub",  "Sum", "And", "Or", "Xor"};
+    "MatMul", "Max", "Min",   "Mod",  "Mul",     "PRelu",          "Sub",  "Sum",
+    "And",    "Or",  "Xor"};
 constexpr std::string_view kOfTruth[] = {
     "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And",
     "Or",    "Xor",     "IsNaN",          "IsInf"};

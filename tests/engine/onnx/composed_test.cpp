@@ -118,8 +118,8 @@ TEST(Volumes, ArePooled) {
 TEST(Convolutions, TakeComputedWeights) {
   const Table x = wide_input({2, 4, 7}), weights = waves({6, 2, 3}, 0.7);
   Net net(x.dims);
-  const std::string first =
-      net.op("Slice", {"x", integer_table(net, {3}, {0, 0, 0}), integer_table(net, {3}, {1, 1, 1})});
+  const std::string first = net.op(
+      "Slice", {"x", integer_table(net, {3}, {0, 0, 0}), integer_table(net, {3}, {1, 1, 1})});
   const std::string filter = net.op("Add", {table_constant(net, weights), first});
   net.op("Conv", {"x", filter, net.constant({6}, {1, 2, 3, 4, 5, 6})});
   OnnxBuilder::attribute(net.last(), "group", 2);
@@ -237,12 +237,14 @@ TEST(Recurrent, AreThoseOfPlainLoops) {
       text_attribute(net, "direction", direction);
       if (form == 2) OnnxBuilder::attribute(net.last(), "linear_before_reset", 1);
       net.op("Reshape", {net.last().output(0), integer_table(net, {3}, {5, -1, 4})});
-      expect_values(net, table_of({5, 2 * of.directions, 4}, [&](const List& index) {
-                      const std::int64_t d = index[1] / 2;
-                      const bool back = d == 1 || std::string(direction) == "reverse";
-                      return of.states(d, index[1] % 2, back)[static_cast<std::size_t>(index[0])]
-                                                             [static_cast<std::size_t>(index[2])];
-                    }));
+      expect_values(
+          net, table_of({5, 2 * of.directions, 4}, [&](const List& index) {
+            const std::int64_t d = index[1] / 2;
+            const bool back = d == 1 || std::string(direction) == "reverse";
+            return of.states(
+                d, index[1] % 2,
+                back)[static_cast<std::size_t>(index[0])][static_cast<std::size_t>(index[2])];
+          }));
     }
   }
 }
@@ -283,8 +285,11 @@ TEST(Integers, TypesThatOnnxForbidsAreRefused) {
   refused([&](Net& n) { n.op("Where", {"x", "x", "x"}); }, "truth values only as its condition");
   refused([&](Net& n) { n.op("Softmax", {n.op("ArgMax", {"x"})}); },
           "takes integers, where ONNX allows floating-point numbers only");
-  refused([&](Net& n) { n.op("Add", {"x", n.op("ArgMax", {"x"})}); },
-          "combines floating-point numbers and integers, which ONNX forbids: add a Cast");
+  refused(
+      [&](Net& n) {
+        n.op("Add", {"x", n.op("ArgMax", {"x"})});
+      },
+      "combines floating-point numbers and integers, which ONNX forbids: add a Cast");
 }
 
 }  // namespace
