@@ -121,7 +121,7 @@ def main():
     print(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(rows)))
     if options.keep:
         results = {"versions": versions(), "rows": rows}
-        (RESULTS / "onnx-networks.json").write_text(json.dumps(results, indent=0) + "\n")
+        (RESULTS / "onnx-networks.json").write_text(zoo_tables.json_text(results))
         (RESULTS / "onnx-networks.md").write_text(zoo_tables.page(results))
     return 0 if all(map(good, rows)) else 1
 

@@ -106,7 +106,7 @@ def make(network):
 
 
 def export(network, path):
-    """Writes network.onnx (and its data) at `path`, and its input beside it as image.npy."""
+    """Writes network.onnx (and its data) at `path`, and its input next to it as image.npy."""
     import numpy
     import torch
     module, image = make(network)

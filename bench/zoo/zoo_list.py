@@ -26,7 +26,7 @@ class Network:
 TIMM = """
 96 resnet18 s/resnet10t resnet26d s/resnet50_gn resnetaa50 resnetblur18 s/seresnet18 ecaresnet26t seresnext26d_32x4d resnetrs50
 96 resnetv2_18 s/resnetv2_50x1_bit resnetv2_50d_evos resnetv2_50d_frn skresnet18 s/skresnext50_32x4d resnest14d s/res2net50_14w_8s
-96 res2next50 dla34 s/dla60_res2net dpn48b s/densenet121 densenetblur121d s/vgg11_bn vovnet39a ese_vovnet19b_slim_dw eca_vovnet39b
+96 res2next50 dla34 s/dla60_res2net dpn48b s/densenet121 densenetblur121d s/vgg11_bn:224 vovnet39a ese_vovnet19b_slim_dw eca_vovnet39b
 96 hrnet_w18_small s/inception_v3 s/inception_v4:128 inception_resnet_v2:128 xception41 s/legacy_xception nasnetalarge:128
 96 s/pnasnet5large:128 efficientnet_b0 s/tf_efficientnet_b0 tf_efficientnet_lite0 efficientnetv2_rw_t s/tf_efficientnetv2_b0
 96 efficientnet_b0_gn efficientnet_cc_b0_4e mixnet_s s/tf_mixnet_s mobilenetv1_100 s/mobilenetv2_050 s/mnasnet_050 fbnetc_100 tinynet_e
@@ -58,7 +58,7 @@ TIMM_BACKBONES = """
 TORCHVISION = """
 96 s/alexnet:128 s/squeezenet1_1 googlenet s/inception_v3 s/shufflenet_v2_x0_5 mnasnet0_5 densenet121 mobilenet_v2
 96 mobilenet_v3_small s/mobilenet_v3_large s/efficientnet_b0 efficientnet_v2_s s/regnet_x_400mf regnet_y_400mf resnet18 s/resnet50
-96 resnext50_32x4d s/wide_resnet50_2 s/vgg11 convnext_tiny s/vit_b_32:224 vit_b_16:224 swin_t:224 s/swin_v2_t:256 maxvit_t:224
+96 resnext50_32x4d s/wide_resnet50_2 s/vgg11:224 convnext_tiny vit_b_32:224 vit_b_16:224 swin_t:224 s/swin_v2_t:256 maxvit_t:224
 """
 TORCHVISION_SEGMENTERS = """
 96 s/fcn_resnet50 fcn_resnet50+classes=argmax deeplabv3_resnet50 s/deeplabv3_mobilenet_v3_large deeplabv3_mobilenet_v3_large+classes=argmax

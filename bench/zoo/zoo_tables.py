@@ -1,5 +1,6 @@
 """The rows of bench/onnx_networks in words: a table of kinds of networks, and one of what is refused."""
 
+import json
 import statistics
 
 KINDS = {"classifier": "classifiers", "segmenter": "segmenters", "backbone": "backbones", "video": "videos",
@@ -39,6 +40,12 @@ def markdown(head, lines):
                       *("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)]) + "\n"
 
 
+def json_text(results):
+    """bench/results/onnx-networks.json: a row a line."""
+    rows = ",\n".join(json.dumps(row) for row in results["rows"])
+    return f'{{"versions": {json.dumps(results["versions"])}, "rows": [\n{rows}\n]}}\n'
+
+
 def page(results):
     """bench/results/onnx-networks.md."""
     rows = results["rows"]
@@ -46,14 +53,10 @@ def page(results):
             "within 1e-4·max\\|y\\| + 1e-5 of ONNX Runtime's; `median` and `largest`: the difference as a share of the largest value; "
             "`two ranks`: the bits of one rank by a plan that alternates between two ranks and by that of `hios-lp`, which uses "
             "both ranks for the last column's.\n\n" + markdown(HEAD, families(rows)))
-    refused = [[row["network"], row["kind"], row["line"].replace("|", "\\|")] for row in exported(rows) if not row["accepted"]]
-    if refused:
-        text += "\n## Refused\n\n" + markdown(["network", "kind", "line"], refused)
-    beyond = [[row["network"], row.get("line", f"{row.get('difference', 0):.1e}").replace("|", "\\|")]
-              for row in exported(rows) if row["accepted"] and not row.get("within")]
-    if beyond:
-        text += "\n## Accepted, and not within\n\n" + markdown(["network", "difference, or the line"], beyond)
-    left = [[row["network"], row["line"].replace("|", "\\|")] for row in rows if not row.get("exported")]
-    if left:
-        text += "\n## Not exported by PyTorch\n\n" + markdown(["network", "line"], left)
+    refused = [row for row in exported(rows) if not row["accepted"]]
+    beyond = [row for row in exported(rows) if row["accepted"] and not row.get("within")]
+    left = [row for row in rows if not row.get("exported")]
+    for title, some in (("Refused", refused), ("Accepted, and not within", beyond), ("Not exported by PyTorch", left)):
+        lines = [f"- {row['network']}: {row.get('line') or format(row.get('difference', 0), '.1e')}" for row in some]
+        text += f"\n## {title}\n\n" + "\n".join(lines) + "\n" if lines else ""
     return text

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "hios/onnx/operators/registry.h"
@@ -22,6 +23,8 @@ View multiply_rows(LayerEmitter& emitter, const View& x, const View& weights,
 View matrix_product(LayerEmitter& emitter, const View& a, const View& b);
 /// Adds Attention (composed/attention.cpp).
 void add_attention(Operators& operators);
+/// Adds RotaryEmbedding (composed/rotary.cpp).
+void add_rotary(Operators& operators);
 /// Adds Einsum (composed/einsum.cpp).
 void add_einsum(Operators& operators);
 /// Adds ArgMax, ArgMin and TopK (composed/searches.cpp).
@@ -49,6 +52,14 @@ void add_moves(Operators& operators);
 View reshape_to(LayerEmitter& emitter, const View& x, const Dims& dims);
 /// Adds Gather, GatherND and GatherElements, ScatterND and ScatterElements.
 void add_gathers(Operators& operators);
+/// Returns the elements at computed indices along an axis, which the indices' axes replace
+/// (composed/lookups.cpp).
+View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices, std::size_t axis);
+/// Returns one element for each computed index, along an axis (composed/lookups.cpp).
+View gather_elements_by_values(LayerEmitter& emitter, const View& x, const View& indices,
+                               std::size_t axis);
+/// Adds CumSum (composed/lookups.cpp).
+void add_lookups(Operators& operators);
 /// Adds Concat and Pad.
 void add_joins(Operators& operators);
 /// Joins tensors along an axis (joins.cpp).

@@ -134,6 +134,7 @@ class Gathering {
 Views gather(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  if (!node.input(1).is_constant()) return {gather_by_values(emitter, x, node.input(1), axis)};
   Positions positions{node.input(1).dims, node.integers(1)};
   for (std::int64_t& at : positions.at) at = node.index(at, x.dims[axis]) * x.strides[axis];
   return {Gathering(emitter, x, axis, 1).read(positions)};
@@ -174,6 +175,7 @@ Views gather_tuples(LayerEmitter& emitter, const Node& node) {
 Views gather_elements(LayerEmitter& emitter, const Node& node) {
   const View &x = node.input(0), &indices = node.input(1);
   const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  if (!indices.is_constant()) return {gather_elements_by_values(emitter, x, indices, axis)};
   if (indices.rank() != x.rank()) node.fail("has indices of other dimensions than its input");
   for (std::size_t k = 0; k < x.rank(); ++k) {
     if (k != axis && indices.dims[k] > x.dims[k]) node.fail("has more indices than its input");
@@ -191,25 +193,30 @@ Views gather_elements(LayerEmitter& emitter, const Node& node) {
   return {Gathering(emitter, x, 0, x.rank()).read(positions)};
 }
 
-/// Returns the data with these positions, row-major, replaced by the values of the updates, in
-/// their order: a gather from both, joined.
-View replaced(LayerEmitter& emitter, const Node& node, const std::vector<std::int64_t>& positions) {
+/// Returns the data with slices replaced by the updates, in their order: a gather from both,
+/// joined. `slices`: the number of each, among those along the first `depth` axes.
+View replaced(LayerEmitter& emitter, const Node& node, std::size_t depth,
+              const std::vector<std::int64_t>& slices) {
   const View& updates = node.input(2);
   // Layers compute where all are constants, too.
   const View data = updates.is_constant() ? emitter.as_tensor(node.input(0)) : node.input(0);
   if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
-  const std::int64_t count = elements(data.dims);
+  const auto end = data.dims.begin() + static_cast<std::ptrdiff_t>(depth);
+  Positions from{Dims(data.dims.begin(), end), {}};
+  const std::int64_t count = elements(from.dims), length = elements(Dims(end, data.dims.end()));
   if (count > kMostScattered) node.fail("replaces values among more than 2^24");
-  if (elements(updates.dims) != static_cast<std::int64_t>(positions.size()))
+  if (elements(updates.dims) != static_cast<std::int64_t>(slices.size()) * length)
     node.fail("has another number of updates than its indices take");
-  if (positions.empty()) return data;
-  Positions from{data.dims, {}};
+  if (elements(updates.dims) == 0) return data;
   for (std::int64_t at = 0; at < count; ++at) from.at.push_back(at);
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    from.at[static_cast<std::size_t>(positions[i])] = count + static_cast<std::int64_t>(i);
-  const auto flat = [&](const View& x) { return reshape_to(emitter, x, {elements(x.dims)}); };
-  const View all = join_with_constants(emitter, {flat(data), flat(updates)}, 0);
-  return Gathering(emitter, all, 0, 1).read(from);
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    from.at[static_cast<std::size_t>(slices[i])] = count + static_cast<std::int64_t>(i);
+  const auto rows = [&](const View& x) {
+    return reshape_to(emitter, x, {elements(x.dims) / length, length});
+  };
+  const View all = join_with_constants(emitter, {rows(data), rows(updates)}, 0);
+  for (std::int64_t& at : from.at) at *= all.strides[0];
+  return reshape_to(emitter, Gathering(emitter, all, 0, 1).read(from), data.dims);
 }
 
 /// Replaces elements or slices at tuples of indices.
@@ -219,15 +226,16 @@ Views scatter_tuples(LayerEmitter& emitter, const Node& node) {
   const std::size_t depth = of.empty() ? 0 : static_cast<std::size_t>(of.back());
   if (depth < 1 || depth > dims.size()) node.fail("has indices of other dimensions than its data");
   const std::vector<std::int64_t> tuples = node.integers(1);
-  const Dims strides = dense_strides(dims);
-  std::vector<std::int64_t> positions;
+  const Dims strides =
+      dense_strides(Dims(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(depth)));
+  std::vector<std::int64_t> slices;
   for (std::size_t i = 0; i * depth < tuples.size(); ++i) {
     std::int64_t at = 0;
     for (std::size_t k = 0; k < depth; ++k)
       at += node.index(tuples[i * depth + k], dims[k]) * strides[k];
-    for (std::int64_t j = 0; j < strides[depth - 1]; ++j) positions.push_back(at + j);
+    slices.push_back(at);
   }
-  return {replaced(emitter, node, positions)};
+  return {replaced(emitter, node, depth, slices)};
 }
 
 /// Replaces one element for each index: along one axis at the index, along the others at its
@@ -247,7 +255,7 @@ Views scatter_elements(LayerEmitter& emitter, const Node& node) {
     }
     positions[i] = at;
   }
-  return {replaced(emitter, node, positions)};
+  return {replaced(emitter, node, data.rank(), positions)};
 }
 
 }  // namespace

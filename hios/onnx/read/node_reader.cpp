@@ -62,6 +62,9 @@ class NodeReader::UnknownOperators {
               printable(entry.first, 40) + "')";
     }
     if (unknown_.size() > 12) list += " and " + std::to_string(unknown_.size() - 12) + " more";
+    // How many boxes it returns depends on the values, so no plan can be made for what follows.
+    if (unknown_.contains("NonMaxSuppression"))
+      list += "; cut the file before NonMaxSuppression, with its boxes and scores as outputs";
     reader_.file_.fail("has operators that are not read: " + list);
   }
 

@@ -115,10 +115,17 @@ void check_input_types(const Node& node) {
   }
   if (node.type() == "Where" && !first.is_constant() && first.type() != Type::kBool)
     refuse(first.type(), "truth values only as its condition");
-  const bool alike = is_one_of(kOfOneType, node) && node.has(1);
-  if (alike && first.type() != node.input(1).type()) {
+  if (!is_one_of(kOfOneType, node) || !node.has(1)) return;
+  // The operator itself names a constant of integers next to floating-point numbers.
+  const auto is_named = [](const View& constant, const View& computed) {
+    return constant.is_constant() && constant.type() != Type::kFloat && !computed.is_constant() &&
+           computed.type() == Type::kFloat;
+  };
+  const View& second = node.input(1);
+  if (is_named(first, second) || is_named(second, first)) return;
+  if (first.type() != second.type()) {
     node.fail(std::string("combines ") + name_of_type(first.type()) + " and " +
-              name_of_type(node.input(1).type()) + ", which ONNX forbids: add a Cast");
+              name_of_type(second.type()) + ", which ONNX forbids: add a Cast");
   }
 }
 

@@ -139,6 +139,77 @@ TEST(Convolutions, TakeComputedWeights) {
                 }));
 }
 
+// Windows of 2x3 at steps of 2x1 of an image of 5x5 with a border on the left: no window reaches
+// its last row.
+TEST(Windows, AreAddedWhereTheyOverlap) {
+  const Table x = wide_input({2, 2 * 6, 2 * 4});
+  Net net(x.dims);
+  net.op("Col2Im", {"x", integer_table(net, {2}, {5, 5}), integer_table(net, {2}, {2, 3})});
+  OnnxBuilder::attribute(net.last(), "strides", List{2, 1});
+  OnnxBuilder::attribute(net.last(), "pads", List{0, 1, 0, 0});
+  expect_values(net, table_of({2, 2, 5, 5}, [&](const List& index) {
+                  double sum = 0;
+                  for (const List& at : indices_in({2, 3, 2, 4})) {  // tap, window
+                    if (at[2] * 2 + at[0] != index[2] || at[3] + at[1] - 1 != index[3]) continue;
+                    sum += x.at({index[0], index[1] * 6 + at[0] * 3 + at[1], at[2] * 4 + at[3]});
+                  }
+                  return sum;
+                }));
+}
+
+TEST(Scatters, ReplaceSlicesAndElements) {
+  const Table x = wide_input({3, 4, 2}), slices = waves({2, 2}, 0.7);
+  Net net(x.dims);
+  net.op("ScatterND", {"x", integer_table(net, {2, 2}, {0, 3, 2, 1}), table_constant(net, slices)});
+  expect_values(net, table_of(x.dims, [&](const List& index) {
+                  if (index[0] == 0 && index[1] == 3) return slices.at({0, index[2]});
+                  if (index[0] == 2 && index[1] == 1) return slices.at({1, index[2]});
+                  return x.at(index);
+                }));
+  // The first column is replaced by twice the second one.
+  const Table matrix = wide_input({4, 3});
+  Net elements(matrix.dims);
+  const std::string twice = elements.op("Add", {"x", "x"});
+  const std::string column =
+      elements.op("Slice", {twice, integer_table(elements, {1}, {1}),
+                            integer_table(elements, {1}, {2}), integer_table(elements, {1}, {1})});
+  elements.op("ScatterElements", {"x", integer_table(elements, {4, 1}, {0, 0, 0, 0}), column});
+  OnnxBuilder::attribute(elements.last(), "axis", 1);
+  expect_values(elements, table_of(matrix.dims, [&](const List& index) {
+                  return index[1] == 0 ? 2 * matrix.at({index[0], 1}) : matrix.at(index);
+                }));
+}
+
+TEST(Rotary, TurnsPairsByTheirPositions) {
+  const Table x = wide_input({2, 3, 12});  // 2 heads of 6 values, of which 4 are turned
+  const Table cosine = waves({5, 2}, 0.7), sine = waves({5, 2}, 0.9);
+  const List positions = {4, 0, 2, 1, 1, 3};
+  for (const bool neighbours : {false, true}) {
+    Net net(x.dims);
+    net.model.mutable_opset_import(0)->set_version(23);
+    net.op("RotaryEmbedding", {"x", table_constant(net, cosine), table_constant(net, sine),
+                               integer_table(net, {2, 3}, positions)});
+    OnnxBuilder::attribute(net.last(), "num_heads", 2);
+    OnnxBuilder::attribute(net.last(), "rotary_embedding_dim", 4);
+    OnnxBuilder::attribute(net.last(), "interleaved", neighbours ? 1 : 0);
+    expect_values(net, table_of(x.dims, [&](const List& index) {
+                    const std::int64_t head = index[2] / 6 * 6, at = index[2] % 6;
+                    if (at >= 4) return double{x.at(index)};
+                    const std::int64_t pair = neighbours ? at / 2 : at % 2;
+                    const bool second = neighbours ? at % 2 == 1 : at >= 2;
+                    const std::int64_t a = head + (neighbours ? 2 * pair : pair),
+                                       b = head + (neighbours ? 2 * pair + 1 : pair + 2);
+                    const auto value = [&](std::int64_t k) {
+                      return double{x.at({index[0], index[1], k})};
+                    };
+                    const std::int64_t position =
+                        positions[static_cast<std::size_t>(index[0] * 3 + index[1])];
+                    const double c = cosine.at({position, pair}), s = sine.at({position, pair});
+                    return second ? value(a) * s + value(b) * c : value(a) * c - value(b) * s;
+                  }));
+  }
+}
+
 TEST(Products, WithTablesOfConstants) {
   const Table x = wide_input({2, 3, 4, 5});
   const Table right = waves({3, 5, 2}, 0.7), left = waves({3, 6, 4}, 0.9);
@@ -265,6 +336,34 @@ TEST(Integers, AreWholeNumbers) {
   expect_values(net, table_of(x.dims, [&](const List& index) {
                   const int value = static_cast<int>(x.at(index));
                   return value / 2 * 10 - (value % 2 + 2) % 2;
+                }));
+}
+
+// The indices are whole numbers from -3 to 2, which the input decides.
+TEST(Lookups, TakeComputedIndices) {
+  const Table x = wide_input({4, 5}), table = waves({2, 6, 3}, 0.7), wide = waves({4, 6, 5}, 0.9);
+  const auto index_of = [&](std::int64_t row, std::int64_t column) {
+    const auto whole = static_cast<std::int64_t>(x.at({row, column}) / 2);
+    return (whole + 6) % 6;
+  };
+  const auto indices = [&](Net& net) {
+    const std::string whole = net.op("Div", {"x", net.constant(2)});
+    const std::string cast = net.op("Cast", {whole});
+    OnnxBuilder::attribute(net.last(), "to", proto::TensorProto::INT64);
+    return cast;
+  };
+  Net gathered(x.dims);
+  gathered.op("Gather", {table_constant(gathered, table), indices(gathered)});
+  OnnxBuilder::attribute(gathered.last(), "axis", 1);
+  expect_values(gathered, table_of({2, 4, 5, 3}, [&](const List& index) {
+                  return table.at({index[0], index_of(index[1], index[2]), index[3]});
+                }));
+  Net one(x.dims);
+  const std::string row = one.op("Unsqueeze", {indices(one), integer_table(one, {1}, {1})});
+  one.op("GatherElements", {table_constant(one, wide), row});
+  OnnxBuilder::attribute(one.last(), "axis", 1);
+  expect_values(one, table_of({4, 1, 5}, [&](const List& index) {
+                  return wide.at({index[0], index_of(index[0], index[2]), index[2]});
                 }));
 }
 

@@ -105,6 +105,9 @@ std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
   }
   for (int i = 0; i < graph.output_size(); ++i) {
     const auto tensor = tensor_of(data / ("output_" + std::to_string(i) + ".pb"));
+    // bfloat16 is there as its codes.
+    if (tensor && tensor->data_type() != graph.output(i).type().tensor_type().elem_type())
+      return {};
     const auto values = tensor ? as_floats(*tensor) : std::nullopt;
     if (!values) {
       result.outputs.clear();

@@ -127,6 +127,9 @@ Views cast(LayerEmitter& emitter, const Node& node) {
 /// Casts to the type of another input.
 Views cast_to_type_of(LayerEmitter& emitter, const Node& node) {
   const View &x = node.input(0), &like = node.input(1);
+  const std::string element = like.is_constant() ? like.constant().element : "";
+  if (element.ends_with("FLOAT16") && !node.widens_halves())  // BFLOAT16, too
+    node.fail("casts to " + element + "; only fp32, integers and truth values are computed");
   if (x.type() == like.type()) return {x};
   switch (like.type()) {
     case Constant::Type::kInteger:

@@ -211,9 +211,11 @@ void add_recurrent(Operators& operators) {
   std::vector<std::string_view> lstm = both, gru = both;
   lstm.push_back("input_forget");
   gru.push_back("linear_before_reset");
-  operators["LSTM"] = {.emit = recurrent,
-                       .attributes = {.read = lstm, .unread = {{"hidden_size"}}}};
-  operators["GRU"] = {.emit = recurrent, .attributes = {.read = gru, .unread = {{"hidden_size"}}}};
+  // The weights have the size; two belong to activations, which are refused.
+  const std::vector<UnreadAttribute> unread = {
+      {"hidden_size"}, {"activation_alpha"}, {"activation_beta"}};
+  operators["LSTM"] = {.emit = recurrent, .attributes = {.read = lstm, .unread = unread}};
+  operators["GRU"] = {.emit = recurrent, .attributes = {.read = gru, .unread = unread}};
 }
 
 }  // namespace hios::onnx

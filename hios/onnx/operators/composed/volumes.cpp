@@ -1,7 +1,8 @@
 // Part of hios/onnx/operators/windows.h: convolutions and pools that no layer computes alone. One
 // of three spatial dimensions is a sum (or a maximum) over its taps of depth, each an image layer
 // on the slices that it reads; depth becomes part of the batch. One whose weights are computed is a
-// product of matrices: the windows, written out, and the weights.
+// product of matrices: the windows, written out, and the weights. Col2Im, which adds windows where
+// they overlap, is a transposed convolution whose weights are a one at each tap.
 #include <algorithm>
 #include <limits>
 
@@ -181,6 +182,56 @@ View pool_volume(LayerEmitter& emitter, const Node& node, const Pool& pool) {
     result = combine(emitter, Binary::Function::kDiv, result, constant_view(count, {}));
   }
   return volumes_of(emitter, result, x.dims[0]);
+}
+
+namespace {
+
+Extent pair_of(const Node& node, std::size_t input) {
+  const std::vector<std::int64_t> values = node.integers(input);
+  const bool in_range = std::ranges::all_of(
+      values, [](std::int64_t value) { return value >= 1 && value <= kMaxExtent; });
+  if (values.size() != 2 || !in_range) node.fail("is read for images: height and width");
+  return {values[0], values[1]};
+}
+
+Views overlapped(LayerEmitter& emitter, const Node& node) {
+  const View& x = node.input(0);
+  const Extent image = pair_of(node, 1), block = pair_of(node, 2);
+  const auto stride = three(node, "strides", 1, 1, 2), dilation = three(node, "dilations", 1, 1, 2),
+             pads = three(node, "pads", 0, 0, 4);
+  ConvTranspose layer{.out_channels = 1,
+                      .kernel = block,
+                      .stride = {stride[0], stride[1]},
+                      .padding = {Extent{pads[0], pads[1]}, Extent{pads[2], pads[3]}},
+                      .groups = 1,
+                      .bias = false,
+                      .dilation = {dilation[0], dilation[1]}};
+  const std::int64_t taps = block.h * block.w;
+  if (x.rank() != 3 || x.dims[1] % taps != 0) node.fail("takes the windows of channels");
+  layer.out_channels = layer.groups = x.dims[1] / taps;
+  // The windows along an axis, and the rows or columns that none reaches at its end.
+  const auto fit = [&](std::int64_t extent, std::int64_t kernel, std::size_t axis) {
+    const std::int64_t room = extent + pads[axis] + pads[axis + 2] - (kernel - 1) * dilation[axis];
+    if (room < 1) node.fail("its windows are larger than its image");
+    return std::pair((room - 1) / stride[axis] + 1, (room - 1) % stride[axis]);
+  };
+  const auto [rows, below] = fit(image.h, block.h, 0);
+  const auto [columns, right] = fit(image.w, block.w, 1);
+  layer.output_padding = {below, right};
+  if (rows * columns != x.dims[2]) node.fail("has another number of windows than fit its image");
+  ModelWeights::Values ones;
+  for (std::int64_t i = 0; i < fold_size({x.dims[1], taps}, 0); ++i)
+    ones.weights.push_back(i / taps % taps == i % taps ? 1.0f : 0.0f);
+  const View windows = reshape_to(emitter, x, {x.dims[0], x.dims[1], rows, columns});
+  return {emitter.emit(layer, {emitter.image(windows)},
+                       {x.dims[0], layer.out_channels, image.h, image.w}, std::move(ones))};
+}
+
+}  // namespace
+
+void add_overlaps(Operators& operators) {
+  operators["Col2Im"] = {.emit = overlapped,
+                         .attributes = {.read = {"dilations", "pads", "strides"}}};
 }
 
 }  // namespace hios::onnx
