@@ -10,7 +10,6 @@ import zoo_tables
 from markdown_tables import RESULTS
 
 
-
 class ZooTest(unittest.TestCase):
     def test_the_list_is_long_and_names_each_network_once(self):
         networks = zoo_list.all_networks()
@@ -50,7 +49,7 @@ class ZooTest(unittest.TestCase):
         known = {each.key: each for each in zoo_list.all_networks()}
         for row in rows:
             self.assertEqual((row["kind"], row["opset"]), (known[row["network"]].kind, known[row["network"]].opset))
-        self.assertGreaterEqual(len(zoo_tables.exported(rows)), 140)
+        self.assertTrue(all(row["within"] and row["alternating"] and row["lp"] for row in rows if row.get("accepted")))
 
 
 if __name__ == "__main__":
