@@ -8,7 +8,7 @@
 #   --slurm          the Slurm that the tests of slurm/ start
 #   --browser        the browser that tests the page of hios report
 #   --worlds         tools by which bench/worlds.sh fetches other MPIs
-#   --onnx-networks  torchvision, for bench/onnx_networks
+#   --onnx-networks  torchvision, for bench/peers.sh, and virtual environments, for bench/onnx_networks
 #   --peers          tools by which bench/peers.sh installs other runtimes
 #   --openmpi-cuda   tools of scripts/build-openmpi-cuda.sh and scripts/pack-gpu.sh
 set -euo pipefail

@@ -11,7 +11,7 @@ import time
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "zoo"))
 
 SIZE, UNET_SIZE = 224, 256
 OPSET = 13
@@ -38,15 +38,15 @@ def versions(_):
 def export(request):
     """A network of torchvision, or a U-Net, with seeded weights."""
     warnings.filterwarnings("ignore")
-    import onnx_networks
+    import zoo_exports
     import torch
     import torchvision
     name = request["network"]
     if name == "unet":
         import unet
-        network, image = unet.build(torch, onnx_networks.settle, UNET_SIZE)
+        network, image = unet.build(torch, zoo_exports.settle, UNET_SIZE)
     else:
-        network, image = onnx_networks.build(torch, torchvision, name, SIZE)
+        network, image = zoo_exports.build(torch, torchvision, name, SIZE)
     with open("/dev/null", "w") as nowhere:
         printed, sys.stdout = sys.stdout, nowhere
         try:

@@ -84,7 +84,10 @@ std::string verification_text(const job::RunSetup& setup, const job::Verified& v
                 verified.worst.max_abs, verified.worst.max_rel, verified.worst_operator.c_str(),
                 verified.passed() ? "within the tolerance" : "BEYOND THE TOLERANCE",
                 to_string(setup.precision).data(), setup.tolerance.atol, setup.tolerance.rtol);
-  return text + bits_text(setup, verified);
+  const std::string nan = verified.worst.nan == 0
+                              ? ""
+                              : std::to_string(verified.worst.nan) + " values are NaN in both; ";
+  return text + nan + bits_text(setup, verified);
 }
 
 std::string emulated_text(const job::Verified& verified) {

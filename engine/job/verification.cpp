@@ -60,6 +60,10 @@ Comparison compare(std::span<const float> values, std::span<const float> expecte
   result.bitwise =
       values.empty() || std::memcmp(values.data(), expected.data(), values.size_bytes()) == 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i]) && std::isnan(expected[i])) {
+      ++result.nan;
+      continue;
+    }
     const double difference = distance(values[i], expected[i]);
     const double magnitude = std::abs(static_cast<double>(expected[i]));
     result.max_abs = std::max(result.max_abs, difference);
@@ -163,7 +167,7 @@ struct OperatorCheck {
   static auto fields(auto& self) {
     auto& reference = self.reference;
     return std::tie(self.position, self.name, reference.max_abs, reference.max_rel,
-                    reference.outside, self.bitwise);
+                    reference.outside, reference.nan, self.bitwise);
   }
 };
 
@@ -253,6 +257,7 @@ Verified combine(const std::vector<OperatorCheck>& checks) {
     verified.worst.max_abs = std::max(verified.worst.max_abs, check.reference.max_abs);
     verified.worst.max_rel = std::max(verified.worst.max_rel, check.reference.max_rel);
     verified.worst.outside += check.reference.outside;
+    verified.worst.nan += check.reference.nan;
     if (check.reference.outside && verified.first_outside.empty())
       verified.first_outside = check.name;
     if (!check.bitwise && verified.first_unequal.empty()) verified.first_unequal = check.name;
@@ -267,6 +272,7 @@ void Verified::add(const Verified& other) {
   worst.max_abs = std::max(worst.max_abs, other.worst.max_abs);
   worst.max_rel = std::max(worst.max_rel, other.worst.max_rel);
   worst.outside += other.worst.outside;
+  worst.nan += other.worst.nan;
   if (first_outside.empty()) first_outside = other.first_outside;
   if (first_unequal.empty()) first_unequal = other.first_unequal;
   operators += other.operators;

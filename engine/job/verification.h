@@ -26,9 +26,10 @@ struct Tolerance {
 Tolerance default_tolerance(Precision precision);
 
 struct Comparison {
-  double max_abs = 0;       ///< infinite where a NaN or a lone infinity is among the values
+  double max_abs = 0;       ///< infinite where one of two values is a NaN, or a lone infinity
   double max_rel = 0;       ///< over elements with |expected| > atol
-  std::size_t outside = 0;  ///< elements beyond the tolerance, NaN included
+  std::size_t outside = 0;  ///< elements beyond the tolerance, those that one side has as NaN too
+  std::size_t nan = 0;      ///< elements that are NaN on both sides, which agree
   bool bitwise = true;      ///< all bits are the same, so that 0 and -0 differ
 };
 

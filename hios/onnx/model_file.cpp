@@ -56,20 +56,6 @@ void widen(const std::string& bytes, std::vector<To>& to) {
   }
 }
 
-Constant::Type kind_of(int type) {
-  switch (type) {
-    case proto::TensorProto::FLOAT:
-    case proto::TensorProto::FLOAT16:
-    case proto::TensorProto::BFLOAT16:
-    case proto::TensorProto::DOUBLE:
-      return Constant::Type::kFloat;
-    case proto::TensorProto::BOOL:
-      return Constant::Type::kBool;
-    default:
-      return Constant::Type::kInteger;
-  }
-}
-
 /// Converts raw values, little-endian as this machine is.
 void from_bytes(const std::string& bytes, int type, Constant& to) {
   switch (type) {
@@ -202,6 +188,20 @@ std::size_t element_size(int type) {
   }
 }
 
+Constant::Type type_of_element(int type) {
+  switch (type) {
+    case proto::TensorProto::FLOAT:
+    case proto::TensorProto::FLOAT16:
+    case proto::TensorProto::BFLOAT16:
+    case proto::TensorProto::DOUBLE:
+      return Constant::Type::kFloat;
+    case proto::TensorProto::BOOL:
+      return Constant::Type::kBool;
+    default:
+      return Constant::Type::kInteger;
+  }
+}
+
 ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits)
     : folder_(file.parent_path().empty() ? "." : file.parent_path()),
       name_(printable(file.string(), 200)),
@@ -235,7 +235,8 @@ void ModelFile::require_memory(const std::string& what, Bytes needed) const {
   require_available(name_ + ": " + what, needed, limits_);
 }
 
-std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t expected) {
+void ModelFile::read_external(const proto::TensorProto& tensor, std::size_t expected,
+                              const std::function<std::span<char>()>& room) {
   const std::string location = location_of(tensor);
   std::uint64_t offset = 0, length = expected;
   for (const auto& entry : tensor.external_data()) {
@@ -273,9 +274,7 @@ std::string ModelFile::external(const proto::TensorProto& tensor, std::size_t ex
                      need::LargerInput{});
   }
   bytes_left_ -= length;
-  std::string bytes(length, '\0');
-  if (!read_at(at, offset, bytes)) fail(where + "cannot be read");
-  return bytes;
+  if (!read_at(at, offset, room())) fail(where + "cannot be read");
 }
 
 std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
@@ -306,13 +305,26 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
          std::to_string(count));
   }
   auto constant = std::make_shared<Constant>();
-  constant->type = kind_of(tensor.data_type());
+  constant->type = type_of_element(tensor.data_type());
   constant->name = printable(tensor.name());
   constant->element = type_name(tensor.data_type());
   const Bytes held =
       count * (constant->type == Constant::Type::kFloat ? sizeof(float) : sizeof(std::int64_t));
-  require_memory(what + "takes", held + (outside ? count * width : 0));
-  const std::string bytes = outside ? external(tensor, count * width) : std::string();
+  // fp32 is read into its place.
+  const bool direct = outside && tensor.data_type() == proto::TensorProto::FLOAT;
+  require_memory(what + "takes", held + (outside && !direct ? count * width : 0));
+  std::string bytes;
+  if (outside) {
+    read_external(tensor, count * width, [&]() -> std::span<char> {
+      if (!direct) return bytes = std::string(count * width, '\0');
+      constant->floats.resize(count);
+      return {reinterpret_cast<char*>(constant->floats.data()), count * width};
+    });
+  }
+  if (direct) {
+    release(tensor);
+    return constant;
+  }
   if (constant->type == Constant::Type::kFloat) {
     constant->floats.resize(count);
   } else {

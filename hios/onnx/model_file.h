@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "hios/base/files/file_io.h"
@@ -38,8 +40,10 @@ class ModelFile {
   [[noreturn]] void fail(const std::string& message) const;
 
  private:
-  /// Reads the `expected` bytes of a tensor from external data.
-  std::string external(const proto::TensorProto& tensor, std::size_t expected);
+  /// Reads the `expected` bytes of a tensor from external data into `room`, which is asked for once
+  /// the data is known to be there.
+  void read_external(const proto::TensorProto& tensor, std::size_t expected,
+                     const std::function<std::span<char>()>& room);
 
   std::filesystem::path folder_;
   std::string name_;
@@ -56,5 +60,7 @@ std::string location_of(const proto::TensorProto& tensor);
 std::string type_name(int type);
 /// Returns the bytes of an element (1, 2, 4, 8); 0 for types that are not read.
 std::size_t element_size(int type);
+/// Returns how numbers of an element type are kept. REQUIRES: element_size(type) > 0.
+Constant::Type type_of_element(int type);
 
 }  // namespace hios::onnx

@@ -49,9 +49,9 @@ struct Run {
   std::int64_t stride;
 };
 
-std::vector<Run> runs_of(const View& view) {
+std::vector<Run> runs_of(const View& view, std::span<const std::size_t> order) {
   std::vector<Run> runs;
-  for (std::size_t i = 0; i < view.rank(); ++i) {
+  for (const std::size_t i : order) {
     if (view.dims[i] == 1) continue;
     if (!runs.empty() && runs.back().stride == view.dims[i] * view.strides[i]) {
       runs.back() = {runs.back().size * view.dims[i], view.strides[i]};
@@ -60,6 +60,49 @@ std::vector<Run> runs_of(const View& view) {
     }
   }
   return runs;
+}
+
+/// Copies values along the last two runs, in squares where the inner one does not read neighbours:
+/// a transposed matrix of weights would miss the cache at each value.
+void copy_rows(const float* from, const Run& rows, const Run& columns, float* to) {
+  constexpr std::int64_t kSquare = 32;
+  if (columns.stride == 1) {
+    for (std::int64_t i = 0; i < rows.size; ++i)
+      std::copy_n(from + i * rows.stride, columns.size, to + i * columns.size);
+    return;
+  }
+  for (std::int64_t top = 0; top < rows.size; top += kSquare) {
+    const std::int64_t bottom = std::min(rows.size, top + kSquare);
+    for (std::int64_t left = 0; left < columns.size; left += kSquare) {
+      const std::int64_t right = std::min(columns.size, left + kSquare);
+      for (std::int64_t i = top; i < bottom; ++i) {
+        for (std::int64_t j = left; j < right; ++j)
+          to[i * columns.size + j] = from[i * rows.stride + j * columns.stride];
+      }
+    }
+  }
+}
+
+/// Returns the values along runs, outermost first. REQUIRES: at least one run.
+std::vector<float> copied(const float* from, const std::vector<Run>& runs) {
+  std::int64_t count = 1;
+  for (const Run& run : runs) count *= run.size;
+  const Run one{1, 0};
+  const Run& columns = runs.back();
+  const Run& rows = runs.size() > 1 ? runs[runs.size() - 2] : one;
+  const std::size_t outer = runs.size() > 2 ? runs.size() - 2 : 0;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> index(outer, 0);
+  for (std::int64_t done = 0; done < count; done += rows.size * columns.size) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < outer; ++k) at += index[k] * runs[k].stride;
+    copy_rows(from + at, rows, columns, values.data() + done);
+    for (std::size_t k = outer; k-- > 0;) {
+      if (++index[k] < runs[k].size) break;
+      index[k] = 0;
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -147,7 +190,7 @@ std::vector<std::size_t> reading_order(const View& view) {
 }
 
 View transpose(const View& view, std::span<const std::size_t> axes) {
-  View result{view.base, {}, {}, view.offset};
+  View result{view.base, {}, {}, view.offset, view.computed_type};
   for (const std::size_t axis : axes) {
     result.dims.push_back(view.dims[axis]);
     result.strides.push_back(view.strides[axis]);
@@ -166,7 +209,7 @@ View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t 
 
 View expand(const View& view, const Dims& dims) {
   if (dims.size() < view.rank()) throw InputError("cannot expand to fewer dimensions");
-  View result{view.base, dims, Dims(dims.size(), 0), view.offset};
+  View result{view.base, dims, Dims(dims.size(), 0), view.offset, view.computed_type};
   const std::size_t added = dims.size() - view.rank();
   for (std::size_t i = 0; i < view.rank(); ++i) {
     const std::int64_t from = view.dims[i], to = dims[added + i];
@@ -184,9 +227,9 @@ std::optional<View> reshape(const View& view, const Dims& dims) {
   if (elements(dims) != elements(view.dims)) {
     throw InputError("cannot reshape " + text(view.dims) + " to " + text(dims));
   }
-  View result{view.base, dims, dense_strides(dims), view.offset};
+  View result{view.base, dims, dense_strides(dims), view.offset, view.computed_type};
   if (elements(dims) == 0) return result;
-  const std::vector<Run> runs = runs_of(view);
+  const std::vector<Run> runs = runs_of(view, own_order(view.rank()));
   // The new extents must divide each run without a remainder.
   std::size_t run = runs.size();
   std::int64_t left = 1, stride = 0;
@@ -262,6 +305,9 @@ std::vector<float> floats_of(const View& view) { return floats_of(view, own_orde
 std::vector<float> converted_to_floats(const View& view, std::span<const std::size_t> order) {
   check_written_out(view);
   const Constant& constant = view.constant();
+  const std::vector<Run> runs = runs_of(view, order);
+  if (constant.type == Constant::Type::kFloat && !runs.empty() && elements(view.dims) > 0)
+    return copied(constant.floats.data() + view.offset, runs);
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(elements(view.dims)));
   each_position(view, order, [&](std::int64_t at) {

@@ -54,7 +54,11 @@ struct View {
   Dims dims;
   Dims strides;
   std::int64_t offset = 0;
+  /// The type that a computed tensor has in the file; its values are floating-point numbers all the
+  /// same, and truth values are 1 and 0.
+  Constant::Type computed_type = Constant::Type::kFloat;
 
+  Constant::Type type() const { return is_constant() ? constant().type : computed_type; }
   bool is_constant() const { return base.index() == 1; }
   DraftId tensor() const { return std::get<0>(base); }
   const Constant& constant() const { return *std::get<1>(base); }

@@ -1,5 +1,5 @@
-"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange, soak and
-cold."""
+"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange, soak, cold
+and onnx_networks."""
 
 import json
 
@@ -10,6 +10,7 @@ import milp
 import mixed
 import quality
 import soak
+import zoo_tables
 from markdown_tables import RESULTS, rows_in, tables_in
 from peer_report import shown
 from peer_rounds import OURS, PEERS
@@ -115,6 +116,11 @@ def cutting_readme():
     return [line[:5] for line in cutting()]
 
 
+def zoo():
+    """The kinds of networks, as bench/onnx_networks prints them."""
+    return rows_in(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(results("onnx-networks")["rows"])))
+
+
 RECOMPUTED = {
     ("README.md", "network | one core, ms | two threads"): [cutting_readme],
     ("docs/cutting.md", "network | one core, ms | two threads"): [cutting],
@@ -123,6 +129,8 @@ RECOMPUTED = {
     ("bench/results/mixed.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed")],
     ("bench/results/mixed-16.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed-16")],
     ("docs/onnx.md", "network | threads | ours ms"): [lambda: peers("peers"), lambda: peers("peers-epyc", ("nasnet_large",))],
+    ("docs/onnx.md", "networks | exported | accepted"): [zoo],
+    ("bench/results/onnx-networks.md", "networks | exported | accepted"): [zoo],
     ("docs/reliability.md", "target | minutes | at once"): [fuzzing],
     ("bench/results/fuzz.md", "target | minutes | at once"): [fuzzing],
     ("docs/study.md", "devices | problems | s each"): [lambda: optima(False), lambda: optima(True)],

@@ -23,7 +23,6 @@ std::vector<float> bias_of(const Node& node, std::size_t input, std::int64_t cha
 /// Returns the weights as (a, b, h, w).
 View filter_of(const LayerEmitter& emitter, const Node& node, std::size_t rank) {
   const View& view = node.input(1);
-  if (!view.is_constant()) node.fail("its weights must be constants");
   if (view.rank() != rank) node.fail("its weights must have as many dimensions as its input");
   elements(view.dims);
   return as_image(emitter, view);
@@ -36,24 +35,18 @@ std::int64_t groups_of(const Node& node) {
 }
 
 Views conv(LayerEmitter& emitter, const Node& node) {
-  const View x = as_image(emitter, node.input(0));
   const std::size_t rank = node.input(0).rank();
+  const std::int64_t groups = groups_of(node);
+  if (rank == 5) return {convolve_volume(emitter, node, groups)};
+  const View x = as_image(emitter, node.input(0));
   const View filter = filter_of(emitter, node, rank);
   const Extent extent{x.dims[2], x.dims[3]};
   const Window window = window_of(node, rank, extent, Extent{filter.dims[2], filter.dims[3]});
-  Conv layer;
-  layer.out_channels = filter.dims[0];
-  set_window(layer, window);
-  layer.groups = groups_of(node);
-  if (filter.dims[1] * layer.groups != x.dims[1]) {
-    node.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
-              std::to_string(layer.groups) + " groups, its input has " + std::to_string(x.dims[1]));
+  if (!filter.is_constant() || (node.has(2) && !node.input(2).is_constant())) {
+    const View result = convolve_by_tensor(emitter, x, filter, window, groups);
+    return {as_rank(result, rank)};
   }
-  ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
-  layer.bias = !parameters.bias.empty();
-  const LayerInput image = emitter.image(x);
-  const Shape out = infer_shape(layer, {&image.shape, 1});
-  return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters)),
+  return {as_rank(convolve(emitter, x, filter, bias_of(node, 2, filter.dims[0]), window, groups),
                   rank)};
 }
 
@@ -93,6 +86,7 @@ Views conv_transpose(LayerEmitter& emitter, const Node& node) {
   const View x = as_image(emitter, node.input(0));
   const std::size_t rank = node.input(0).rank();
   const View filter = filter_of(emitter, node, rank);
+  if (!filter.is_constant()) node.fail("its weights must be constants");
   ConvTranspose layer;
   layer.groups = groups_of(node);
   layer.out_channels = filter.dims[1] * layer.groups;
@@ -169,6 +163,27 @@ Views batch_normalization(LayerEmitter& emitter, const Node& node) {
 }
 
 }  // namespace
+
+View convolve(LayerEmitter& emitter, const View& x, const View& filter, std::vector<float> bias,
+              const Window& window, std::int64_t groups) {
+  check_channels(emitter, x, filter, groups);
+  Conv layer;
+  layer.out_channels = filter.dims[0];
+  set_window(layer, window);
+  layer.groups = groups;
+  ModelWeights::Values parameters{floats_of(filter), std::move(bias)};
+  layer.bias = !parameters.bias.empty();
+  const LayerInput image = emitter.image(x);
+  const Shape out = infer_shape(layer, {&image.shape, 1});
+  return emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters));
+}
+
+void check_channels(const LayerEmitter& emitter, const View& x, const View& filter,
+                    std::int64_t groups) {
+  if (filter.dims[1] * groups == x.dims[1]) return;
+  emitter.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
+               std::to_string(groups) + " groups, its input has " + std::to_string(x.dims[1]));
+}
 
 void add_convolutions(Operators& operators) {
   operators["Conv"] = {.emit = conv, .attributes = {.read = window_attributes({"group"})}};

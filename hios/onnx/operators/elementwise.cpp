@@ -99,7 +99,23 @@ Binary::Function function_named(const Node& node) {
 }
 
 Views binary(LayerEmitter& emitter, const Node& node) {
-  return {combine(emitter, function_named(node), node.input(0), node.input(1))};
+  const View result = combine(emitter, function_named(node), node.input(0), node.input(1));
+  const bool whole = node.input(0).type() == Constant::Type::kInteger ||
+                     node.input(1).type() == Constant::Type::kInteger;
+  return {node.type() == "Div" && whole ? truncated(emitter, result) : result};
+}
+
+/// Returns the remainder of integers: of a division that rounds down, or towards 0 (fmod).
+Views remainder(LayerEmitter& emitter, const Node& node) {
+  const View &a = node.input(0), &b = node.input(1);
+  if (a.type() == Constant::Type::kFloat && b.type() == Constant::Type::kFloat)
+    node.fail("is computed for integers only, or for constants");
+  const View quotient = combine(emitter, Binary::Function::kDiv, a, b);
+  const View whole = node.integer("fmod", 0) != 0
+                         ? truncated(emitter, quotient)
+                         : apply(emitter, {.function = Known::kFloor}, quotient);
+  return {combine(emitter, Binary::Function::kSub, a,
+                  combine(emitter, Binary::Function::kMul, whole, b))};
 }
 
 Views variadic(LayerEmitter& emitter, const Node& node) {
@@ -170,6 +186,13 @@ View apply(LayerEmitter& emitter, const Unary& layer, const View& x) {
   return emitter.emit_like(read, layer, input);
 }
 
+View truncated(LayerEmitter& emitter, const View& x) {
+  const View size =
+      apply(emitter, {.function = Known::kFloor}, apply(emitter, {.function = Known::kAbs}, x));
+  return combine(emitter, Binary::Function::kMul, apply(emitter, {.function = Known::kSign}, x),
+                 size);
+}
+
 View combine(LayerEmitter& emitter, Binary::Function function, const View& left,
              const View& right) {
   const Dims dims = broadcast_dims(emitter, left.dims, right.dims);
@@ -224,6 +247,7 @@ void add_elementwise(Operators& operators) {
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow"})
     operators[type] = {.emit = binary, .attributes = {.unread = {kOldBroadcast}}};
   operators["PRelu"].emit = binary;
+  operators["Mod"] = {.emit = remainder, .attributes = {.read = {"fmod"}}};
   for (const char* type : {"Sum", "Min", "Max", "Mean"}) operators[type].emit = variadic;
 }
 

@@ -29,6 +29,9 @@ View combine(LayerEmitter& emitter, Binary::Function function, const View& a, co
 /// Adds a function of each value.
 View apply(LayerEmitter& emitter, const Unary& unary, const View& x);
 
+/// Rounds each value towards 0.
+View truncated(LayerEmitter& emitter, const View& x);
+
 void add_elementwise(Operators& operators);
 
 }  // namespace hios::onnx

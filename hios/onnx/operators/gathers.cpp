@@ -1,4 +1,5 @@
-// Part of hios/onnx/operators/families.h: Gather, GatherND and GatherElements by known indices.
+// Part of hios/onnx/operators/families.h: Gather, GatherND, GatherElements, ScatterND and
+// ScatterElements by known indices.
 // Each result value is at a known position, so a gather moves values as Transpose does. Where
 // positions grow in equal steps along each axis of the indices (unfold, as_strided, windows), the
 // result is a view. Otherwise the indices are divided into stretches of equal steps, whose views
@@ -12,6 +13,7 @@ namespace hios::onnx {
 namespace {
 
 constexpr std::size_t kMostStretches = 256;
+constexpr std::int64_t kMostScattered = std::int64_t{1} << 24;
 
 /// Positions relative to a view's offset, row-major over the axes of a node's indices.
 struct Positions {
@@ -132,6 +134,7 @@ class Gathering {
 Views gather(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  if (!node.input(1).is_constant()) return {gather_by_values(emitter, x, node.input(1), axis)};
   Positions positions{node.input(1).dims, node.integers(1)};
   for (std::int64_t& at : positions.at) at = node.index(at, x.dims[axis]) * x.strides[axis];
   return {Gathering(emitter, x, axis, 1).read(positions)};
@@ -172,6 +175,7 @@ Views gather_tuples(LayerEmitter& emitter, const Node& node) {
 Views gather_elements(LayerEmitter& emitter, const Node& node) {
   const View &x = node.input(0), &indices = node.input(1);
   const std::size_t axis = node.axis(node.integer("axis", 0), x.rank());
+  if (!indices.is_constant()) return {gather_elements_by_values(emitter, x, indices, axis)};
   if (indices.rank() != x.rank()) node.fail("has indices of other dimensions than its input");
   for (std::size_t k = 0; k < x.rank(); ++k) {
     if (k != axis && indices.dims[k] > x.dims[k]) node.fail("has more indices than its input");
@@ -189,11 +193,79 @@ Views gather_elements(LayerEmitter& emitter, const Node& node) {
   return {Gathering(emitter, x, 0, x.rank()).read(positions)};
 }
 
+/// Returns the data with slices replaced by the updates, in their order: a gather from both,
+/// joined. `slices`: the number of each, among those along the first `depth` axes.
+View replaced(LayerEmitter& emitter, const Node& node, std::size_t depth,
+              const std::vector<std::int64_t>& slices) {
+  const View& updates = node.input(2);
+  // Layers compute where all are constants, too.
+  const View data = updates.is_constant() ? emitter.as_tensor(node.input(0)) : node.input(0);
+  if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
+  const auto end = data.dims.begin() + static_cast<std::ptrdiff_t>(depth);
+  Positions from{Dims(data.dims.begin(), end), {}};
+  const std::int64_t count = elements(from.dims), length = elements(Dims(end, data.dims.end()));
+  if (count > kMostScattered) node.fail("replaces values among more than 2^24");
+  if (elements(updates.dims) != static_cast<std::int64_t>(slices.size()) * length)
+    node.fail("has another number of updates than its indices take");
+  if (elements(updates.dims) == 0) return data;
+  for (std::int64_t at = 0; at < count; ++at) from.at.push_back(at);
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    from.at[static_cast<std::size_t>(slices[i])] = count + static_cast<std::int64_t>(i);
+  const auto rows = [&](const View& x) {
+    return reshape_to(emitter, x, {elements(x.dims) / length, length});
+  };
+  const View all = join_with_constants(emitter, {rows(data), rows(updates)}, 0);
+  for (std::int64_t& at : from.at) at *= all.strides[0];
+  return reshape_to(emitter, Gathering(emitter, all, 0, 1).read(from), data.dims);
+}
+
+/// Replaces elements or slices at tuples of indices.
+Views scatter_tuples(LayerEmitter& emitter, const Node& node) {
+  const Dims& dims = node.input(0).dims;
+  const Dims& of = node.input(1).dims;
+  const std::size_t depth = of.empty() ? 0 : static_cast<std::size_t>(of.back());
+  if (depth < 1 || depth > dims.size()) node.fail("has indices of other dimensions than its data");
+  const std::vector<std::int64_t> tuples = node.integers(1);
+  const Dims strides =
+      dense_strides(Dims(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(depth)));
+  std::vector<std::int64_t> slices;
+  for (std::size_t i = 0; i * depth < tuples.size(); ++i) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < depth; ++k)
+      at += node.index(tuples[i * depth + k], dims[k]) * strides[k];
+    slices.push_back(at);
+  }
+  return {replaced(emitter, node, depth, slices)};
+}
+
+/// Replaces one element for each index: along one axis at the index, along the others at its
+/// position.
+Views scatter_elements(LayerEmitter& emitter, const Node& node) {
+  const View &data = node.input(0), &indices = node.input(1);
+  const std::size_t axis = node.axis(node.integer("axis", 0), data.rank());
+  if (indices.rank() != data.rank() || indices.dims != node.input(2).dims)
+    node.fail("has indices of other dimensions than its data or updates");
+  const Dims strides = dense_strides(data.dims), own = dense_strides(indices.dims);
+  std::vector<std::int64_t> positions = node.integers(1);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    std::int64_t at = node.index(positions[i], data.dims[axis]) * strides[axis];
+    for (std::size_t k = 0; k < data.rank(); ++k) {
+      const std::int64_t index = static_cast<std::int64_t>(i) / own[k] % indices.dims[k];
+      if (k != axis) at += node.index(index, data.dims[k]) * strides[k];
+    }
+    positions[i] = at;
+  }
+  return {replaced(emitter, node, data.rank(), positions)};
+}
+
 }  // namespace
 
 void add_gathers(Operators& operators) {
   operators["Gather"] = {.emit = gather, .attributes = {.read = {"axis"}}};
   operators["GatherND"] = {.emit = gather_tuples, .attributes = {.read = {"batch_dims"}}};
+  operators["ScatterND"] = {.emit = scatter_tuples, .attributes = {.read = {"reduction"}}};
+  operators["ScatterElements"] = {.emit = scatter_elements,
+                                  .attributes = {.read = {"axis", "reduction"}}};
   operators["GatherElements"] = {.emit = gather_elements, .attributes = {.read = {"axis"}}};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "hios/base/error.h"
 #include "hios/onnx/operators/elementwise.h"
@@ -65,15 +66,19 @@ View padded(LayerEmitter& emitter, const View& x, const std::vector<std::int64_t
   return emitter.emit(layer, {input}, dims, order);
 }
 
-/// Pads an axis with zeros, to which constants are added later.
-View with_zeros(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
-                std::int64_t after) {
+}  // namespace
+
+View padded_along(LayerEmitter& emitter, const View& x, std::size_t axis, std::int64_t before,
+                  std::int64_t after, float value) {
+  if (before + after == 0) return x;
   std::vector<std::int64_t> pads(2 * x.rank(), 0);
   pads[axis] = before;
   pads[x.rank() + axis] = after;
-  return padded(emitter, x, pads, {Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, 0},
+  return padded(emitter, x, pads, {Pad::Mode::kConstant, {0, 0, 0, 0}, {0, 0, 0, 0}, value},
                 memory_order(x.rank()));
 }
+
+namespace {
 
 /// Returns the constants among joined views, with zeros instead of the computed ones.
 View constants_in(const std::vector<View>& views, const Dims& dims, std::size_t axis) {
@@ -98,37 +103,51 @@ View constants_in(const std::vector<View>& views, const Dims& dims, std::size_t 
   return all;
 }
 
-Views concat(LayerEmitter& emitter, const Node& node) {
-  Dims dims = node.input(0).dims;
-  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
+}  // namespace
+
+View join_with_constants(LayerEmitter& emitter, const std::vector<View>& all, std::size_t axis) {
+  if (all.empty()) emitter.fail("joins nothing that is computed");
+  Dims dims = all.front().dims;
   dims[axis] = 0;
-  std::vector<View> all, computed;
+  std::vector<View> computed;
   std::int64_t before = 0, after = 0;
+  bool between = false;
+  for (const View& x : all) {
+    dims[axis] += x.dims[axis];
+    if (x.is_constant()) {
+      (computed.empty() ? before : after) += x.dims[axis];
+      continue;
+    }
+    if (after > 0) {  // constants between computed tensors
+      computed.back() = padded_along(emitter, computed.back(), axis, 0, std::exchange(after, 0), 0);
+      between = true;
+    }
+    computed.push_back(x);
+  }
+  if (computed.empty()) emitter.fail("joins nothing that is computed");
+  const View tensors = join(emitter, computed, axis);
+  if (before + after == 0 && !between) return tensors;
+  // The constants are added to zeros in their range, and zeros to the computed values: x + 0 = x.
+  const View wide = padded_along(emitter, tensors, axis, before, after, 0);
+  return combine(emitter, Binary::Function::kAdd, wide, constants_in(all, dims, axis));
+}
+
+namespace {
+
+Views concat(LayerEmitter& emitter, const Node& node) {
+  const Dims& dims = node.input(0).dims;
+  const std::size_t axis = node.axis(node.integer("axis", 1), dims.size());
+  std::vector<View> all;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
     const View& x = node.input(i);
     if (x.rank() != dims.size()) node.fail("joins tensors of different dimensions");
     for (std::size_t k = 0; k < dims.size(); ++k) {
       if (k != axis && x.dims[k] != dims[k]) node.fail("joins tensors of different extents");
     }
-    if (x.dims[axis] == 0) continue;
-    dims[axis] += x.dims[axis];
-    all.push_back(x);
-    if (x.is_constant()) {
-      (computed.empty() ? before : after) += x.dims[axis];
-    } else if (after > 0) {
-      node.fail("joins constants between tensors that are computed");
-    } else {
-      computed.push_back(x);
-    }
+    if (x.dims[axis] > 0) all.push_back(x);
   }
-  if (computed.empty()) node.fail("joins nothing that is computed");
-  const View tensors = join(emitter, computed, axis);
-  if (before + after == 0) return {tensors};
-  // The constants are added to zeros in their range, and zeros to the computed values: x + 0 = x.
-  const View wide = with_zeros(emitter, tensors, axis, before, after);
-  return {combine(emitter, Binary::Function::kAdd, wide, constants_in(all, dims, axis))};
+  return {join_with_constants(emitter, all, axis)};
 }
-
 /// Returns the pads before each axis, then those after each axis.
 std::vector<std::int64_t> pads_of(const Node& node, std::size_t rank) {
   std::vector<std::int64_t> pads =

@@ -63,7 +63,9 @@ View LayerEmitter::dense(const View& view, std::span<const std::size_t> order) {
   if (loops.size() > Move::kMaxDimensions) fail("moves values along more than six dimensions");
   const Shape& whole = draft_.tensors[view.tensor().index()].shape;
   const Move move{shape_of(extents_in(view.dims, order)), std::move(loops), view.offset};
-  return dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
+  View moved = dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
+  moved.computed_type = view.computed_type;
+  return moved;
 }
 
 View LayerEmitter::as_tensor(const View& view) {

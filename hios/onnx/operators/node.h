@@ -39,6 +39,12 @@ class Node {
   }
   bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
   const View& input(std::size_t i) const;
+  /// Returns the node with other inputs, to which it refers.
+  Node with_inputs(std::vector<const View*> inputs) const {
+    Node other = *this;
+    other.inputs_ = std::move(inputs);
+    return other;
+  }
   // The values of a constant input. Fail for an input that is not constant.
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;

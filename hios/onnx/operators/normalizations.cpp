@@ -230,6 +230,11 @@ Views reduce(LayerEmitter& emitter, const Node& node) {
 
 }  // namespace
 
+View reduce_along(LayerEmitter& emitter, const View& x, Reduce::Function function,
+                  const std::vector<bool>& axes) {
+  return reduced(emitter, x, function, axes);
+}
+
 View sum_along(LayerEmitter& emitter, const View& x, const std::vector<bool>& axes) {
   return without_axes(reduced(emitter, x, Reduce::Function::kSum, axes), axes);
 }

@@ -7,10 +7,11 @@ namespace hios::onnx {
 namespace {
 
 Views pool(LayerEmitter& emitter, const Node& node) {
-  const View x = as_image(emitter, node.input(0));
   const std::size_t rank = node.input(0).rank();
   Pool layer;
   layer.kind = node.type() == "MaxPool" ? Pool::Kind::kMax : Pool::Kind::kAverage;
+  if (rank == 5) return {pool_volume(emitter, node, layer)};
+  const View x = as_image(emitter, node.input(0));
   const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
   set_window(layer, window);
   layer.ceil = node.integer("ceil_mode", 0) != 0;
@@ -22,6 +23,13 @@ Views pool(LayerEmitter& emitter, const Node& node) {
 }
 
 Views global_pool(LayerEmitter& emitter, const Node& node) {
+  if (node.input(0).rank() > 4) {
+    std::vector<bool> axes(node.input(0).rank(), true);
+    axes[0] = axes[1] = false;
+    return {reduce_along(
+        emitter, node.input(0),
+        node.type() == "GlobalMaxPool" ? Reduce::Function::kMax : Reduce::Function::kMean, axes)};
+  }
   const View x = as_image(emitter, node.input(0));
   const Dims dims{x.dims[0], x.dims[1], 1, 1};
   const LayerKind kind = node.type() == "GlobalMaxPool"

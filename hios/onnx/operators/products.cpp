@@ -36,6 +36,18 @@ void scale(std::vector<float>& values, float factor) {
   for (float& value : values) value *= factor;
 }
 
+/// Returns α·A·B + β·C where B is computed.
+View of_computed_matrices(LayerEmitter& emitter, const Node& node, const View& a, const View& b) {
+  const auto times = [&](const View& x, float factor) {
+    const Constant value{ConstantType::kFloat, {factor}, {}};
+    return factor == 1 ? x : combine(emitter, Binary::Function::kMul, x, constant_view(value, {}));
+  };
+  const View result = times(matrix_product(emitter, a, b), node.number("alpha", 1));
+  if (!node.has(2)) return result;
+  return combine(emitter, Binary::Function::kAdd, result,
+                 times(node.input(2), node.number("beta", 1)));
+}
+
 Views gemm(LayerEmitter& emitter, const Node& node) {
   const float alpha = node.number("alpha", 1), beta = node.number("beta", 1);
   View a = node.input(0), b = node.input(1);
@@ -43,7 +55,7 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
   if (node.integer("transA", 0) != 0) a = transposed(a);
   if (node.integer("transB", 0) == 0) b = transposed(b);
   const Dims dims{a.dims[0], b.dims[0]};
-  if (!b.is_constant()) node.fail("its second matrix must be a constant");
+  if (!b.is_constant()) return {of_computed_matrices(emitter, node, a, transposed(b))};
   std::vector<float> bias;
   bool added = !node.has(2);
   if (node.has(2) && node.input(2).is_constant()) {
@@ -67,6 +79,62 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
   if (added) return {result};
   if (beta != 1) node.fail("its beta must be 1 unless its third input is a constant row");
   return {combine(emitter, Binary::Function::kAdd, result, node.input(2))};
+}
+
+/// Returns the view with its last two axes exchanged.
+View matrices_transposed(const View& view) {
+  std::vector<std::size_t> axes = own_axes(view.rank());
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return transpose(view, axes);
+}
+
+/// Adds A·B for constant matrices B, one for each index along their axes before the last two, as a
+/// 1×1 convolution with groups: the values of a row of A for all of these matrices are its
+/// channels. REQUIRES: equal ranks; A is computed.
+View multiply_each(LayerEmitter& emitter, View a, const View& b) {
+  const std::size_t rank = a.rank();
+  std::vector<std::size_t> order, groups;
+  Dims outer, shared, wide = a.dims;
+  std::int64_t count = 1;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    if (b.dims[axis] == 1) {
+      order.push_back(axis);
+      outer.push_back(a.dims[axis]);
+      continue;
+    }
+    groups.push_back(axis);
+    shared.push_back(b.dims[axis]);
+    wide[axis] = b.dims[axis];
+    count *= b.dims[axis];
+  }
+  const std::int64_t rows = a.dims[rank - 2], inner = a.dims[rank - 1], columns = b.dims[rank - 1];
+  if (b.dims[rank - 2] != inner) {
+    emitter.fail("multiplies rows of " + std::to_string(inner) + " values by columns of " +
+                 std::to_string(b.dims[rank - 2]));
+  }
+  a = expand(a, wide);
+  order.push_back(rank - 2);
+  order.insert(order.end(), groups.begin(), groups.end());
+  order.push_back(rank - 1);
+  const View flat =
+      reshape_to(emitter, transpose(a, order), {elements(outer) * rows, count * inner});
+  std::vector<std::size_t> columns_first = own_axes(rank);
+  std::swap(columns_first[rank - 1], columns_first[rank - 2]);
+  Conv layer;
+  layer.out_channels = count * columns;
+  layer.groups = count;
+  layer.bias = false;
+  const std::vector<std::size_t> two{0, 1};
+  const View made =
+      emitter.emit(layer, {emitter.input(flat, two)}, {elements(outer) * rows, count * columns},
+                   two, {floats_of(b, columns_first), {}});
+  Dims dims = outer;
+  dims.push_back(rows);
+  dims.insert(dims.end(), shared.begin(), shared.end());
+  dims.push_back(columns);
+  std::vector<std::size_t> back(rank);
+  for (std::size_t k = 0; k < rank; ++k) back[order[k]] = k;
+  return transpose(reshape_to(emitter, made, dims), back);
 }
 
 /// Returns the matrices of a product, read as (n, h, rows, columns): at most two axes before the
@@ -97,7 +165,7 @@ std::pair<LayerInput, LayerInput> matrices(LayerEmitter& emitter, const View& a,
 
 /// Adds a product of tensors over the last two axes. The axes before broadcast.
 View product(LayerEmitter& emitter, const View& left, const View& right) {
-  View a = emitter.as_tensor(left), b = emitter.as_tensor(right);
+  View a = left, b = right;
   if (a.rank() == 0 || b.rank() == 0) emitter.fail("multiplies a scalar");
   const bool row = a.rank() == 1, column = b.rank() == 1;
   if (row) a = insert_axis(a, 0);
@@ -115,18 +183,21 @@ View product(LayerEmitter& emitter, const View& left, const View& right) {
   }
   dims.push_back(a.dims[rank - 2]);
   dims.push_back(b.dims[rank - 1]);
-  const auto [rows, columns] = matrices(emitter, a, b);
-  View result = emitter.emit(MatMul{}, {rows, columns}, dims, own_axes(rank));
+  View result;
+  if (b.is_constant() && !a.is_constant()) {
+    result = multiply_each(emitter, a, b);
+  } else if (a.is_constant() && !b.is_constant()) {  // A·B = (Bᵀ·Aᵀ)ᵀ
+    result =
+        matrices_transposed(multiply_each(emitter, matrices_transposed(b), matrices_transposed(a)));
+  } else {
+    a = emitter.as_tensor(a);
+    b = emitter.as_tensor(b);
+    const auto [rows, columns] = matrices(emitter, a, b);
+    result = emitter.emit(MatMul{}, {rows, columns}, dims, own_axes(rank));
+  }
   if (column) result = remove_axis(result, rank - 1);
   if (row) result = remove_axis(result, rank - 2);
   return result;
-}
-
-/// Returns the view with its last two axes exchanged.
-View matrices_transposed(const View& view) {
-  std::vector<std::size_t> axes = own_axes(view.rank());
-  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return transpose(view, axes);
 }
 
 Views matmul(LayerEmitter& emitter, const Node& node) {
@@ -134,6 +205,11 @@ Views matmul(LayerEmitter& emitter, const Node& node) {
 }
 
 }  // namespace
+
+View multiply_rows(LayerEmitter& emitter, const View& x, const View& weights,
+                   std::vector<float> bias) {
+  return multiply(emitter, x, weights, std::move(bias));
+}
 
 View matrix_product(LayerEmitter& emitter, const View& a, const View& b) {
   if (b.is_constant() && b.rank() == 2) return multiply(emitter, a, transposed(b), {});

@@ -3,6 +3,7 @@
 #include "hios/onnx/operators/constants/constants.h"
 #include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
+#include "hios/onnx/operators/windows.h"
 
 namespace hios::onnx {
 namespace {
@@ -14,13 +15,18 @@ const Operators& operators() {
     add_convolutions(table);
     add_products(table);
     add_attention(table);
+    add_rotary(table);
     add_einsum(table);
     add_choices(table);
+    add_searches(table);
+    add_recurrent(table);
     add_pools(table);
+    add_overlaps(table);
     add_normalizations(table);
     add_reductions(table);
     add_moves(table);
     add_gathers(table);
+    add_lookups(table);
     add_joins(table);
     add_resizes(table);
     add_folding(table);

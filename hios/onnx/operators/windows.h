@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,23 @@ std::vector<std::string_view> window_attributes(std::vector<std::string_view> mo
 /// `kernel`: the extent of the weights; empty for pools.
 Window window_of(const Node& node, std::size_t rank, const Extent& input,
                  std::optional<Extent> kernel);
+
+/// Adds a convolution of an image with constant weights (out, in / groups, h, w); the bias may be
+/// empty (convolutions.cpp).
+View convolve(LayerEmitter& emitter, const View& x, const View& filter, std::vector<float> bias,
+              const Window& window, std::int64_t groups);
+/// Fails unless the weights fit the channels and groups (convolutions.cpp).
+void check_channels(const LayerEmitter& emitter, const View& x, const View& filter,
+                    std::int64_t groups);
+/// Adds the node's convolution of an image whose weights or bias are computed
+/// (composed/volumes.cpp).
+View convolve_by_tensor(LayerEmitter& emitter, const View& x, const View& filter,
+                        const Window& window, std::int64_t groups);
+/// Adds the node's convolution of five dimensions (composed/volumes.cpp).
+View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups);
+/// Adds Col2Im (composed/volumes.cpp).
+void add_overlaps(Operators& operators);
+/// Adds the node's pool of five dimensions (composed/volumes.cpp).
+View pool_volume(LayerEmitter& emitter, const Node& node, const Pool& pool);
 
 }  // namespace hios::onnx

@@ -7,6 +7,7 @@
 #include "hios/base/size_text.h"
 #include "hios/onnx/operators/constants/compute.h"
 #include "hios/onnx/operators/constants/values.h"
+#include "hios/onnx/read/types.h"
 
 namespace hios::onnx {
 namespace {
@@ -61,6 +62,9 @@ class NodeReader::UnknownOperators {
               printable(entry.first, 40) + "')";
     }
     if (unknown_.size() > 12) list += " and " + std::to_string(unknown_.size() - 12) + " more";
+    // How many boxes it returns depends on the values, so no plan can be made for what follows.
+    if (unknown_.contains("NonMaxSuppression"))
+      list += "; cut the file before NonMaxSuppression, with its boxes and scores as outputs";
     reader_.file_.fail("has operators that are not read: " + list);
   }
 
@@ -155,7 +159,7 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
     if (node.type() == "Loop") return iterate(node);
     std::optional<Views> folded = row.fold ? row.fold(node) : std::nullopt;
     if (!folded && row.emit != nullptr && has_only_constants(node))
-      folded = compute_constants(node, row, kernel_, operations_);
+      folded = with_types(node, compute_constants(node, row, kernel_, operations_));
     if (folded) {
       count_folded(node, *folded);
       return *std::move(folded);
@@ -164,11 +168,7 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
       node.fail("depends on the model's input; it is only read where all its inputs are constant");
     }
     if (node.input_count() == 0) node.fail("has no input");
-    LayerEmitter emitter(draft_, node);
-    const std::size_t before = draft_.layers.size();
-    Views outputs = row.emit(emitter, node);
-    count_parameters(node, before);
-    return outputs;
+    return emitted(node, row);
   } catch (const InputError& error) {
     // Errors of views and shapes do not name the node.
     if (std::string_view(error.what()).starts_with(file_.name())) throw;
@@ -177,6 +177,24 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
     node.fail("no memory for its values after " + size_text(parameter_bytes_) +
               " of weights of other layers: give the program more memory");
   }
+}
+
+/// Adds the layers of a node with a computed input.
+Views NodeReader::emitted(const Node& node, const Operator& row) {
+  check_input_types(node);
+  const std::optional<std::vector<View>> numbers = with_numbers(node);
+  std::vector<const View*> inputs;
+  for (std::size_t i = 0; numbers && i < numbers->size(); ++i)
+    inputs.push_back(node.has(i) ? &(*numbers)[i] : nullptr);
+  const Node given = numbers ? node.with_inputs(std::move(inputs)) : node;
+  LayerEmitter emitter(draft_, given);
+  const std::size_t before = draft_.layers.size();
+  Views outputs = row.emit(emitter, given);
+  count_parameters(node, before);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].is_constant()) outputs[i].computed_type = output_type(node, i);
+  }
+  return outputs;
 }
 
 Views NodeReader::call(const proto::FunctionProto& function, const proto::NodeProto& node) {

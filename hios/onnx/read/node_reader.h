@@ -45,6 +45,7 @@ class NodeReader {
   std::vector<const View*> inputs_of(const proto::NodeProto& node) const;
   void set_outputs(const proto::NodeProto& node, const Views& outputs);
   Views outputs_of(const Node& node, const Operator& row);
+  Views emitted(const Node& node, const Operator& row);
   Views call(const proto::FunctionProto& function, const proto::NodeProto& node);
   Views choose_branch(const Node& node);
   Views iterate(const Node& node);

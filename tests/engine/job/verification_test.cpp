@@ -47,12 +47,20 @@ TEST(Compare, ZeroToleranceAcceptsEqualOnly) {
   EXPECT_EQ(compare(Floats{1, std::nextafter(2.0f, 3.0f)}, Floats{1, 2}, exact).outside, 1u);
 }
 
-TEST(Compare, NanIsOutsideOnEitherSide) {
+TEST(Compare, NanOnOneSideIsOutside) {
   EXPECT_EQ(compare(Floats{kNan, 1}, Floats{1, 1}, {}).outside, 1u);
   EXPECT_EQ(compare(Floats{1, 1}, Floats{1, kNan}, {}).outside, 1u);
   const Comparison both = compare(Floats{kNan, kNan}, Floats{kNan, kInfiniteValue}, {});
-  EXPECT_EQ(both.outside, 2u);
+  EXPECT_EQ(both.outside, 1u);
+  EXPECT_EQ(both.nan, 1u);
   EXPECT_TRUE(std::isinf(both.max_abs));
+}
+
+TEST(Compare, NanOnBothSidesAgrees) {
+  const Comparison both = compare(Floats{kNan, 1}, Floats{kNan, 1}, {.atol = 0, .rtol = 0});
+  EXPECT_EQ(both.outside, 0u);
+  EXPECT_EQ(both.nan, 1u);
+  EXPECT_EQ(both.max_abs, 0);
 }
 
 TEST(Compare, InfinityMatchesItselfOnly) {

@@ -69,6 +69,13 @@ const std::vector<Choice> kChoices = {
        n.op("IsInf", {n.op("Div", {n.constant(1), n.op("Relu", {"x"})})});
      },
      [](double x) { return x <= 0; }},
+    {"IsInf of no sign",
+     [](Net& n) {
+       n.op("IsInf", {n.op("Div", {n.constant(1), n.op("Relu", {"x"})})});
+       OnnxBuilder::attribute(n.last(), "detect_negative", 0);
+       OnnxBuilder::attribute(n.last(), "detect_positive", 0);
+     },
+     [](double) { return 0; }},
     {"Cast to truth values and back",
      [](Net& n) {
        const std::string truth = with_type(n, n.op("Relu", {"x"}), proto::TensorProto::BOOL);
@@ -174,12 +181,12 @@ TEST(Choices, FurtherInputsAreRefused) {
                            {"(And): takes 2 inputs"});
 }
 
-TEST(Choices, CastsToIntegersAreRefused) {
+TEST(Choices, CastsToHalvesAreRefused) {
   Net net({2, 3});
-  with_type(net, "x", proto::TensorProto::INT64);
+  with_type(net, "x", proto::TensorProto::FLOAT16);
   net.output(net.last().output(0));
   expect_error<InputError>([&] { onnx::import_model(net.write(), {.kernel = layer_kernel()}); },
-                           {"casts to INT64; only fp32 and truth values are computed"});
+                           {"casts to FLOAT16; only fp32, integers and truth values are computed"});
 }
 
 }  // namespace

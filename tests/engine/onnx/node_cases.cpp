@@ -61,36 +61,6 @@ std::optional<OnnxValues> widened(const proto::TensorProto& tensor) {
   return floats_of(tensor);
 }
 
-std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
-  proto::ModelProto model;
-  if (!model.ParseFromString(bytes_of(folder / "model.onnx"))) return {};
-  proto::GraphProto& graph = *model.mutable_graph();
-  const std::filesystem::path data = folder / "test_data_set_0";
-  if (graph.input_size() == 0) return {};
-  const auto first = tensor_of(data / "input_0.pb");
-  if (!first || !graph.input(0).type().has_tensor_type()) return {};
-  auto input = floats_of(*first);
-  if (!input || input->dims.empty() || input->dims.size() > 4) return {};
-  OnnxCase result{folder.filename().string(), {}, *input, {}};
-  for (int i = 1; i < graph.input_size(); ++i) {
-    auto tensor = tensor_of(data / ("input_" + std::to_string(i) + ".pb"));
-    if (!tensor || !graph.input(i).type().has_tensor_type()) return {};
-    tensor->set_name(graph.input(i).name());
-    *graph.add_initializer() = *tensor;
-  }
-  for (int i = 0; i < graph.output_size(); ++i) {
-    const auto tensor = tensor_of(data / ("output_" + std::to_string(i) + ".pb"));
-    const auto values = tensor ? widened(*tensor) : std::nullopt;
-    if (!values) {
-      result.outputs.clear();
-      break;
-    }
-    result.outputs.push_back(*values);
-  }
-  result.model = model.SerializeAsString();
-  return result;
-}
-
 /// Converts numbers of any type to fp32; empty for other types.
 std::optional<OnnxValues> as_floats(const proto::TensorProto& tensor) {
   OnnxValues result{{tensor.dims().begin(), tensor.dims().end()}, {}};
@@ -114,6 +84,39 @@ std::optional<OnnxValues> as_floats(const proto::TensorProto& tensor) {
     default:
       return widened(tensor);
   }
+}
+
+std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
+  proto::ModelProto model;
+  if (!model.ParseFromString(bytes_of(folder / "model.onnx"))) return {};
+  proto::GraphProto& graph = *model.mutable_graph();
+  const std::filesystem::path data = folder / "test_data_set_0";
+  if (graph.input_size() == 0) return {};
+  const auto first = tensor_of(data / "input_0.pb");
+  if (!first || !graph.input(0).type().has_tensor_type()) return {};
+  auto input = floats_of(*first);
+  if (!input || input->dims.empty() || input->dims.size() > 6) return {};
+  OnnxCase result{folder.filename().string(), {}, *input, {}};
+  for (int i = 1; i < graph.input_size(); ++i) {
+    auto tensor = tensor_of(data / ("input_" + std::to_string(i) + ".pb"));
+    if (!tensor || !graph.input(i).type().has_tensor_type()) return {};
+    tensor->set_name(graph.input(i).name());
+    *graph.add_initializer() = *tensor;
+  }
+  for (int i = 0; i < graph.output_size(); ++i) {
+    const auto tensor = tensor_of(data / ("output_" + std::to_string(i) + ".pb"));
+    // bfloat16 is there as its codes.
+    if (tensor && tensor->data_type() != graph.output(i).type().tensor_type().elem_type())
+      return {};
+    const auto values = tensor ? as_floats(*tensor) : std::nullopt;
+    if (!values) {
+      result.outputs.clear();
+      break;
+    }
+    result.outputs.push_back(*values);
+  }
+  result.model = model.SerializeAsString();
+  return result;
 }
 
 /// Returns the files input_0.pb, input_1.pb, … or output_0.pb, … as tensors of these values' names;

@@ -13,7 +13,7 @@ struct OnnxValues {
   std::vector<float> values;  ///< row-major
 };
 
-/// A case with one fp32 input of at most four dimensions. Further inputs become initializers.
+/// A case with one fp32 input of at most six dimensions. Further inputs become initializers.
 struct OnnxCase {
   std::string name;
   std::string model;  ///< the file's bytes
@@ -21,7 +21,7 @@ struct OnnxCase {
   std::vector<OnnxValues> outputs;
 };
 
-/// Returns all cases below a folder, by name. Cases whose outputs are integers, or
+/// Returns all cases below a folder, by name. Cases whose outputs are no numbers, or
 /// sequences, have no outputs here: their models must be refused.
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder);
 

@@ -60,8 +60,9 @@ Views not_a_number(LayerEmitter& emitter, const Node& node) {
 Views infinite(LayerEmitter& emitter, const Node& node) {
   const bool negative = node.integer("detect_negative", 1) != 0,
              positive = node.integer("detect_positive", 1) != 0;
-  if (!negative && !positive) node.fail("detects no infinity");
   View x = node.input(0);
+  if (!negative && !positive)  // no value is less than the lowest one: all are false
+    return {combine(emitter, Chosen::kLess, x, number(-std::numeric_limits<float>::infinity()))};
   if (negative && positive) x = apply(emitter, {.function = Unary::Function::kAbs}, x);
   const float infinity = std::numeric_limits<float>::infinity();
   return {combine(emitter, Chosen::kEqual, x, number(positive ? infinity : -infinity))};
@@ -104,16 +105,39 @@ Views where(LayerEmitter& emitter, const Node& node) {
 }
 
 /// Casts to wider floating-point types change nothing. A cast to fp16 would round, except in a file
-/// of fp16, which is computed in fp32 throughout.
+/// of fp16, which is computed in fp32 throughout. Integers are the whole numbers among the values,
+/// whatever their width.
 Views cast(LayerEmitter& emitter, const Node& node) {
   const auto to = static_cast<int>(node.integer("to", 0));
   const View& x = node.input(0);
-  if (to == proto::TensorProto::BOOL)
+  if (element_size(to) > 0 && type_of_element(to) == Constant::Type::kInteger)
+    return {x.type() == Constant::Type::kFloat ? truncated(emitter, x) : x};
+  if (to == proto::TensorProto::BOOL) {
+    if (x.type() == Constant::Type::kBool) return {x};
     return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
+  }
   const bool half = to == proto::TensorProto::FLOAT16 || to == proto::TensorProto::BFLOAT16;
   const bool wide = to == proto::TensorProto::FLOAT || to == proto::TensorProto::DOUBLE;
   if (!wide && !(half && node.widens_halves())) {
-    node.fail("casts to " + type_name(to) + "; only fp32 and truth values are computed");
+    node.fail("casts to " + type_name(to) + "; only fp32, integers and truth values are computed");
+  }
+  return {x};
+}
+
+/// Casts to the type of another input.
+Views cast_to_type_of(LayerEmitter& emitter, const Node& node) {
+  const View &x = node.input(0), &like = node.input(1);
+  const std::string element = like.is_constant() ? like.constant().element : "";
+  if (element.ends_with("FLOAT16") && !node.widens_halves())  // BFLOAT16, too
+    node.fail("casts to " + element + "; only fp32, integers and truth values are computed");
+  if (x.type() == like.type()) return {x};
+  switch (like.type()) {
+    case Constant::Type::kInteger:
+      return {x.type() == Constant::Type::kFloat ? truncated(emitter, x) : x};
+    case Constant::Type::kBool:
+      return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
+    case Constant::Type::kFloat:
+      break;
   }
   return {x};
 }
@@ -130,7 +154,9 @@ void add_choices(Operators& operators) {
   operators["IsInf"] = {.emit = infinite,
                         .attributes = {.read = {"detect_negative", "detect_positive"}}};
   operators["Where"].emit = where;
-  // Both are for casts to types that are not read.
+  // Both attributes are for casts to types that are not read.
+  operators["CastLike"] = {.emit = cast_to_type_of,
+                           .attributes = {.unread = {{"saturate"}, {"round_mode"}}}};
   operators["Cast"] = {.emit = cast,
                        .attributes = {.read = {"to"}, .unread = {{"saturate"}, {"round_mode"}}}};
 }

@@ -27,12 +27,7 @@ View converted(const Node& node, const View& x, Type type) {
 Views cast(const Node& node) {
   const auto to = static_cast<int>(node.integer("to", 0));
   if (element_size(to) == 0) node.fail("casts to " + type_name(to) + ", which is not read");
-  const bool real = to == proto::TensorProto::FLOAT || to == proto::TensorProto::FLOAT16 ||
-                    to == proto::TensorProto::DOUBLE || to == proto::TensorProto::BFLOAT16;
-  const Type type = real                             ? Type::kFloat
-                    : to == proto::TensorProto::BOOL ? Type::kBool
-                                                     : Type::kInteger;
-  return {converted(node, node.input(0), type)};
+  return {converted(node, node.input(0), type_of_element(to))};
 }
 
 /// Converts a constant to the type of another input, which need not be a constant.

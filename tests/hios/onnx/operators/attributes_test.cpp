@@ -150,6 +150,8 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"Attention",
        {"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap",
         "softmax_precision"}},
+      {"ArgMax", {"axis", "keepdims", "select_last_index"}},
+      {"ArgMin", {"axis", "keepdims", "select_last_index"}},
       {"AveragePool",
        {"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads",
         "strides"}},
@@ -158,6 +160,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"CastLike", {"round_mode", "saturate"}},
       {"Celu", {"alpha"}},
       {"Clip", {"max", "min"}},
+      {"Col2Im", {"dilations", "pads", "strides"}},
       {"Concat", {"axis"}},
       {"Constant", {"value", "value_float", "value_floats", "value_int", "value_ints"}},
       {"ConstantOfShape", {"value"}},
@@ -172,6 +175,9 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"Einsum", {"equation"}},
       {"Elu", {"alpha"}},
       {"Flatten", {"axis"}},
+      {"GRU",
+       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size",
+        "layout", "linear_before_reset"}},
       {"Gather", {"axis"}},
       {"GatherElements", {"axis"}},
       {"GatherND", {"batch_dims"}},
@@ -183,6 +189,9 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"InstanceNormalization", {"epsilon"}},
       {"IsInf", {"detect_negative", "detect_positive"}},
       {"LRN", {"alpha", "beta", "bias", "size"}},
+      {"LSTM",
+       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size",
+        "input_forget", "layout"}},
       {"LayerNormalization", {"axis", "epsilon", "stash_type"}},
       {"LeakyRelu", {"alpha"}},
       {"LogSoftmax", {"axis"}},
@@ -207,6 +216,8 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"Resize",
        {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside",
         "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}},
+      {"RotaryEmbedding", {"interleaved", "num_heads", "rotary_embedding_dim"}},
+      {"ScatterElements", {"axis", "reduction"}},
       {"ScatterND", {"reduction"}},
       {"Selu", {"alpha", "gamma"}},
       {"Shape", {"end", "start"}},
@@ -217,6 +228,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"Squeeze", {"axes"}},
       {"Swish", {"alpha"}},
       {"ThresholdedRelu", {"alpha"}},
+      {"TopK", {"axis", "largest", "sorted"}},
       {"Transpose", {"perm"}},
       {"Unsqueeze", {"axes"}},
       {"Trilu", {"upper"}},
@@ -302,6 +314,11 @@ const std::vector<std::vector<std::string>>& input_lists() {
       {"extents", "scalar"},
       {"y", "tuple"},
       {"y", "everywhere"},
+      {"y", "everywhere", "updates"},
+      {"row3", "square", "unit"},
+      {"y", "angles", "angles"},
+      {"row3", "of_inputs", "of_three"},
+      {"row3", "of_inputs", "of_four"},
       {"row3", "row3", "row3"},
       {"index"},
       {"index", "index"}};
@@ -325,6 +342,13 @@ void values(OnnxBuilder& b) {
   b.integers("everywhere", {0, 0, 0, 0}).clear_dims();
   for (int i = 0; i < 4; ++i)
     b.graph().mutable_initializer(b.graph().initializer_size() - 1)->add_dims(i == 3 ? 4 : 1);
+  b.floats("updates", {1, 1, 1, 4}, {1, 2, 3, 4});
+  b.floats("of_inputs", {1, 12, 64}, std::vector<float>(768, 0.1f));
+  b.floats("of_three", {1, 12, 3}, std::vector<float>(36, 0.1f));
+  b.floats("of_four", {1, 12, 4}, std::vector<float>(48, 0.1f));
+  b.floats("angles", {1, 8, 4}, std::vector<float>(32, 0.1f));
+  b.integers("square", {8, 8});
+  b.integers("unit", {1, 1});
   b.integers("heads", {1, 4, 64});
   b.node("Reshape", {"y", "heads"}, "row3");
   b.integers("pads", {0, 0, 1, 1, 0, 0, 1, 1});

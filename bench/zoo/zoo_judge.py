@@ -1,0 +1,124 @@
+"""Judges an ONNX file by what hios makes of it: accepted, or refused with a line; its values next to ONNX Runtime's, and whether two ranks
+give the bits of one."""
+
+import json
+import os
+import shutil
+import subprocess
+
+RELATIVE, ABSOLUTE = 1e-4, 1e-5
+SECONDS = 900
+OVERHEAD_MS, MFLOP_A_MS, BYTES_A_MS = 0.005, 50, 1e7  # of a core of 50 GFLOP/s, and a link of 10 GB/s
+
+
+class Refused(Exception):
+    """The program's first line."""
+
+
+class Programs:
+    """Calls hios' programs in a folder of their own."""
+
+    def __init__(self, programs, folder):
+        self.programs, self.folder = programs, folder
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def call(self, ranks, program, *words):
+        before = [] if ranks == 1 else ["mpirun", "-np", str(ranks), "--bind-to", "none", "--oversubscribe"]
+        done = subprocess.run([*before, self.programs / program, *map(str, words)], env=self.environment, cwd=self.folder,
+                              capture_output=True, text=True, check=False, timeout=SECONDS)
+        if done.returncode != 0:
+            lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(("usage", "warning"))]
+            line = lines[0] if lines else f"status {done.returncode}"
+            raise Refused(line.replace(f"{self.folder}/", "").removeprefix("error: ").removeprefix("network.onnx: ")[:300])
+        return done.stdout
+
+    def operators(self):
+        """The graph's name and digest, and the names of its operators in topological order."""
+        self.call(1, "hios-schedule", "--model", "network.onnx", "--list-operators", "--json", "operators.json", "--force")
+        return json.loads((self.folder / "operators.json").read_text())
+
+    def outputs(self, numpy, ranks, *more):
+        folder = self.folder / "outputs"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.call(ranks, "hios-run", "--model", "network.onnx", "--input", "image.npy", "--outputs", folder, "--iterations",
+                  1, "--warmup", 0, "--flight-record", "off", *more)
+        files = [each["file"] for each in json.loads((folder / "outputs.json").read_text())["outputs"]]
+        arrays = [numpy.load(folder / file) for file in files]
+        shutil.rmtree(folder)
+        return arrays
+
+
+def alternating(listed):
+    """A schedule that gives each second operator to the other device."""
+    names = [each["name"] for each in listed["operators"]]
+    devices = [{"name": f"cpu{rank}", "kind": "cpu", "threads": 1, "streams": 1,
+                "stages": [[[name]] for name in names[rank::2]]} for rank in (0, 1)]
+    return {"format": "hios-schedule", "version": 1,
+            "graph": {"name": listed["model"], "digest": listed["digest"]}, "devices": devices}
+
+
+def costs(graph, listed):
+    """The graph with assumed times, by operations and bytes: enough for hios-lp to divide it, without a measurement."""
+    mflop = {each["name"]: each["mflop"] for each in listed["operators"]}
+    for operator in graph["operators"]:
+        operator["time_ms"] = OVERHEAD_MS + mflop[operator["name"]] / MFLOP_A_MS
+    for edge in graph["edges"]:
+        edge["transfer_ms"] = edge["bytes"] / BYTES_A_MS
+    return graph
+
+
+def compare(numpy, got, wanted):
+    """The largest difference as a share of the largest value, and whether all are within the tolerance."""
+    worst, within = 0.0, len(got) == len(wanted)
+    for ours, theirs in zip(got, wanted):
+        if ours.size != theirs.size:
+            return worst, False
+        theirs = theirs.astype(numpy.float64).reshape(ours.shape)
+        largest = float(numpy.abs(theirs).max())
+        difference = float(numpy.abs(ours - theirs).max())
+        within = within and difference <= RELATIVE * largest + ABSOLUTE  # false for NaN
+        worst = max(worst, difference / largest if largest else difference)
+    return worst, within
+
+
+def same_bits(numpy, one, other):
+    return len(one) == len(other) and all((a.view(numpy.uint32) == b.view(numpy.uint32)).all() for a, b in zip(one, other))
+
+
+def judge(programs, ranks):
+    """The row of a network whose network.onnx and image.npy lie in the programs' folder."""
+    import numpy
+    import onnxruntime
+    try:
+        listed = programs.operators()
+    except Refused as refused:
+        return {"accepted": False, "line": str(refused)}
+    row = {"accepted": True, "operators": len(listed["operators"])}
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(programs.folder / "network.onnx"), options, providers=["CPUExecutionProvider"])
+    image = numpy.load(programs.folder / "image.npy")
+    wanted = session.run(None, {session.get_inputs()[0].name: image})
+    try:
+        one = programs.outputs(numpy, 1)
+        difference, row["within"] = compare(numpy, one, wanted)
+        row["difference"] = float(f"{difference:.2e}")
+        if ranks == 2:
+            two_ranks(numpy, programs, listed, one, row)
+    except Refused as refused:
+        row["line"] = str(refused)
+    return row
+
+
+def two_ranks(numpy, programs, listed, one, row):
+    """Adds whether two ranks give the same bits by a plan that alternates, and by that of hios-lp."""
+    (programs.folder / "plan.json").write_text(json.dumps(alternating(listed)))
+    row["alternating"] = same_bits(numpy, one, programs.outputs(numpy, 2, "--schedule", "plan.json", "--oversubscribe"))
+    programs.call(1, "hios-schedule", "--model", "network.onnx", "--export-graph", "graph.json", "--force")
+    graph = costs(json.loads((programs.folder / "graph.json").read_text()), listed)
+    (programs.folder / "graph.json").write_text(json.dumps(graph))
+    programs.call(1, "hios-schedule", "--graph", "graph.json", "--devices", 2, "--algorithm", "hios-lp", "--output", "lp.json",
+                  "--force")
+    devices = json.loads((programs.folder / "lp.json").read_text())["devices"]
+    row["lp_operators"] = [sum(len(group) for stage in device["stages"] for group in stage) for device in devices]
+    row["lp"] = same_bits(numpy, one, programs.outputs(numpy, 2, "--schedule", "lp.json", "--oversubscribe"))

@@ -1,0 +1,174 @@
+#include "hios/onnx/read/types.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "hios/onnx/operators/constants/values.h"
+
+namespace hios::onnx {
+namespace {
+
+using Type = Constant::Type;
+
+/// Operators that take and return values of any type: they choose or move them.
+constexpr std::string_view kOfAnyType[] = {"Cast",      "CastLike",
+                                           "Concat",    "DepthToSpace",
+                                           "Dropout",   "Equal",
+                                           "Expand",    "Flatten",
+                                           "Gather",    "GatherElements",
+                                           "GatherND",  "Identity",
+                                           "Pad",       "Reshape",
+                                           "ScatterND", "ScatterElements",
+                                           "Slice",     "SpaceToDepth",
+                                           "Split",     "Squeeze",
+                                           "Tile",      "Transpose",
+                                           "Unsqueeze", "Where",
+                                           "Not",       "And",
+                                           "Or",        "Xor",
+                                           "NonZero"};
+/// Operators that take integers as well as floating-point numbers.
+constexpr std::string_view kOfNumbers[] = {"Abs",
+                                           "Add",
+                                           "ArgMax",
+                                           "ArgMin",
+                                           "Clip",
+                                           "CumSum",
+                                           "Div",
+                                           "Einsum",
+                                           "Gemm",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "MatMul",
+                                           "Max",
+                                           "MaxPool",
+                                           "Min",
+                                           "Mod",
+                                           "Mul",
+                                           "Neg",
+                                           "Pow",
+                                           "PRelu",
+                                           "ReduceL1",
+                                           "ReduceMax",
+                                           "ReduceMin",
+                                           "ReduceProd",
+                                           "ReduceSum",
+                                           "ReduceSumSquare",
+                                           "Relu",
+                                           "Resize",
+                                           "Sign",
+                                           "Sub",
+                                           "Sum",
+                                           "TopK",
+                                           "Trilu",
+                                           "Upsample"};
+/// Operators whose first two inputs are of one type.
+constexpr std::string_view kOfOneType[] = {
+    "Add",    "Div", "Equal", "Gemm", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
+    "MatMul", "Max", "Min",   "Mod",  "Mul",     "PRelu",          "Sub",  "Sum",
+    "And",    "Or",  "Xor"};
+constexpr std::string_view kOfTruth[] = {
+    "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And",
+    "Or",    "Xor",     "IsNaN",          "IsInf"};
+
+template <std::size_t kCount>
+bool is_one_of(const std::string_view (&types)[kCount], const Node& node) {
+  return std::ranges::find(types, std::string_view(node.type())) != std::end(types);
+}
+
+const char* name_of_type(Type type) {
+  return type == Type::kFloat  ? "floating-point numbers"
+         : type == Type::kBool ? "truth values"
+                               : "integers";
+}
+
+bool is_logical(const Node& node) {
+  return node.type() == "Not" || node.type() == "And" || node.type() == "Or" ||
+         node.type() == "Xor";
+}
+
+/// Returns the type of an operator's data, which may be its second input.
+Type data_type(const Node& node) {
+  const std::size_t data = node.type() == "Where" && node.has(1) ? 1 : 0;
+  return node.has(data) ? node.input(data).type() : Type::kFloat;
+}
+
+}  // namespace
+
+void check_input_types(const Node& node) {
+  if (!node.has(0)) return;
+  const View& first = node.input(0);
+  const auto refuse = [&](Type type, const char* wanted) {
+    node.fail(std::string("takes ") + name_of_type(type) + ", where ONNX allows " + wanted);
+  };
+  if (!first.is_constant()) {
+    if (is_logical(node) && first.type() != Type::kBool) refuse(first.type(), "truth values only");
+    if (first.type() == Type::kBool && !is_one_of(kOfAnyType, node))
+      refuse(first.type(), "numbers only");
+    if (first.type() == Type::kInteger && !is_one_of(kOfAnyType, node) &&
+        !is_one_of(kOfNumbers, node)) {
+      refuse(first.type(), "floating-point numbers only");
+    }
+  }
+  if (node.type() == "Where" && !first.is_constant() && first.type() != Type::kBool)
+    refuse(first.type(), "truth values only as its condition");
+  if (!is_one_of(kOfOneType, node) || !node.has(1)) return;
+  // The operator itself names a constant of integers next to floating-point numbers.
+  const auto is_named = [](const View& constant, const View& computed) {
+    return constant.is_constant() && constant.type() != Type::kFloat && !computed.is_constant() &&
+           computed.type() == Type::kFloat;
+  };
+  const View& second = node.input(1);
+  if (is_named(first, second) || is_named(second, first)) return;
+  if (first.type() != second.type()) {
+    node.fail(std::string("combines ") + name_of_type(first.type()) + " and " +
+              name_of_type(second.type()) + ", which ONNX forbids: add a Cast");
+  }
+}
+
+Type output_type(const Node& node, std::size_t output) {
+  if (is_one_of(kOfTruth, node)) return Type::kBool;
+  if (node.type() == "ArgMax" || node.type() == "ArgMin") return Type::kInteger;
+  if (node.type() == "TopK") return output == 1 ? Type::kInteger : data_type(node);
+  if (node.type() == "Cast") return type_of_element(static_cast<int>(node.integer("to", 0)));
+  if (node.type() == "CastLike") return node.input(1).type();
+  const bool keeps = is_one_of(kOfAnyType, node) || is_one_of(kOfNumbers, node);
+  return keeps ? data_type(node) : Type::kFloat;
+}
+
+Views with_types(const Node& node, Views outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    View& view = outputs[i];
+    const Type type = output_type(node, i);
+    if (type == Type::kFloat || view.type() != Type::kFloat) continue;
+    view = constant_view({type, {}, integers_of(view)}, view.dims);
+  }
+  return outputs;
+}
+
+std::optional<std::vector<View>> with_numbers(const Node& node) {
+  bool computed = false, constant = false;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    if (!node.has(i) || node.input(i).type() != Type::kInteger) continue;
+    (node.input(i).is_constant() ? constant : computed) = true;
+  }
+  if (!computed || !constant) return {};
+  std::vector<View> inputs;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const bool changes =
+        node.has(i) && node.input(i).is_constant() && node.input(i).type() == Type::kInteger;
+    inputs.push_back(!node.has(i) ? View{}
+                     : changes    ? constant_view({Type::kFloat,
+                                                   converted_to_floats(node.input(i),
+                                                                       own_axes(node.input(i).rank())),
+                                                   {}},
+                                                  node.input(i).dims)
+                                  : node.input(i));
+  }
+  return inputs;
+}
+
+}  // namespace hios::onnx

@@ -1,0 +1,56 @@
+"""bench/onnx_networks: its list, the plan that alternates, the comparison's rules, and the table."""
+
+import json
+import unittest
+from collections import Counter
+
+import zoo_judge
+import zoo_list
+import zoo_tables
+from markdown_tables import RESULTS
+
+
+class ZooTest(unittest.TestCase):
+    def test_the_list_is_long_and_names_each_network_once(self):
+        networks = zoo_list.all_networks()
+        self.assertGreaterEqual(len(networks), 140)
+        self.assertEqual([name for name, times in Counter(each.key for each in networks).items() if times > 1], [])
+        self.assertEqual({each.kind for each in networks}, set(zoo_tables.KINDS))
+        opsets = Counter(each.opset for each in networks)
+        self.assertEqual(set(opsets), {zoo_list.SCRIPT_OPSET, *zoo_list.NEW_OPSETS})
+        self.assertGreater(min(opsets.values()), 15)
+
+    def test_options_of_a_line_become_keywords(self):
+        first, second = zoo_list.parsed("\n96 s/plain:128 deep+depth=2\n", "timm", "classifier")
+        self.assertEqual((first.name, first.size, first.opset, first.more), ("plain", 128, 17, {}))
+        self.assertEqual((second.name, second.size, second.more), ("deep+depth=2", 96, {"depth": "2"}))
+        self.assertIn(second.opset, zoo_list.NEW_OPSETS)
+
+    def test_the_plan_alternates_and_has_each_operator_once(self):
+        listed = {"model": "net", "digest": "d", "operators": [{"name": name} for name in "abcde"]}
+        plan = zoo_judge.alternating(listed)
+        stages = [[stage[0][0] for stage in device["stages"]] for device in plan["devices"]]
+        self.assertEqual(stages, [["a", "c", "e"], ["b", "d"]])
+        self.assertEqual(plan["graph"], {"name": "net", "digest": "d"})
+
+    def test_kinds_count_what_was_exported(self):
+        common = {"kind": "classifier", "exported": True}
+        rows = [{**common, "accepted": True, "difference": 1e-6, "within": True, "alternating": True, "lp": True,
+                 "lp_operators": [3, 4]},
+                {**common, "accepted": True, "difference": 3e-6, "within": True, "alternating": True, "lp": True,
+                 "lp_operators": [7, 0]},
+                {**common, "accepted": False, "line": "no"},
+                {"kind": "classifier", "exported": False, "line": "torch says no"}]
+        self.assertEqual(zoo_tables.row_of("classifiers", rows),
+                         ["classifiers", 3, 2, "67 %", 2, "2.0e-06", "3.0e-06", 2, 1])
+
+    def test_kept_rows_are_those_of_the_list(self):
+        rows = json.loads((RESULTS / "onnx-networks.json").read_text())["rows"]
+        known = {each.key: each for each in zoo_list.all_networks()}
+        for row in rows:
+            self.assertEqual((row["kind"], row["opset"]), (known[row["network"]].kind, known[row["network"]].opset))
+        self.assertTrue(all(row["within"] and row["alternating"] and row["lp"] for row in rows if row.get("accepted")))
+
+
+if __name__ == "__main__":
+    unittest.main()
