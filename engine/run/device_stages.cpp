@@ -177,7 +177,7 @@ void DeviceStages::leave_messages() {
   if (!messages_refused_.empty()) {
     log::warning("the device refused to record messages with its stages (" + messages_refused_ +
                  "), so the host queues them between stages; newer libraries may record them, and "
-                 "--transport ipc or staged needs no recorded messages");
+                 "the routes ipc and staged need no recorded messages");
   }
   messages_->end_recording(/*complete=*/false);
   messages_ = nullptr;
