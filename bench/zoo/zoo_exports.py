@@ -34,7 +34,8 @@ def wrapped(torch, network, more):
             if more.get("classes") == "argmax":
                 return result["out"].argmax(1)
             if more.get("classes") == "softmax":
-                return result["out"].softmax(1)
+                scores = result["out"]  # random weights make them so large that their last bits would decide
+                return (scores / scores.abs().amax()).softmax(1)
             if isinstance(result, dict):
                 return tuple(result.values())
             return tuple(result) if isinstance(result, list) else result

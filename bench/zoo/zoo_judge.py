@@ -20,7 +20,8 @@ class Programs:
 
     def __init__(self, programs, folder):
         self.programs, self.folder = programs, folder
-        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                OMPI_MCA_mpi_yield_when_idle="1")  # where other programs take the cores
 
     def call(self, ranks, program, *words):
         before = [] if ranks == 1 else ["mpirun", "-np", str(ranks), "--bind-to", "none", "--oversubscribe"]

@@ -45,7 +45,7 @@ TIMM = """
 224 vit_small_patch16_rope_224+depth=4 vit_pe_core_tiny_patch16_384:384 s/flexivit_small:240 vit_relpos_small_patch16_224
 224 s/vit_srelpos_small_patch16_224 vit_tiny_r_s16_p8_224 focalnet_tiny_srf gcvit_xxtiny s/hiera_tiny_224 hieradet_small:256 levit_128s
 224 s/levit_conv_128s maxvit_pico_rw_256:256 s/maxvit_tiny_tf_224 coatnet_pico_rw_224 coatnet_nano_cc_224 maxxvit_rmlp_nano_rw_256:256
-224 s/coatnext_nano_rw_224 mixer_s32_224 gmlp_ti16_224 s/resmlp_12_224 mvitv2_tiny nest_tiny pit_ti_224 s/pvt_v2_b0 sequencer2d_s
+224 s/coatnext_nano_rw_224 mixer_s32_224 gmlp_ti16_224 s/resmlp_12_224 mvitv2_tiny nest_tiny pit_ti_224 s/pvt_v2_b0 s/sequencer2d_s
 224 swin_tiny_patch4_window7_224 swinv2_tiny_window8_256:256 s/swinv2_cr_tiny_224 tiny_vit_5m_224 tnt_s_patch16_224 twins_pcpvt_small
 224 s/twins_svt_small visformer_tiny vitamin_small_224 volo_d1_224 xcit_nano_12_p16_224 s/xcit_tiny_12_p16_224
 224 samvit_base_patch16_224+depth=3 vit_base_patch16_siglip_224+depth=3 vit_relpos_medium_patch16_rpn_224+depth=3

@@ -22,7 +22,7 @@ def row_of(title, rows):
     median = f"{statistics.median(row['difference'] for row in compared):.1e}" if compared else ""
     worst = f"{max(row['difference'] for row in compared):.1e}" if compared else ""
     return [title, len(tried), len(accepted), share, sum(row["within"] for row in compared), median, worst,
-            sum(row["alternating"] and row["lp"] for row in two), len(both)]
+            f"{sum(row['alternating'] and row['lp'] for row in two)} of {len(two)}", len(both)]
 
 
 def families(rows):
@@ -51,7 +51,7 @@ def page(results):
     rows = results["rows"]
     text = ("# Networks as ONNX files\n\nMade by `bench/onnx_networks --keep`: " + results["versions"] + ". `within`: all outputs "
             "within 1e-4·max\\|y\\| + 1e-5 of ONNX Runtime's; `median` and `largest`: the difference as a share of the largest value; "
-            "`two ranks`: the bits of one rank by a plan that alternates between two ranks and by that of `hios-lp`, which uses "
+            "`two ranks`: of those that were run on two, the bits of one rank by a plan that alternates between two ranks and by that of `hios-lp`, which uses "
             "both ranks for the last column's.\n\n" + markdown(HEAD, families(rows)))
     refused = [row for row in exported(rows) if not row["accepted"]]
     beyond = [row for row in exported(rows) if row["accepted"] and not row.get("within")]

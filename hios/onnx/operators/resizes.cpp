@@ -6,6 +6,7 @@
 
 #include "hios/base/error.h"
 #include "hios/model/layer_fields.h"
+#include "hios/onnx/operators/constants/values.h"
 #include "hios/onnx/operators/families.h"
 #include "hios/onnx/operators/windows.h"
 
@@ -78,8 +79,81 @@ Growth growth_of(const Node& node, const View& x, const std::vector<std::size_t>
   return growth;
 }
 
+/// The filter of an antialiased Resize along an axis, which widens as the axis shrinks. Taps
+/// outside count for the border, or not at all (exclude_outside).
+struct ResizeFilter {
+  const Resize& layer;
+  double scale;
+  std::int64_t in, out;
+
+  double weight(double distance) const {
+    const double x = std::fabs(distance), a = layer.cubic_a;
+    if (layer.mode == Resize::Mode::kLinear) return std::max(0.0, 1 - x);
+    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+  }
+  /// Returns the position in the input, in pixels whose centres are at a half.
+  double centre(std::int64_t i) const {
+    const auto at = static_cast<double>(i);
+    const auto last = [](std::int64_t extent) { return static_cast<double>(extent - 1); };
+    switch (layer.coordinates) {
+      case Resize::Coordinates::kAlignCorners:
+        return (out > 1 ? at * last(in) / last(out) : 0) + 0.5;
+      case Resize::Coordinates::kAsymmetric:
+        return at / scale + 0.5;
+      case Resize::Coordinates::kPytorchHalfPixel:
+        return out > 1 ? (at + 0.5) / scale : 0.5;
+      default:
+        return (at + 0.5) / scale;
+    }
+  }
+  /// Returns the weights of the inputs for each output, row-major.
+  View matrix() const {
+    const double narrow = std::min(scale, 1.0);
+    const double reach = (layer.mode == Resize::Mode::kCubic ? 2 : 1) / narrow;
+    Constant values;
+    values.floats.resize(static_cast<std::size_t>(fold_size({out, in}, 0)));
+    for (std::int64_t i = 0; i < out; ++i) {
+      const double from = centre(i);
+      const auto begin = static_cast<std::int64_t>(std::floor(from - reach + 0.5)),
+                 end = static_cast<std::int64_t>(std::floor(from + reach + 0.5));
+      std::vector<double> row(static_cast<std::size_t>(in), 0);
+      double sum = 0;
+      for (std::int64_t j = begin; j < end; ++j) {
+        if (layer.exclude_outside && (j < 0 || j >= in)) continue;
+        const double tap = weight((static_cast<double>(j) - from + 0.5) * narrow);
+        row[static_cast<std::size_t>(std::clamp<std::int64_t>(j, 0, in - 1))] += tap;
+        sum += tap;
+      }
+      for (std::int64_t j = 0; j < in; ++j) {
+        values.floats[static_cast<std::size_t>(i * in + j)] =
+            static_cast<float>(row[static_cast<std::size_t>(j)] / sum);
+      }
+    }
+    return constant_view(std::move(values), {out, in});
+  }
+};
+
+/// Resizes with a filter that widens as the image shrinks: products with matrices, along each axis.
+View antialiased(LayerEmitter& emitter, const Node& node, View x, const Resize& layer,
+                 const Growth& growth) {
+  if (layer.mode == Resize::Mode::kNearest) node.fail("antialias needs the mode linear or cubic");
+  if (layer.coordinates == Resize::Coordinates::kHalfPixelSymmetric ||
+      layer.coordinates == Resize::Coordinates::kTfHalfPixel) {
+    node.fail("antialias is not computed for these coordinates");
+  }
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) {
+    if (growth.sizes[axis] == x.dims[axis] && growth.scales[axis] == 1) continue;
+    const ResizeFilter filter{layer, growth.scales[axis], x.dims[axis], growth.sizes[axis]};
+    std::vector<std::size_t> axes = all_axes(x.rank());
+    std::swap(axes[axis], axes.back());
+    x = transpose(multiply_rows(emitter, transpose(x, axes), filter.matrix(), {}), axes);
+  }
+  return x;
+}
+
 View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize layer,
-             const Growth& growth) {
+             const Growth& growth, bool antialias) {
   if (given.rank() != 3 && given.rank() != 4) node.fail("resizes three or four dimensions here");
   const std::size_t last = given.rank() - 1;
   const auto stays = [&](std::size_t axis) {
@@ -97,6 +171,7 @@ View resized(LayerEmitter& emitter, const Node& node, const View& given, Resize 
           "aligns the corners of an extent that is no whole number, which has two interpretations");
     }
   }
+  if (antialias) return antialiased(emitter, node, given, layer, growth);
   const View x = as_image(emitter, given);
   layer.size = {given.rank() == 4 ? growth.sizes[2] : 1, growth.sizes[last]};
   layer.scale_h = given.rank() == 4 ? growth.scales[2] : 1;
@@ -116,7 +191,6 @@ Resize::Nearest opset_10_rounding(const Node& node) {
 }
 
 Views resize(LayerEmitter& emitter, const Node& node) {
-  if (node.integer("antialias", 0) != 0) node.fail("antialias is not computed");
   const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch")
     node.fail("keep_aspect_ratio_policy " + printable(policy, 40) + " is not computed");
@@ -136,7 +210,8 @@ Views resize(LayerEmitter& emitter, const Node& node) {
       node.has(3) ? node.integers(3) : std::vector<std::int64_t>();
   const View& x = node.input(0);
   return {resized(emitter, node, x, layer,
-                  growth_of(node, x, scaled_axes(node, x.rank()), scales, sizes))};
+                  growth_of(node, x, scaled_axes(node, x.rank()), scales, sizes),
+                  node.integer("antialias", 0) != 0)};
 }
 
 Views upsample(LayerEmitter& emitter, const Node& node) {
@@ -147,7 +222,8 @@ Views upsample(LayerEmitter& emitter, const Node& node) {
   const std::vector<float> scales =
       node.has(1) ? node.floats(1) : node.number_list("scales").value_or(std::vector<float>());
   const View& x = node.input(0);
-  return {resized(emitter, node, x, layer, growth_of(node, x, all_axes(x.rank()), scales, {}))};
+  return {
+      resized(emitter, node, x, layer, growth_of(node, x, all_axes(x.rank()), scales, {}), false)};
 }
 
 }  // namespace

@@ -8,6 +8,29 @@
 namespace hios::test {
 namespace {
 
+// Two pixels of four: taps at distances of a quarter and three quarters of the widened filter. What
+// lies outside counts for the border, or not at all.
+TEST(Resizes, WidenTheirFilterAgainstAliases) {
+  const Table x = wide_input({2, 3, 4});
+  for (const bool outside : {false, true}) {
+    Net net(x.dims);
+    net.model.mutable_opset_import(0)->set_version(18);
+    net.op("Resize", {"x", "", "", integer_table(net, {3}, {2, 3, 2})});
+    OnnxBuilder::attribute(net.last(), "antialias", 1);
+    OnnxBuilder::attribute(net.last(), "exclude_outside", outside ? 1 : 0);
+    proto::AttributeProto& mode = *net.last().add_attribute();
+    mode.set_name("mode"), mode.set_type(proto::AttributeProto::STRING), mode.set_s("linear");
+    expect_values(net, table_of({2, 3, 2}, [&](const List& index) {
+                    const auto pixel = [&](std::int64_t from_border) {
+                      const std::int64_t at = index[2] == 0 ? from_border : 3 - from_border;
+                      return double{x.at({index[0], index[1], at})};
+                    };
+                    const double border = outside ? 0.75 : 1;
+                    return (border * pixel(0) + 0.75 * pixel(1) + 0.25 * pixel(2)) / (border + 1);
+                  }));
+  }
+}
+
 TEST(Gathers, TablesOfIndicesMoveValues) {
   struct Case {
     const char* what;
