@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,21 @@
 namespace hios::scheduler {
 namespace {
 
-/// Returns the same graph with times that are multiples of 1/64, and sometimes 0.
-Graph in_sixty_fourths(const Graph& graph) {
+/// Returns the same graph with times that are multiples of 1/64, and sometimes 0; `by_pair`: to the
+/// first device, transfers take twice the time.
+Graph in_sixty_fourths(const Graph& graph, bool by_pair) {
   const auto round = [](double ms) { return std::floor(ms * 64) / 64; };
   std::vector<Operator> operators(graph.operators().begin(), graph.operators().end());
   std::vector<Edge> edges(graph.edges().begin(), graph.edges().end());
   for (Operator& op : operators) op.time_ms = round(op.time_ms);
-  for (Edge& edge : edges) edge.transfer_ms = round(*edge.transfer_ms);
+  for (Edge& edge : edges) {
+    const double ms = round(*edge.transfer_ms);
+    edge.transfer_ms = ms;
+    if (!by_pair) continue;
+    edge.transfer_ms.reset();
+    edge.transfer_by_pair =
+        std::make_shared<PairTimes>(PairTimes{{"gpu", {{"gpu", ms}, {"gpu0", 2 * ms}}}});
+  }
   return Graph(graph.name(), operators, edges, {StageCostRule::Kind::kOverlap, 0.5});
 }
 
@@ -74,7 +83,8 @@ TEST(ShiftingTimeline, EqualsTheIncrementalTimelineToTheLastBit) {
     test::CostStyle style;
     style.small_integers = seed % 3 == 0;
     const Graph graph =
-        in_sixty_fourths(test::random_graph(n, random.uniform(0.01, 0.5), style, random));
+        in_sixty_fourths(test::random_graph(n, random.uniform(0.01, 0.5), style, random),
+                         /*by_pair=*/seed % 4 == 0);
     const Platform platform = test::devices(1 + random.below(4), 1);
     compare_timelines(graph, CostModel::from_graph(graph, platform), random);
     if (::testing::Test::HasFailure()) return;
