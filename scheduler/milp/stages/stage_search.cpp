@@ -18,7 +18,7 @@
 //  - another one has run the same operators, those that are needed still on the same devices, and
 //    was nowhere later: the end of each device, of each needed operator, the last start, and the
 //    bytes that each device holds (where memory is limited).
-// Of devices that are alike, the first that is empty stands for all of them.
+// Where several empty devices are alike, only the first of them is tried.
 //
 // Test: tests/scheduler/milp/stage_search_test.cpp (against brute force)
 
