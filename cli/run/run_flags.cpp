@@ -9,6 +9,7 @@
 #include "cli/process/version.h"
 #include "cli/run/inferences_flags.h"
 #include "cli/run/inputs/emulated_flags.h"
+#include "cli/run/inputs/given_inputs.h"
 #include "cli/run/inputs/missing_files.h"
 #include "engine/backends.h"
 #include "engine/cold/packed_parameters.h"
@@ -35,9 +36,11 @@ po::options_description run_flags() {
   group.add_options()("schedule", input_file("FILE"),
                       daily("the schedule; rank r is its device r (without it: one rank, in "
                             "order)"));
-  group.add_options()("input", named_input_files("[NAME:]FILE"),
-                      daily("the input, float32 in the model's extents: .npy, or .bin (its bytes, "
-                            "row-major); NAME is the input's (default: from --seed)"));
+  group.add_options()(
+      "input", named_input_files("[NAME:]FILE"),
+      daily("the input, in the model's extents: .npy, or .bin (float32, row-major); "
+            "NAME is the input's, repeatable where there are several (default: "
+            "from --seed)"));
   group.add_options()("reference", named_input_files("[NAME:]FILE"),
                       "compare output NAME with these values (.npy, .bin), within --atol and "
                       "--rtol; exit 1 if it differs; repeatable");
@@ -268,7 +271,7 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
   read_given_weights(flags, wanted, inputs, limits);
   require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
   inputs.profile = job::read_profile(profile, limits);
-  inputs.input = read_given_input(flags, inputs.network, limits);
+  inputs.input = read_given_inputs(flags, inputs.network, limits);
   return inputs;
 }
 

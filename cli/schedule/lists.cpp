@@ -147,15 +147,20 @@ int list_operators(const Common& common, const Network& network) {
     Json outputs = Json::array();
     for (const NamedOutput& output : model.named_outputs())
       outputs.push_back({{"name", output.name}, {"dims", output.dims}});
-    const NamedInput& input = model.named_input();
+    Json inputs = Json::array();
+    for (const NamedInput& input : model.named_inputs()) {
+      inputs.push_back({{"name", input.name}, {"dims", input.dims}});
+      if (input.below > 0) inputs.back()["below"] = input.below;
+    }
+    // The name and the extents of a single input stand next to the shape, too.
     const Shape& shape = model.tensor(model.input()).shape;
+    Json input = inputs.size() == 1 ? inputs.front() : Json::object();
+    input["shape"] = {shape.n, shape.c, shape.h, shape.w};
     write_json(*common.json,
                {{"model", model.name()},
                 {"digest", network.coarse.graph.digest()},
-                {"input",
-                 {{"name", input.name},
-                  {"dims", input.dims},
-                  {"shape", {shape.n, shape.c, shape.h, shape.w}}}},
+                {"input", input},
+                {"inputs", inputs},
                 {"outputs", outputs},
                 {"operators", list}},
                common.existing);

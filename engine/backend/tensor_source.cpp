@@ -192,6 +192,51 @@ Random stream(std::uint64_t seed, const std::string& name, std::string_view what
   return Random(seed, name + "/" + std::string(what));
 }
 
+/// Writes an image: the sum of patches of 1, 4, 16 and 64 pixels, each size with a quarter of the
+/// variance. Independent pixels alone would be averaged out before the end of a network, for which
+/// all images would then look the same.
+void draw_image(std::uint64_t seed, const std::string& name, const std::string& of_input,
+                const Shape& shape, std::span<float> out) {
+  constexpr std::array<int, 4> kPatchShifts = {0, 2, 4, 6};
+  const float scale = static_cast<float>(
+      std::sqrt(1 / (kUniformVariance * static_cast<double>(kPatchShifts.size()))) / kPartRange);
+  std::vector<std::int32_t> sums(out.size());
+  for (const int shift : kPatchShifts) {
+    const std::int64_t rows = ((shape.h - 1) >> shift) + 1, columns = ((shape.w - 1) >> shift) + 1;
+    std::vector<std::int32_t> patches(static_cast<std::size_t>(shape.n * rows * columns * shape.c));
+    Random random = stream(seed, name, "patches of " + std::to_string(1 << shift) + of_input);
+    for (std::int32_t& patch : patches) patch = odd_part(random.next(), 0);
+    std::size_t next = 0;
+    for (std::int64_t n = 0; n < shape.n; ++n) {
+      for (std::int64_t h = 0; h < shape.h; ++h) {
+        for (std::int64_t w = 0; w < shape.w; ++w) {
+          const std::int64_t patch = (n * rows + (h >> shift)) * columns + (w >> shift);
+          for (std::int64_t c = 0; c < shape.c; ++c) sums[next++] += patches[patch * shape.c + c];
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(sums[i]) * scale;
+}
+
+/// Writes an image, or whole numbers below `below` where that is not 0.
+void draw_input(std::uint64_t seed, const std::string& name, const std::string& of_input,
+                const Shape& shape, std::int64_t below, std::span<float> out) {
+  if (below == 0) return draw_image(seed, name, of_input, shape, out);
+  Random random = stream(seed, name, "numbers" + of_input);
+  for (float& value : out)
+    value = static_cast<float>(random.below(static_cast<std::uint64_t>(below)));
+}
+
+/// Returns the shape in which one of several inputs is drawn; of fewer or more than four extents,
+/// an image of one row.
+Shape shape_of(const NamedInput& input, const InputPlace& place) {
+  const std::vector<std::int64_t>& dims = input.dims;
+  if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[3]};
+  const std::int64_t last = dims.size() > 1 ? dims.back() : 1;
+  return {place.rows, last, 1, place.count / last};
+}
+
 /// Copies the model's own values. Returns false if it has none.
 bool copy_own(const Model& model, const std::string& name,
               std::vector<float> ModelWeights::Values::*part, std::span<float> out) {
@@ -301,38 +346,25 @@ void SeededSource::bias(const Model& model, const Layer& layer, std::span<float>
   });
 }
 
-/// Writes an image: the sum of patches of 1, 4, 16 and 64 pixels, each size with a quarter of the
-/// variance. Independent pixels alone would be averaged out before the end of a network, for which
-/// all images would then look the same.
 void SeededSource::input(const Model& model, std::span<float> out) {
   numbered_input(model, 0, out);
 }
 
 void SeededSource::numbered_input(const Model& model, std::size_t number, std::span<float> out) {
-  constexpr std::array<int, 4> kPatchShifts = {0, 2, 4, 6};
-  const float scale = static_cast<float>(
-      std::sqrt(1 / (kUniformVariance * static_cast<double>(kPatchShifts.size()))) / kPartRange);
+  const std::span<const NamedInput> inputs = model.named_inputs();
   const Tensor& tensor = model.tensor(model.input());
-  const Shape& shape = tensor.shape;
-  std::vector<std::int32_t> sums(out.size());
-  for (const int shift : kPatchShifts) {
-    const std::int64_t rows = ((shape.h - 1) >> shift) + 1, columns = ((shape.w - 1) >> shift) + 1;
-    std::vector<std::int32_t> patches(static_cast<std::size_t>(shape.n * rows * columns * shape.c));
-    const std::string of_input = number == 0 ? "" : " of input " + std::to_string(number);
-    Random random =
-        stream(seed_, tensor.name, "patches of " + std::to_string(1 << shift) + of_input);
-    for (std::int32_t& patch : patches) patch = odd_part(random.next(), 0);
-    std::size_t next = 0;
-    for (std::int64_t n = 0; n < shape.n; ++n) {
-      for (std::int64_t h = 0; h < shape.h; ++h) {
-        for (std::int64_t w = 0; w < shape.w; ++w) {
-          const std::int64_t patch = (n * rows + (h >> shift)) * columns + (w >> shift);
-          for (std::int64_t c = 0; c < shape.c; ++c) sums[next++] += patches[patch * shape.c + c];
-        }
-      }
-    }
+  const std::string of_input = number == 0 ? "" : " of input " + std::to_string(number);
+  if (inputs.size() == 1) {
+    return draw_input(seed_, tensor.name, of_input, tensor.shape, inputs.front().below, out);
   }
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(sums[i]) * scale;
+  const std::vector<InputPlace> places = places_of(inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputPlace& place = places[i];
+    std::vector<float> values(static_cast<std::size_t>(place.rows * place.count));
+    draw_input(seed_, tensor.name + " " + std::to_string(i), of_input, shape_of(inputs[i], place),
+               inputs[i].below, values);
+    put(values, place, out);
+  }
 }
 
 ModelWeights::Values values_of(TensorSource& source, const Model& model, const Layer& layer) {

@@ -10,7 +10,6 @@
 #include "engine/cold/planned_loads.h"
 #include "hios/base/digest.h"
 #include "hios/base/error.h"
-#include "hios/base/files/npy.h"
 #include "hios/base/need.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/sized_networks.h"
@@ -126,12 +125,6 @@ RunInputs inputs_in_order(Model model, const Device& device,
   inputs.schedule = schedule_in_order(inputs.network, device, fusion.merge);
   inputs.profile = read_profile(profile_file, limits);
   return inputs;
-}
-
-std::vector<float> read_input(const std::string& file, const Model& model,
-                              const ReadLimits& limits) {
-  const std::vector<std::int64_t>& dims = model.named_input().dims;
-  return in_memory_order(read_array(file, dims, "the model takes", limits), dims);
 }
 
 std::string schedule_digest(const RunInputs& inputs) {

@@ -25,7 +25,8 @@ struct RunInputs {
   std::string schedule_digest = {};
   /// The machine to emulate, for a digest_network(); empty: this one computes.
   std::optional<emulated::Machine> machine = {};
-  /// The model's input in the order of memory (Model::input_dims); empty: from the seed.
+  /// The model's input, which may hold several (hios/model/named_inputs.h), in the order of memory;
+  /// empty: from the seed.
   std::vector<float> input = {};
 };
 
@@ -53,11 +54,6 @@ RunInputs inputs_in_order(Model model, const Device& device,
 
 /// Returns a schedule by which one device runs all operators of a network in order.
 ScheduleFile schedule_in_order(const Network& network, const Device& device, Merge merge);
-
-/// Reads an input from a .npy or .bin file (read_array). Throws InputError where its extents are
-/// not those of the model's input, or its elements are not numbers.
-std::vector<float> read_input(const std::string& file, const Model& model,
-                              const ReadLimits& limits);
 
 /// Returns RunInputs::schedule_digest, or computes it.
 std::string schedule_digest(const RunInputs& inputs);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
-#include "hios/model/separate_inputs.h"
+#include "hios/graph/separate_inputs.h"
 
 namespace hios {
 namespace {

@@ -16,7 +16,7 @@ namespace hios {
 class SizedNetworks {
  public:
   /// Takes the network for k inputs from `made(k)`. Throws InputError where a layer computes over
-  /// several inputs (hios/model/separate_inputs.h), or where two sizes do not have the same layers
+  /// several inputs (hios/graph/separate_inputs.h), or where two sizes do not have the same layers
   /// and operators.
   SizedNetworks(BatchSizes sizes, const std::function<Network(std::int64_t)>& made);
 

@@ -55,40 +55,6 @@ std::int64_t Model::parameters() const {
   return sum;
 }
 
-namespace {
-
-/// Calls visit(index in memory, index in row-major order) for each value of an image.
-template <class Visit>
-void each_value(std::span<const std::int64_t> dims, Visit&& visit) {
-  const std::int64_t channels = dims[1], pixels = dims[2] * dims[3];
-  std::size_t memory = 0;
-  for (std::int64_t n = 0; n < dims[0]; ++n) {
-    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        visit(memory++, static_cast<std::size_t>((n * channels + c) * pixels + pixel));
-      }
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<float> in_memory_order(std::vector<float> row_major,
-                                   std::span<const std::int64_t> dims) {
-  if (dims.size() != 4) return row_major;
-  std::vector<float> result(row_major.size());
-  each_value(dims, [&](std::size_t memory, std::size_t row) { result[memory] = row_major[row]; });
-  return result;
-}
-
-std::vector<float> in_row_major_order(std::vector<float> memory,
-                                      std::span<const std::int64_t> dims) {
-  if (dims.size() != 4) return memory;
-  std::vector<float> result(memory.size());
-  each_value(dims, [&](std::size_t index, std::size_t row) { result[row] = memory[index]; });
-  return result;
-}
-
 ModelBuilder::ModelBuilder(std::string name, const Shape& input) {
   model_.name_ = std::move(name);
   try {
@@ -159,10 +125,10 @@ Model ModelBuilder::build(const std::vector<TensorId>& outputs) && {
   }
   const Tensor& input = model_.tensors_.front();
   const Shape& in = input.shape;
-  return std::move(*this).build(std::move(named), {input.name, {in.n, in.c, in.h, in.w}});
+  return std::move(*this).build(std::move(named), {{input.name, {in.n, in.c, in.h, in.w}}});
 }
 
-Model ModelBuilder::build(std::vector<NamedOutput> outputs, NamedInput input) && {
+Model ModelBuilder::build(std::vector<NamedOutput> outputs, std::vector<NamedInput> inputs) && {
   if (model_.layers_.empty()) {
     throw InputError("model '" + printable(model_.name_) + "' has no layers; add one");
   }
@@ -172,7 +138,7 @@ Model ModelBuilder::build(std::vector<NamedOutput> outputs, NamedInput input) &&
     model_.is_output_[output.tensor.index()] = true;
   }
   model_.named_outputs_ = std::move(outputs);
-  model_.named_input_ = std::move(input);
+  model_.named_inputs_ = std::move(inputs);
   return std::move(model_);
 }
 

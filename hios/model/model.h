@@ -11,6 +11,7 @@
 
 #include "hios/base/ids.h"
 #include "hios/model/layer.h"
+#include "hios/model/named_inputs.h"
 #include "hios/model/weights/model_weights.h"
 
 namespace hios {
@@ -52,12 +53,6 @@ struct Tensor {
   std::optional<LayerId> producer;  ///< empty: the model's input
 };
 
-/// The input with the name and dims that the model's author gave it.
-struct NamedInput {
-  std::string name;
-  std::vector<std::int64_t> dims;  ///< extents, see NamedOutput::dims
-};
-
 /// An output with the name and dims that the model's author gave it.
 struct NamedOutput {
   std::string name;
@@ -65,13 +60,6 @@ struct NamedOutput {
   /// Extents of any rank: four are N, C, H, W, which lie as NHWC in memory; others lie row-major.
   std::vector<std::int64_t> dims;
 };
-
-/// Convert values between row-major order and the order of memory (see NamedOutput::dims).
-/// REQUIRES: as many values as the product of dims.
-std::vector<float> in_memory_order(std::vector<float> row_major,
-                                   std::span<const std::int64_t> dims);
-std::vector<float> in_row_major_order(std::vector<float> memory,
-                                      std::span<const std::int64_t> dims);
 
 /// A network: layers in topological order over tensors, with the names, attributes and semantics of
 /// ONNX operators. Immutable once built; any thread may read it. model_json.h reads and writes it.
@@ -94,7 +82,8 @@ class Model {
   bool is_output(TensorId id) const { return is_output_[id.index()]; }
   /// Returns the outputs in the author's order; a tensor may occur twice.
   std::span<const NamedOutput> named_outputs() const { return named_outputs_; }
-  const NamedInput& named_input() const { return named_input_; }
+  /// Returns the author's inputs: the input itself, or several that it holds (named_inputs.h).
+  std::span<const NamedInput> named_inputs() const { return named_inputs_; }
   /// Returns the weights of the model's file; null: they are drawn from a seed.
   const ModelWeights* weights() const { return weights_.get(); }
   /// Returns the model before operators were cut; null: none was. Layers have its parameters
@@ -120,7 +109,7 @@ class Model {
   std::vector<TensorId> outputs_;
   std::vector<bool> is_output_;  ///< by TensorId
   std::vector<NamedOutput> named_outputs_;
-  NamedInput named_input_;
+  std::vector<NamedInput> named_inputs_;
   std::shared_ptr<const ModelWeights> weights_;
   std::shared_ptr<const Model> whole_;
   bool keeps_layer_names_ = false;
@@ -186,7 +175,8 @@ class ModelBuilder {
   /// Ends the construction. `outputs`: see Model::outputs; empty: the tensors that no layer
   /// consumes.
   Model build(const std::vector<TensorId>& outputs = {}) &&;
-  Model build(std::vector<NamedOutput> outputs, NamedInput input) &&;
+  /// REQUIRES: the named inputs are as many values as the input, at least one.
+  Model build(std::vector<NamedOutput> outputs, std::vector<NamedInput> inputs) &&;
 
  private:
   Model model_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hios/model/layer.h"
+#include "hios/model/named_inputs.h"
 #include "hios/model/weights/model_weights.h"
 #include "hios/onnx/view.h"
 
@@ -44,8 +45,7 @@ struct Draft {
   std::vector<DraftLayer> layers;
   std::vector<DraftTensor> tensors;
   std::vector<DraftOutput> outputs;
-  Dims input_dims;
-  std::string input_name;
+  std::vector<NamedInput> inputs;
 
   /// Names of layers in use, each with the last number that was appended to it.
   std::unordered_map<std::string, int> names;
@@ -53,6 +53,9 @@ struct Draft {
   /// Returns the name, with a number appended if it is in use ("input" always is), and reserves it.
   std::string unique(const std::string& wanted);
   std::int64_t size(DraftId tensor) const { return tensors[tensor.index()].shape.elements(); }
+  /// Records that a node looks indices up among so many positions: if they are values of an input,
+  /// these are below that.
+  void look_up(const View& indices, std::int64_t positions);
   /// Appends a layer and returns its output. Throws InputError if the kind refuses its inputs.
   DraftId add(DraftLayer layer);
 };

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -19,3 +20,14 @@ def meant_flag(message, flags):
 def printable(text: str) -> str:
     """The text with invisible characters escaped, so that it stays on its line and changes no terminal."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """The name and the file of NAME:FILE, as hios-run splits it."""
+    if Path(text).exists() or ":" not in text:
+        return "", text
+    parts = text.split(":")
+    for i in range(1, len(parts)):
+        if Path(":".join(parts[i:])).exists():
+            return ":".join(parts[:i]), ":".join(parts[i:])
+    return ":".join(parts[:-1]), parts[-1]

@@ -20,7 +20,7 @@ from hios.errors import InputError
 
 
 def network(*outputs, batch=1):
-    return Network("net", Tensor("x", (batch, 3, 8, 8)), tuple(Tensor(f"y{i}", dims) for i, dims in enumerate(outputs)))
+    return Network("net", (Tensor("x", (batch, 3, 8, 8)),), tuple(Tensor(f"y{i}", dims) for i, dims in enumerate(outputs)))
 
 
 class Refusing(unittest.TestCase):

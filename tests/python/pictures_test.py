@@ -20,7 +20,7 @@ from hios.errors import InputError
 
 
 def model(*dims):
-    return Network("net", Tensor("x", dims), (Tensor("y", (dims[0], 10)),))
+    return Network("net", (Tensor("x", dims),), (Tensor("y", (dims[0], 10)),))
 
 
 class InAFolder(unittest.TestCase):
@@ -112,7 +112,7 @@ class Conversion(InAFolder):
 
     def test_the_file_is_temporary_without_a_folder(self):
         program = ("import sys; from hios.answers.tensor import tensor_for; from hios.answers.network import *; "
-                   "print(tensor_for(Network('n', Tensor('x', (1, 3, 8, 8)), ()), [sys.argv[1]], 'none', say=id))")
+                   "print(tensor_for(Network('n', (Tensor('x', (1, 3, 8, 8)),), ()), [sys.argv[1]], 'none', say=id))")
         done = subprocess.run([sys.executable, "-c", program, self.picture("p.png")], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.strip().endswith("input.npy"))

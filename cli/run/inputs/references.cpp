@@ -3,25 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/flags/model_flags.h"
-#include "cli/process/commands.h"
+#include "cli/run/inputs/given_inputs.h"
 #include "hios/base/error.h"
 #include "hios/base/files/npy.h"
 
 namespace hios::cli {
 namespace {
-
-/// Returns names for people: "'a', 'b' and 'c'".
-std::string names_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0                  ? ""
-             : i + 1 == names.size() ? " and "
-                                     : ", ") +
-            ("'" + printable(names[i]) + "'");
-  }
-  return text;
-}
 
 std::vector<std::string> output_names(const Model& model) {
   std::vector<std::string> names;
@@ -53,35 +40,6 @@ std::vector<float> read_reference(const std::string& file, const NamedOutput& ou
 }
 
 }  // namespace
-
-std::vector<float> read_given_input(const Flags& flags, const Network& network,
-                                    const ReadLimits& limits) {
-  const std::vector<std::string> words = flags.repeated("input");
-  if (words.empty()) return {};
-  const std::string& name = network.model.named_input().name;
-  const std::string only = "the model has one input, '" + printable(name) + "'";
-  if (words.size() > 1) {
-    throw InputError("--input is given " + std::to_string(words.size()) + " times, and " + only +
-                     " (hios run makes a batch of several pictures)");
-  }
-  const FileForName given = split_name(words.front());
-  if (!given.name.empty() && given.name != name) {
-    throw InputError("--input " + printable(words.front(), 200) + ": " + only + ", not '" +
-                     printable(given.name) + "'");
-  }
-  try {
-    return job::read_input(given.file, network.model, limits);
-  } catch (const PictureError& error) {
-    throw InputError(std::string(error.what()) + "; this converts it: hios run " +
-                     model_words(flags, network.model, network.coarse.graph) + " --input " +
-                     shell_word(given.file));
-  } catch (const ArraySizeError& error) {
-    throw InputError(std::string(error.what()) +
-                     "; hios run --input converts pictures, and this makes an input of zeros: "
-                     "head -c " +
-                     std::to_string(error.bytes) + " /dev/zero > zeros.bin");
-  }
-}
 
 std::vector<Reference> read_references(const Flags& flags, const Model& model,
                                        const ReadLimits& limits) {

@@ -9,7 +9,7 @@
 #include "engine/job/run_job.h"
 #include "hios/report/report.h"
 
-/// Arrays that the user gives: the model's input, and outputs to compare with.
+/// Arrays that the user gives: outputs to compare with.
 namespace hios::cli {
 
 /// An output's expected values.
@@ -18,11 +18,6 @@ struct Reference {
   std::string file;
   std::vector<float> values = {};  ///< row-major
 };
-
-/// Reads --input [NAME:]FILE as RunInputs::input; empty without the flag. Throws InputError with
-/// its remedy: another name than the input's, or another size.
-std::vector<float> read_given_input(const Flags& flags, const Network& network,
-                                    const ReadLimits& limits);
 
 /// Reads each --reference [NAME:]FILE. Throws InputError: no name where there are several outputs,
 /// a name that none has, an output twice, or another size.

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "hios/base/error.h"
@@ -124,6 +125,56 @@ std::vector<float> rounded(const std::string& name, std::span<const double> numb
   return values;
 }
 
+/// Converts whole numbers and truth values. Throws InputError for one that fp32 does not hold.
+template <class Number>
+std::vector<float> converted(const std::string& name, std::span<const Number> numbers,
+                             const std::vector<std::int64_t>& dims) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  std::vector<float> values(numbers.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(numbers[i]);
+    if (values[i] <= kMost && values[i] >= -kMost) continue;
+    fail(name, "holds " + std::to_string(numbers[i]) + " at " + index_of(i, dims) +
+                   "; whole numbers up to 2^24 are exact in float32");
+  }
+  return values;
+}
+
+/// The element types that are read, with the bytes of each.
+template <class Number>
+std::vector<float> values_as(const std::string& name, std::string_view data,
+                             const std::vector<std::int64_t>& dims) {
+  std::size_t count = sizeof(Number);
+  for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
+  if (data.size() != count) fail(name, "holds other than the values that its header says");
+  std::vector<Number> numbers = numbers_of<Number>(data);
+  if constexpr (std::is_same_v<Number, float>) {
+    return numbers;
+  } else if constexpr (std::is_same_v<Number, double>) {
+    return rounded(name, numbers, dims);
+  } else {
+    return converted<Number>(name, numbers, dims);
+  }
+}
+
+std::vector<float> values_of(const std::string& name, std::string_view type, std::string_view data,
+                             const std::vector<std::int64_t>& dims) {
+  using Read = std::vector<float> (*)(const std::string&, std::string_view,
+                                      const std::vector<std::int64_t>&);
+  constexpr std::pair<std::string_view, Read> kTypes[] = {
+      {"'<f4'", values_as<float>},         {"'<f8'", values_as<double>},
+      {"'<i8'", values_as<std::int64_t>},  {"'<i4'", values_as<std::int32_t>},
+      {"'<i2'", values_as<std::int16_t>},  {"'|i1'", values_as<std::int8_t>},
+      {"'<u8'", values_as<std::uint64_t>}, {"'<u4'", values_as<std::uint32_t>},
+      {"'<u2'", values_as<std::uint16_t>}, {"'|u1'", values_as<std::uint8_t>},
+      {"'|b1'", values_as<std::uint8_t>}};
+  for (const auto& [name_of_type, read] : kTypes) {
+    if (type == name_of_type) return read(name, data, dims);
+  }
+  fail(name, "holds " + printable(type) +
+                 "; float32, float64, integers or truth values are needed, little-endian");
+}
+
 /// Throws InputError where the file's text and its values, which are in memory together, do not
 /// fit. Leaves files that cannot be read, or are too large, to read_text().
 void require_memory_for(const std::filesystem::path& file, const std::string& name,
@@ -194,15 +245,7 @@ NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   check_keys(name, header);
   if (entry(header, "fortran_order") != "False") fail(name, "must be in C order");
   NpyArray array{dims_of(name, entry(header, "shape")), {}};
-  const std::string_view type = entry(header, "descr");
-  if (type != "'<f4'" && type != "'<f8'") {
-    fail(name, "holds " + printable(type) + "; float32 or float64 is needed");
-  }
-  std::size_t count = type == "'<f4'" ? sizeof(float) : sizeof(double);
-  for (const std::int64_t extent : array.dims) count *= static_cast<std::size_t>(extent);
-  if (data.size() != count) fail(name, "holds other than the values that its header says");
-  array.values = type == "'<f4'" ? numbers_of<float>(data)
-                                 : rounded(name, numbers_of<double>(data), array.dims);
+  array.values = values_of(name, entry(header, "descr"), data, array.dims);
   return array;
 }
 

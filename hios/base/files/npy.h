@@ -28,10 +28,11 @@ struct ArraySizeError : InputError {
   Bytes bytes;  ///< of the fp32 values that are needed
 };
 
-/// Reads an array of fp32, or of fp64, which is rounded. Throws InputError with the file's name:
-/// not a regular file, larger than a limit, no .npy file of version 1.0, 2.0 or 3.0, a key that
-/// is twice in the header, another type of number, a finite one beyond the range of fp32, Fortran
-/// order, or a length that contradicts the header; a PictureError for a picture.
+/// Reads an array of fp32; of fp64, which is rounded; or of integers or truth values. Throws
+/// InputError with the file's name: not a regular file, larger than a limit, no .npy file of
+/// version 1.0, 2.0 or 3.0, a key that is twice in the header, another type of number, a finite one
+/// beyond the range of fp32, an integer beyond 2^24, Fortran order, or a length that contradicts
+/// the header; a PictureError for a picture.
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits);
 
 /// Reads a row-major array of these extents: raw little-endian fp32 from a file NAME.bin, else an

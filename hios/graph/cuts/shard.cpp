@@ -287,7 +287,8 @@ class Sharder {
     }
     builder_.keep_layer_names();
     builder_.set_whole(std::make_shared<const Model>(model_));
-    return std::move(builder_).build(std::move(outputs), model_.named_input());
+    const auto inputs = model_.named_inputs();
+    return std::move(builder_).build(std::move(outputs), {inputs.begin(), inputs.end()});
   }
 
   const Model& model_;

@@ -209,7 +209,8 @@ class Rewriter {
     for (NamedOutput& output : outputs) output.tensor = tensor(output.tensor);
     builder_.share_weights(model_);
     if (model_.keeps_layer_names()) builder_.keep_layer_names();
-    return std::move(builder_).build(std::move(outputs), model_.named_input());
+    const auto inputs = model_.named_inputs();
+    return std::move(builder_).build(std::move(outputs), {inputs.begin(), inputs.end()});
   }
 
   const Model& model_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ class LayerEmitter {
   }
   /// Adds a layer that treats all values alike. `read` and `input`: of input_in_any_order().
   View emit_like(const View& read, const LayerKind& kind, const LayerInput& input);
+
+  /// Records that the node looks indices up among so many positions (Draft::look_up).
+  void look_up(const View& indices, std::int64_t positions) { draft_.look_up(indices, positions); }
 
   [[noreturn]] void fail(const std::string& message) const { node_.fail(message); }
 

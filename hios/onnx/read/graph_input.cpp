@@ -14,32 +14,50 @@ class InputReader {
  public:
   InputReader(ModelFile& file, const ImportOptions& options) : file_(file), options_(options) {}
 
-  /// Reads the graph's one input: the only one without an initializer.
-  GraphInput read(const std::function<bool(const std::string&)>& is_known) {
-    const proto::ValueInfoProto* input = nullptr;
+  /// Reads the graph's inputs: those without an initializer.
+  std::vector<GraphInput> read(const std::function<bool(const std::string&)>& is_known) {
+    std::vector<const proto::ValueInfoProto*> given;
     for (const auto& each : file_.model().graph().input()) {
-      if (is_known(each.name())) continue;  // IR 3 lists weights as inputs, too
-      if (input != nullptr) {
-        file_.fail("has several inputs ('" + printable(input->name()) + "', '" +
-                   printable(each.name()) + "'); one is read");
-      }
-      input = &each;
+      // IR 3 lists weights as inputs, too.
+      if (!is_known(each.name())) given.push_back(&each);
     }
-    if (input == nullptr) file_.fail("has no input");
-    const std::string what = "the input '" + printable(input->name()) + "' ";
-    if (!input->type().has_tensor_type()) file_.fail(what + "is no tensor");
-    const auto& type = input->type().tensor_type();
-    const int element = type.elem_type();
-    if (element != proto::TensorProto::FLOAT && element != proto::TensorProto::FLOAT16 &&
-        element != proto::TensorProto::DOUBLE) {
-      file_.fail(what + "holds " + type_name(element) + "; floating-point numbers are read");
+    if (given.empty()) file_.fail("has no input");
+    for (const auto* each : given) check_type(*each);
+    check_options(given);
+    std::vector<GraphInput> inputs;
+    for (const auto* each : given) {
+      const auto& type = each->type().tensor_type();
+      inputs.push_back({each->name(), input_dims(type.shape(), what_of(*each)),
+                        type_of_element(type.elem_type())});
     }
-    file_.set_widens_halves(element == proto::TensorProto::FLOAT16);
-    if (!type.has_shape()) file_.fail(what + "has no shape");
-    return {input->name(), input_dims(type.shape(), what)};
+    refuse_open();
+    check_size(inputs);
+    return inputs;
   }
 
  private:
+  static std::string what_of(const proto::ValueInfoProto& input) {
+    return "the input '" + printable(input.name()) + "' ";
+  }
+
+  /// Fails for an input that is no tensor of numbers or truth values.
+  void check_type(const proto::ValueInfoProto& input) {
+    const std::string what = what_of(input);
+    if (!input.type().has_tensor_type()) file_.fail(what + "is no tensor");
+    const auto& type = input.type().tensor_type();
+    const int element = type.elem_type();
+    if (element_size(element) == 0 || element == proto::TensorProto::BFLOAT16) {
+      file_.fail(what + "holds " + type_name(element) +
+                 "; floating-point numbers, integers and truth values are read");
+    }
+    if (element == proto::TensorProto::FLOAT16) file_.set_widens_halves(true);
+    if (!type.has_shape()) file_.fail(what + "has no shape");
+    const int dimensions = type.shape().dim_size();
+    if (dimensions == 0 || dimensions > kMostDimensions) {
+      file_.fail(what + "has " + std::to_string(dimensions) + " dimensions; one to six are read");
+    }
+  }
+
   /// Returns the extent of an input's axis: that of its flag, else the file's. Files mark an open
   /// one by a name, or by -1. An open batch is 1, an open height or width as the other one's flag
   /// says. Empty: it stays open.
@@ -65,40 +83,41 @@ class InputReader {
     return !dim.has_dim_value() || dim.dim_value() == -1;
   }
 
-  /// Fails for an option of an extent that the input does not have.
-  void check_options(const proto::TensorShapeProto& shape, const std::string& what) const {
+  /// Fails for an option of an extent that no input has.
+  void check_options(const std::vector<const proto::ValueInfoProto*>& inputs) {
     std::set<std::string> names;
-    for (int i = 0; i < shape.dim_size(); ++i) {
-      if (is_open(shape.dim(i))) names.insert(name_of(shape.dim(i), i));
+    bool batch = false, image = false;
+    for (const auto* input : inputs) {
+      const auto& shape = input->type().tensor_type().shape();
+      for (int i = 0; i < shape.dim_size(); ++i) {
+        if (is_open(shape.dim(i))) names.insert(name_of(shape.dim(i), i));
+      }
+      batch = batch || shape.dim_size() > 1;
+      image = image || shape.dim_size() == 4;
     }
+    const std::string what = inputs.size() == 1 ? what_of(*inputs.front()) : "the graph ";
     for (const auto& [name, value] : options_.dims) {
       if (!names.contains(name)) file_.fail(what + "has no open extent " + quote(name));
     }
-    const std::string dimensions = std::to_string(shape.dim_size()) + " dimensions, and no ";
-    if (shape.dim_size() != 4 && (options_.height || options_.width))
-      file_.fail(what + "has " + dimensions + "height or width");
-    if (shape.dim_size() < 2 && options_.batch) file_.fail(what + "has " + dimensions + "batch");
+    const std::string has =
+        inputs.size() > 1
+            ? "has no input with a "
+            : "has " + std::to_string(inputs.front()->type().tensor_type().shape().dim_size()) +
+                  " dimensions, and no ";
+    if (!image && (options_.height || options_.width)) file_.fail(what + has + "height or width");
+    if (!batch && options_.batch) file_.fail(what + has + "batch");
   }
 
   Dims input_dims(const proto::TensorShapeProto& shape, const std::string& what) {
-    if (shape.dim_size() == 0 || shape.dim_size() > kMostDimensions) {
-      file_.fail(what + "has " + std::to_string(shape.dim_size()) +
-                 " dimensions; one to six are read");
-    }
-    check_options(shape, what);
     Dims dims;
-    std::set<std::string> open;
     for (int i = 0; i < shape.dim_size(); ++i) {
       const std::optional<std::int64_t> wanted = extent(shape, i);
-      if (!wanted) open.insert(printable(name_of(shape.dim(i), i)));
+      if (!wanted) {
+        if (open_.empty()) open_of_ = what;
+        open_.insert(printable(name_of(shape.dim(i), i)));
+      }
       dims.push_back(wanted.value_or(1));
       if (dims.back() < 1) file_.fail(what + "has an extent of " + std::to_string(dims.back()));
-    }
-    if (!open.empty()) {
-      std::string names;
-      for (const std::string& name : open) names += (names.empty() ? "" : ", ") + name;
-      throw InputError(file_.name() + ": " + what + "leaves extents open: " + names,
-                       need::OpenDimensions{{open.begin(), open.end()}});
     }
     try {
       elements(dims);
@@ -108,14 +127,35 @@ class InputReader {
     return dims;
   }
 
+  /// Fails if extents stayed open, with the names of all.
+  void refuse_open() {
+    if (open_.empty()) return;
+    std::string names;
+    for (const std::string& name : open_) names += (names.empty() ? "" : ", ") + name;
+    throw InputError(file_.name() + ": " + open_of_ + "leaves extents open: " + names,
+                     need::OpenDimensions{{open_.begin(), open_.end()}});
+  }
+
+  /// Fails if all inputs together have more values than a tensor may have.
+  void check_size(const std::vector<GraphInput>& inputs) {
+    Dims sum{0};
+    for (const GraphInput& input : inputs) sum.front() += elements(input.dims);
+    if (sum.front() > kMaxExtent && inputs.size() > 1) {
+      file_.fail("has inputs of " + std::to_string(sum.front()) +
+                 " values together; 2^31 - 1 are read");
+    }
+  }
+
   ModelFile& file_;
   const ImportOptions& options_;
+  std::set<std::string> open_;  ///< names of the extents that stay open
+  std::string open_of_;         ///< the first input that has one
 };
 
 }  // namespace
 
-GraphInput read_input(ModelFile& file, const ImportOptions& options,
-                      const std::function<bool(const std::string&)>& is_known) {
+std::vector<GraphInput> read_inputs(ModelFile& file, const ImportOptions& options,
+                                    const std::function<bool(const std::string&)>& is_known) {
   return InputReader(file, options).read(is_known);
 }
 

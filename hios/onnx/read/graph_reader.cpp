@@ -33,7 +33,7 @@ class GraphReader {
     nodes_.refuse_unknown_operators();
     draft_.name = graph_.name().empty() ? "onnx" : printable(graph_.name());
     read_initializers();
-    define_input();
+    define_inputs();
     count_uses();
     for (auto& node : *graph_.mutable_node()) nodes_.read(node);
     read_outputs();
@@ -59,15 +59,28 @@ class GraphReader {
     }
   }
 
-  void define_input() {
-    const GraphInput input = read_input(file_, options_, [&](const std::string& name) {
-      return nodes_.values().find(name) != nullptr;
-    });
-    draft_.input_dims = input.dims;
-    draft_.input_name = input.name;
-    const std::vector<std::size_t> order = memory_order(input.dims.size());
-    draft_.tensors.push_back({shape_of(extents_in(input.dims, order)), {}});
-    nodes_.define(input.name, dense_view(DraftId(0), input.dims, order));
+  void define_inputs() {
+    const std::vector<GraphInput> inputs =
+        read_inputs(file_, options_,
+                    [&](const std::string& name) { return nodes_.values().find(name) != nullptr; });
+    for (const GraphInput& input : inputs) {
+      draft_.inputs.push_back(
+          {input.name, input.dims, input.type == Constant::Type::kFloat ? 0 : 2});
+    }
+    const GraphInput& first = inputs.front();
+    const bool one = inputs.size() == 1;
+    draft_.tensors.push_back(
+        {one ? shape_of(extents_in(first.dims, memory_order(first.dims.size())))
+             : joined_shape(draft_.inputs),
+         {}});
+    const std::vector<InputPlace> places = places_of(draft_.inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      View view = dense_view(DraftId(0), inputs[i].dims, memory_order(inputs[i].dims.size()));
+      view.offset = places[i].offset;
+      if (places[i].rows > 1) view.strides.front() = places[i].stride;
+      view.computed_type = inputs[i].type;
+      nodes_.define(inputs[i].name, view);
+    }
   }
 
   void read_outputs() {

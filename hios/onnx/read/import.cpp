@@ -33,7 +33,7 @@ Model to_model(Draft& draft, const ModelFile& file) {
     outputs.push_back({output.name, ids[output.tensor.index()], output.dims});
   }
   builder.set_weights(std::move(weights));
-  return std::move(builder).build(std::move(outputs), {draft.input_name, draft.input_dims});
+  return std::move(builder).build(std::move(outputs), std::move(draft.inputs));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace hios::onnx {
 
 struct ImportOptions {
-  // Extents of the input. Empty: those of the file. Where it leaves them open, the batch is 1, and
+  // Extents of the inputs. Empty: those of the file. Where it leaves them open, the batch is 1, and
   // height and width are equal if one of them is given.
   std::optional<std::int64_t> batch = {};
   std::optional<std::int64_t> height = {};
@@ -29,12 +29,12 @@ struct ImportOptions {
   LayerKernel kernel = {};
 };
 
-/// Reads an ONNX file (opsets 7 to 28; one floating-point input) and its external data, which must
-/// be in the file's folder or below. Folds constants, and simplifies the layers
-/// (hios/onnx/passes/passes.h): a BatchNormalization becomes part of a convolution, x·sigmoid(x)
-/// one layer. Throws InputError that names the file and the node: all unknown operators at once; an
-/// attribute, a shape or a type that is not read; a damaged file; more memory than there is. A
-/// build without ONNX (without_import.cpp) always throws.
+/// Reads an ONNX file (opsets 7 to 28) and its external data, which must be in the file's folder or
+/// below. Its inputs become the model's input (hios/model/named_inputs.h). Folds constants, and
+/// simplifies the layers (hios/onnx/passes/passes.h): a BatchNormalization becomes part of a
+/// convolution, x·sigmoid(x) one layer. Throws InputError that names the file and the node: all
+/// unknown operators at once; an attribute, a shape or a type that is not read; a damaged file;
+/// more memory than there is. A build without ONNX (without_import.cpp) always throws.
 Model import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
 /// Returns the files that hold tensors of an ONNX file outside it, each once, whether they exist or

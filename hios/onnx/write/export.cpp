@@ -1,7 +1,10 @@
 #include "hios/onnx/write/export.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
+#include <variant>
 
 #include "hios/base/error.h"
 #include "hios/onnx/write/layer_nodes.h"
@@ -15,12 +18,37 @@ constexpr std::int64_t kReservedBytes = 64 << 20;
 constexpr std::size_t kMostListed = 12;  // kinds of layers in a message
 
 void declare(proto::ValueInfoProto& value, const std::string& name,
-             std::span<const std::int64_t> dims) {
+             std::span<const std::int64_t> dims, int element = proto::TensorProto::FLOAT) {
   value.set_name(name);
   auto& tensor = *value.mutable_type()->mutable_tensor_type();
-  tensor.set_elem_type(proto::TensorProto::FLOAT);
+  tensor.set_elem_type(element);
   auto& shape = *tensor.mutable_shape();
   for (const std::int64_t extent : dims) shape.add_dim()->set_dim_value(extent);
+}
+
+/// Returns which of several named inputs a layer is: a Move that reads the values at its place.
+std::optional<std::size_t> input_read_by(const Model& model, const Layer& layer) {
+  const auto* move = std::get_if<Move>(&layer.kind);
+  const std::span<const NamedInput> inputs = model.named_inputs();
+  if (move == nullptr || inputs.size() == 1 || layer.inputs.front() != model.input()) return {};
+  const std::vector<InputPlace> places = places_of(inputs);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const InputPlace& place = places[i];
+    std::vector<Move::Dimension> loops;
+    if (place.rows > 1) loops.push_back({place.rows, place.stride});
+    if (place.count > 1) loops.push_back({place.count, 1});
+    if (loops.empty()) loops.push_back({1, 0});
+    if (move->offset == place.offset && move->dimensions == loops) return i;
+  }
+  return {};
+}
+
+/// Returns what an ONNX file has no node for; empty: it can have the layer.
+std::string unwritten(const Model& model, const Layer& layer) {
+  if (input_read_by(model, layer)) return {};
+  const bool reads_input = std::ranges::find(layer.inputs, model.input()) != layer.inputs.end();
+  if (reads_input && model.named_inputs().size() > 1) return "Several inputs at once";
+  return inexpressible(layer);
 }
 
 /// Writes a model into an ONNX graph.
@@ -41,11 +69,15 @@ class Export {
   }
 
  private:
-  /// Reserves the names of the model's input and outputs before those of inner values.
+  /// Reserves the names of the model's inputs and outputs before those of inner values.
   void name_inputs_and_outputs() {
-    const NamedInput& input = model_.named_input();
-    const std::string name = maker_.fresh(input.name);
-    declare(*graph_.add_input(), name, input.dims);
+    const std::span<const NamedInput> inputs = model_.named_inputs();
+    std::vector<std::string> names;
+    for (const NamedInput& input : inputs) {
+      names.push_back(maker_.fresh(input.name));
+      declare(*graph_.add_input(), names.back(), input.dims,
+              input.below > 0 ? proto::TensorProto::INT64 : proto::TensorProto::FLOAT);
+    }
     for (const NamedOutput& output : model_.named_outputs()) {
       outputs_.push_back(maker_.fresh(output.name));
       const Shape& shape = model_.tensor(output.tensor).shape;
@@ -53,11 +85,26 @@ class Export {
       const bool itself = output.tensor != model_.input() && output.dims == dims_of(shape);
       if (itself && of_tensor.empty()) of_tensor = outputs_.back();
     }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].below == 0) continue;
+      const std::string numbers = maker_.fresh(names[i] + "_numbers");
+      maker_.node("Cast", numbers, {names[i]}, numbers)
+          .set("to", std::int64_t{proto::TensorProto::FLOAT});
+      names[i] = numbers;
+    }
+    inputs_ = std::move(names);
+    if (inputs.size() > 1) return;
     names_[model_.input().index()] =
-        maker_.from_dims(name, input.dims, model_.tensor(model_.input()).shape);
+        maker_.from_dims(inputs_.front(), inputs.front().dims, model_.tensor(model_.input()).shape);
   }
 
   void write_nodes(const Layer& layer) {
+    if (const auto input = input_read_by(model_, layer)) {
+      const Shape& shape = model_.tensor(layer.output).shape;
+      names_[layer.output.index()] =
+          maker_.from_dims(inputs_[*input], model_.named_inputs()[*input].dims, shape);
+      return;
+    }
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorId id = layer.inputs[i];
@@ -87,6 +134,7 @@ class Export {
   proto::GraphProto& graph_;
   GraphMaker maker_;
   std::vector<std::string> names_;    ///< names of the values, by TensorId
+  std::vector<std::string> inputs_;   ///< names of the inputs' values as fp32, in order
   std::vector<std::string> outputs_;  ///< names of the outputs, in order
 };
 
@@ -97,7 +145,7 @@ void check_exportable(const Model& model) {
   // By kind: the first layer, and the number of layers.
   std::map<std::string, std::pair<std::string, int>> refused;
   for (const Layer& layer : model.layers()) {
-    const std::string kind = inexpressible(layer);
+    const std::string kind = unwritten(model, layer);
     if (kind.empty()) continue;
     auto& entry = refused[kind];
     if (entry.second++ == 0) entry.first = layer.name;

@@ -27,12 +27,20 @@ class Tensor:
 @dataclass(frozen=True)
 class Network:
     name: str
-    input: Tensor
+    inputs: tuple
     outputs: tuple
 
     @property
+    def input(self):
+        """The one input, where pictures go."""
+        if len(self.inputs) > 1:
+            raise InputError(f"the model has the inputs {', '.join(each.text() for each in self.inputs)}: give each as an .npy "
+                             f"file, --input {self.inputs[0].name}:FILE and so on")
+        return self.inputs[0]
+
+    @property
     def batch(self):
-        return self.input.dims[0] if self.input.dims else 1
+        return self.inputs[0].dims[0] if self.inputs[0].dims else 1
 
 
 def network(model):
@@ -48,4 +56,4 @@ def network(model):
             raise InputError(lines[-1].removeprefix("error: "))
         listed = json.loads(file.read_text())
     tensor = lambda each: Tensor(each["name"], tuple(each["dims"]))  # noqa: E731
-    return Network(listed["model"], tensor(listed["input"]), tuple(map(tensor, listed["outputs"])))
+    return Network(listed["model"], tuple(map(tensor, listed["inputs"])), tuple(map(tensor, listed["outputs"])))

@@ -18,6 +18,7 @@ from hios.errors import InputError
 from hios.launch import mpirun
 from hios.launch.programs import programs_folder
 from hios.launch.start import take, take_all
+from hios.words import split_name
 
 HELP = """hios run: hios-run on as many ranks as the schedule has devices. Its own flags:
 
@@ -52,17 +53,6 @@ class Answers:
 
     def pictures(self):
         return [each for each in self.inputs if not is_array(split_name(each)[1])]
-
-
-def split_name(text):
-    """The name and the file of NAME:FILE, as hios-run splits it."""
-    if Path(text).exists() or ":" not in text:
-        return "", text
-    parts = text.split(":")
-    for i in range(1, len(parts)):
-        if Path(":".join(parts[i:])).exists():
-            return ":".join(parts[:i]), ":".join(parts[i:])
-    return ":".join(parts[:-1]), parts[-1]
 
 
 def take_answers(words):

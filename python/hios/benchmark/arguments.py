@@ -109,7 +109,8 @@ def latency_parser():
                        help="operators that are cut over the ranks: chosen, in rows of their own (auto), none, or those of a "
                             "hios-cuts file in all rows (%(default)s)")
     group.add_argument("--input", action="append", metavar="FILE",
-                       help="a picture, one for each of the batch, or an .npy file (random numbers from --seed)")
+                       help="a picture, one for each of the batch, or an .npy file, NAME:FILE for each of several inputs "
+                            "(random numbers from --seed)")
     group.add_argument("--preprocess", default="imagenet", metavar="HOW",
                        help="of pictures: imagenet, none or a file (%(default)s)")
     add_machine(parser)

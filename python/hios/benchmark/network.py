@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hios.errors import InputError
 from hios.launch.programs import Programs, programs_folder
+from hios.words import split_name
 
 READ_BY_PROGRAMS = (".npy", ".bin")
 CUT_WORDS = ("none", "auto")  # of --cut: no rows of their own, or two for each number of ranks; a file is for all rows
@@ -53,11 +54,11 @@ def inputs_of(files, preprocess, network, folder):
     """The flags of hios-run for these input files; pictures become an .npy file in the folder. Throws InputError."""
     if not files:
         return ()
-    missing = [file for file in files if not Path(file).exists()]
+    missing = [file for file in files if not Path(split_name(file)[1]).exists()]
     if missing:
         raise InputError(f"--input {missing[0]}: no such file")
-    if len(files) == 1 and Path(files[0]).suffix in READ_BY_PROGRAMS:
-        return "--input", str(files[0])
+    if all(Path(file).suffix in READ_BY_PROGRAMS for file in files):
+        return tuple(word for file in files for word in ("--input", str(file)))
     try:
         from hios.answers.tensor import tensor_for
     except ImportError as error:

@@ -104,8 +104,8 @@ void expect_near(const Outputs& got, const Outputs& wanted) {
 }
 
 void expect_same_inputs_and_outputs(const Model& left, const Model& right) {
-  EXPECT_EQ(left.named_input().name, right.named_input().name);
-  EXPECT_EQ(left.named_input().dims, right.named_input().dims);
+  EXPECT_EQ(left.named_inputs()[0].name, right.named_inputs()[0].name);
+  EXPECT_EQ(left.named_inputs()[0].dims, right.named_inputs()[0].dims);
   ASSERT_EQ(left.named_outputs().size(), right.named_outputs().size());
   for (std::size_t i = 0; i < left.named_outputs().size(); ++i) {
     EXPECT_EQ(left.named_outputs()[i].name, right.named_outputs()[i].name);
@@ -206,7 +206,7 @@ TEST(Export, NodesAreNotNamedAsTheirOutputs) {
   b.output("scores");
   const Model model = onnx::import_model(b.write());
   expect_same_inputs_and_outputs(model, written_and_read(model));
-  EXPECT_EQ(model.named_input().name, "picture");
+  EXPECT_EQ(model.named_inputs()[0].name, "picture");
 }
 
 TEST(Export, InputsOfOtherRanks) {

@@ -18,7 +18,7 @@ void text(proto::NodeProto& node, const char* name, const std::string& value) {
 std::vector<float> input_of(const Model& model) {
   std::vector<float> memory(static_cast<std::size_t>(model.tensor(model.input()).shape.elements()));
   WideInput().input(model, memory);
-  return in_row_major_order(std::move(memory), model.named_input().dims);
+  return in_row_major_order(std::move(memory), model.named_inputs()[0].dims);
 }
 
 /// Moves blocks of b x b pixels into channels: the channel of pixel (i, j) of a block is

@@ -77,6 +77,7 @@ Views running_sums(LayerEmitter& emitter, const Node& node) {
 
 View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices, std::size_t axis) {
   const std::int64_t extent = x.dims[axis], count = elements(indices.dims);
+  emitter.look_up(indices, extent);
   const View ones = ones_at(emitter, reshape_to(emitter, indices, {count}), extent);
   const View last = with_last(x, axis, false);
   Dims outer(last.dims.begin(), last.dims.end() - 1);
@@ -96,6 +97,7 @@ View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices,
 View gather_elements_by_values(LayerEmitter& emitter, const View& x, const View& indices,
                                std::size_t axis) {
   if (indices.rank() != x.rank()) emitter.fail("has indices of other dimensions than its input");
+  emitter.look_up(indices, x.dims[axis]);
   View read = x;
   for (std::size_t k = 0; k < x.rank(); ++k) {
     if (k == axis) continue;

@@ -117,7 +117,8 @@ TEST(Npy, RefusesOtherFiles) {
       {npy(kFloats, data).substr(0, 40), "is cut short"},
       {npy(kFloats, data + "1"), "holds other than the values"},
       {with("False", "True"), "must be in C order"},
-      {with("<f4", "<i4"), "holds '<i4'; float32 or float64 is needed"},
+      {with("<f4", "<c8"), "holds '<c8'; float32, float64, integers or truth values are needed"},
+      {with("<f4", ">f4"), "holds '>f4'; "},
       {with("(2, 3)", "(2, -3)"), "has a shape that cannot be"},
       {with("(2, 3)", "7"), "names no shape"}};
   for (const auto& [bytes, message] : cases) {

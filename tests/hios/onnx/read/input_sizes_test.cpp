@@ -101,7 +101,7 @@ TEST(Import, MinusOneMarksAnOpenExtent) {
   test::expect_error([&] { import_model(rows); }, {"leaves extents open: 1"});
   const Model model =
       import_model(rows, {.batch = {}, .height = {}, .width = {}, .dims = {{"1", 5}}});
-  EXPECT_EQ(model.named_input().dims, (std::vector<std::int64_t>{1, 5, 6}));
+  EXPECT_EQ(model.named_inputs()[0].dims, (std::vector<std::int64_t>{1, 5, 6}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "hios/model/separate_inputs.h"
+#include "hios/graph/separate_inputs.h"
 
 #include <algorithm>
 
