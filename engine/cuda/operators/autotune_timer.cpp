@@ -141,7 +141,7 @@ void AutotuneTimer::require_working_device(const std::string& algorithm) const {
   } catch (const RunError& error) {
     throw RunError("the algorithm " + quote(algorithm) + " for " + quote(problem_.key(), 120) +
                    " broke the GPU's context (" + error.what() +
-                   "); install another version of its library");
+                   "); leave it out of the algorithms, or install another version of its library");
   }
 }
 

@@ -93,6 +93,12 @@ std::vector<std::string> convolution_candidates(const ConvolutionProblem& proble
   return names;
 }
 
+bool is_of_a_family(const std::string& words) {
+  return std::ranges::any_of(kFamilies, [&](const ConvolutionFamily* family) {
+    return (words + " ").starts_with(std::string(family->name) + " ");
+  });
+}
+
 std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
                                                        const ConvolutionProblem& problem,
                                                        const ConvolutionTools& tools) {

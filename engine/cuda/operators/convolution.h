@@ -94,6 +94,8 @@ extern const ConvolutionFamily kLtConvolutions;     ///< pointwise: cuBLASLt's m
 /// Returns the candidates of all families.
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic);
+/// Returns true if algorithms of some family begin with these words.
+bool is_of_a_family(const std::string& words);
 std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
                                                        const ConvolutionProblem& problem,
                                                        const ConvolutionTools& tools);

@@ -127,6 +127,7 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     asked.device_index = device_indices(wishes, options.devices_per_host)[self];
     asked.graphs = options.recordings;
     asked.deterministic = options.deterministic;
+    asked.without_algorithms = options.without_algorithms;
     rank_backend.backend = mine.backend->make(asked);
     return rank_backend;
   });

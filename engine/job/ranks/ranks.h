@@ -29,6 +29,8 @@ struct RankOptions {
   bool recordings = true;
   /// Uses only algorithms that give the same bits each time.
   bool deterministic = true;
+  /// Algorithms that are never tried nor run (BackendOptions::without_algorithms).
+  std::vector<std::string> without_algorithms = {};
   /// Variables of the program's environment that times depend on: for provenance only.
   OwnedJson environment = {};
   /// The backends to choose from: those of this build, or a table of the caller's.
