@@ -192,5 +192,6 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
 }
 
 std::vector<std::string> visible_devices() { return visible_gpus(); }
+std::vector<std::string> device_addresses() { return gpu_addresses(); }
 
 }  // namespace hios::cuda

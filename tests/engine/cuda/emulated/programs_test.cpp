@@ -101,6 +101,18 @@ TEST(EmulatedPrograms, TakeTheOneGpuThatEachRankSees) {
   EXPECT_THAT(result.out, HasSubstr("staged"));
 }
 
+/// The way between two GPUs is in the words of nvidia-smi.
+TEST(EmulatedPrograms, ShowTheNvlinksThatTheDriverReports) {
+  ProcessOptions options = in_order("order=late");
+  const std::string without = run_mpi(2, kRoutes, options).out;
+  EXPECT_THAT(without, HasSubstr("PCIe"));
+  options.environment.emplace_back("LD_LIBRARY_PATH", HIOS_EMULATED_NVML);
+  const ProcessResult result = run_mpi(2, kRoutes, options);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("ffff:00:00.0"));
+  EXPECT_THAT(result.out, HasSubstr("NV1"));
+}
+
 TEST(EmulatedPrograms, TakeNcclBetweenGpusThatShareNoMemory) {
   ProcessOptions options = with_nccl("ipc=off,order=late");
   options.environment.emplace_back("HIOS_DEBUG", "info");
@@ -109,6 +121,9 @@ TEST(EmulatedPrograms, TakeNcclBetweenGpusThatShareNoMemory) {
   EXPECT_THAT(result.err, HasSubstr("NCCL 2.28.3 joins the GPUs of 2 ranks"));
   EXPECT_THAT(result.err, HasSubstr("Emulated GPU, CUDA 13.0"));
   EXPECT_THAT(result.out, HasSubstr("device tensors by nccl"));
+  // This one has no members that do not block.
+  const ProcessResult old = run_mpi(2, kRoutes, with_nccl("ipc=off,order=late,nccl=21304"));
+  EXPECT_THAT(old.out, HasSubstr("device tensors by nccl")) << old.err;
 }
 
 /// Every way in which NCCL cannot be had is one line, and the next route is taken.
