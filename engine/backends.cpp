@@ -32,9 +32,11 @@ constexpr std::unique_ptr<Backend> (*kMakeCpu)(const BackendOptions&) = nullptr;
 #ifdef HIOS_HAVE_CUDA
 constexpr auto kMakeCuda = &cuda::make_backend;
 constexpr auto kVisibleGpus = &cuda::visible_devices;
+constexpr auto kGpuAddresses = &cuda::device_addresses;
 #else
 constexpr std::unique_ptr<Backend> (*kMakeCuda)(const BackendOptions&) = nullptr;
 constexpr std::vector<std::string> (*kVisibleGpus)() = nullptr;
+constexpr std::vector<std::string> (*kGpuAddresses)() = nullptr;
 #endif
 
 constexpr std::array kOnlyFp32 = {Precision::kFp32};
@@ -58,7 +60,8 @@ constexpr std::array kBackends = {
     BackendEntry{"reference", "plain loops in double precision on one core: the oracle", kCpuKind,
                  &reference::make_backend, "", "", kPrecisions},
     BackendEntry{"cuda", "NVIDIA GPUs through cuDNN", kGpuKind, kMakeCuda,
-                 "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions, "", kVisibleGpus},
+                 "CUDA was left out (HIOS_CUDA=OFF)", "cpu", kPrecisions, "", kVisibleGpus,
+                 kGpuAddresses},
     capped("cpu:sse41", kInstructionCaps[0]),
     capped("cpu:avx", kInstructionCaps[1]),
     capped("cpu:avx2", kInstructionCaps[2]),

@@ -26,6 +26,8 @@ struct BackendEntry {
   /// Returns the identities of the devices that this process sees, in their order
   /// (Accelerator::identity); none where it cannot ask. Null: the backend is on no device.
   std::vector<std::string> (*visible_devices)() = nullptr;
+  /// Returns their PCI addresses in any notation, in the same order. Null: none is known.
+  std::vector<std::string> (*device_addresses)() = nullptr;
   bool has(Precision precision) const;
 };
 

@@ -38,7 +38,8 @@ class GroupingDevice {
   /// Returns a text without line breaks by which the members of a new group find each other.
   virtual std::string name_group() = 0;
   /// Makes this rank's member of the group of that name; returns when all have. Collective among
-  /// the members. Throws RunError, on all of them, if the library refuses their devices.
+  /// the members. Throws RunError, on all of them, if the library refuses their devices; and if it
+  /// waits too long for another member, where the library can be left then.
   virtual std::unique_ptr<DeviceGroup> join_group(const std::string& name, std::size_t member,
                                                   std::size_t members) = 0;
 };

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/flags/flight_flags.h"
 #include "cli/process/stop_request.h"
@@ -70,6 +71,9 @@ po::options_description device_flags() {
                       "GPUs that the ranks of a host share (one for each rank)");
   group.add_options()("allow-nondeterministic",
                       "allow algorithms that give different bits each time they run");
+  group.add_options()("without-algorithms", value("NAME[;NAME...]"),
+                      "never try these algorithms of convolutions: names as profiles list them, or "
+                      "their first words (\"cudnn;graph 37\")");
   return group;
 }
 
@@ -129,8 +133,9 @@ void share_standard_input(const Flags& flags, job::Watch& watch) {
 namespace {
 
 /// Flags that backends on the CPU do not use.
-constexpr const char* kDeviceFlags[] = {"transport", "cuda-graphs", "devices-per-node",
-                                        "allow-nondeterministic", "blocking"};
+constexpr const char* kDeviceFlags[] = {"transport",          "cuda-graphs",
+                                        "devices-per-node",   "allow-nondeterministic",
+                                        "without-algorithms", "blocking"};
 
 bool read_switch(const Flags& flags, const std::string& flag, bool otherwise) {
   const auto word = flags.optional_text(flag);
@@ -139,6 +144,23 @@ bool read_switch(const Flags& flags, const std::string& flag, bool otherwise) {
     throw InputError("--" + flag + " takes on or off, not '" + *word + "'");
   }
   return *word == "on";
+}
+
+/// Returns the names that --without-algorithms lists, with single spaces. They contain commas, so
+/// semicolons separate them.
+std::vector<std::string> read_algorithms(const Flags& flags) {
+  std::vector<std::string> names;
+  std::istringstream text(flags.optional_text("without-algorithms").value_or(""));
+  for (std::string part; std::getline(text, part, ';');) {
+    std::istringstream words(part);
+    std::string name;
+    for (std::string word; words >> word;) name += (name.empty() ? "" : " ") + word;
+    if (!name.empty()) names.push_back(name);
+  }
+  if (names.empty() && flags.given("without-algorithms")) {
+    throw InputError("--without-algorithms names no algorithm");
+  }
+  return names;
 }
 
 /// Returns the settings of the OpenMP library on which times depend.
@@ -178,6 +200,7 @@ job::RankOptions read_rank_options(const Flags& flags, std::size_t ranks) {
     options.devices_per_host = static_cast<std::size_t>(*count);
   }
   options.deterministic = !flags.given("allow-nondeterministic");
+  options.without_algorithms = read_algorithms(flags);
   options.environment = openmp_environment();
   return options;
 }

@@ -26,7 +26,8 @@ std::vector<std::string> backend_names();
 /// --timeout --list-devices.
 boost::program_options::options_description rank_flags();
 
-/// Declares --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic.
+/// Declares --transport --math --cuda-graphs --devices-per-node --allow-nondeterministic
+/// --without-algorithms.
 boost::program_options::options_description device_flags();
 
 /// Throws InputError where the process may have less address space than a rank needs without MPI,

@@ -42,6 +42,8 @@ Bytes Backend::element_bytes() const { return hios::element_bytes(precision()); 
 
 Json Backend::algorithms(const Operation&, Choosing) { return Json::object(); }
 
+Json Backend::trials() const { return Json::object(); }
+
 Json Backend::in_blocks_of_rows(const Operation&, std::int64_t) { return Json::object(); }
 
 void Backend::write(std::byte* to, const void* from_host, Bytes size_bytes) {

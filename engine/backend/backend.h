@@ -116,6 +116,9 @@ class Backend {
   /// those given to it, and the rest chosen here, which may take time. Empty where there is no
   /// choice. Backends that have no rule, or do not know parts, time in each case.
   virtual Json algorithms(const Operation& operation, Choosing how);
+  /// Returns how the candidates of algorithms() fared, by the same keys: for each an object of
+  /// candidates, with a time in ms or the reason why it was refused. Empty where none was tried.
+  virtual Json trials() const;
   /// Takes an algorithm that computes the operation in blocks of so many rows of its output, so
   /// that shards which begin at multiples of them compute the same blocks, and returns it as
   /// algorithms() does; empty where there is none.
@@ -225,6 +228,9 @@ struct BackendOptions {
   int device_index = 0;       ///< in the driver's numbering of those that this rank may see
   bool graphs = true;         ///< record() records
   bool deterministic = true;  ///< uses only algorithms that give the same bits each time
+  /// Algorithms that are never tried nor run, by their names or the first words of these: a word is
+  /// a whole family.
+  std::vector<std::string> without_algorithms = {};
   /// The result of Backend::algorithms, on all ranks that shall agree; the backend chooses those
   /// that are missing.
   OwnedJson algorithms = {};

@@ -62,6 +62,7 @@ class CudaBackend final : public Backend {
     return refusal(operation);
   }
   Json algorithms(const Operation& operation, Choosing) override;
+  Json trials() const override { return algorithms_.trials(); }
   void adopt(const Json& algorithms) override { algorithms_.adopt(algorithms); }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
@@ -135,7 +136,7 @@ CudaBackend::CudaBackend(const BackendOptions& options)
       deterministic_(options.deterministic),
       lt_(make<LtHandle>("starting cuBLASLt", cublasLtCreate)),
       weights_(streams_, element_of(options.precision), &shared_),
-      algorithms_(options.algorithms, options.deterministic),
+      algorithms_(options.algorithms, options.deterministic, options.without_algorithms),
       device_(gpu_, streams_, shared_) {
   HIOS_CUDA(load_kernels(), "loading our kernels (is this build for another kind of GPU?)");
 }
@@ -191,5 +192,6 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
 }
 
 std::vector<std::string> visible_devices() { return visible_gpus(); }
+std::vector<std::string> device_addresses() { return gpu_addresses(); }
 
 }  // namespace hios::cuda

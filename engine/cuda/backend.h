@@ -23,5 +23,7 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 /// Returns the identities of the GPUs that this process sees, in their order; none where there is
 /// no driver.
 std::vector<std::string> visible_devices();
+/// Returns their PCI addresses, as the driver writes them, in the same order.
+std::vector<std::string> device_addresses();
 
 }  // namespace hios::cuda

@@ -2,8 +2,9 @@
 
 #include <sched.h>
 
-#include <numeric>
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
@@ -29,6 +30,8 @@ std::vector<int> cores_of_this_thread() {
   }
 }
 
+bool is_near(const CoreWish& wish, int core) { return std::ranges::count(wish.near, core) > 0; }
+
 }  // namespace
 
 std::vector<int> allowed_cores() {
@@ -44,21 +47,49 @@ void allow_cores(const std::vector<int>& cores) {
   sched_setaffinity(0, sizeof(set), &set);  // a refusal costs time, nothing else
 }
 
-std::vector<int> assign_cores(const std::vector<int>& allowed,
-                              const std::vector<int>& threads_by_local_rank, std::size_t local_rank,
-                              bool oversubscribe) {
-  const auto begin = threads_by_local_rank.begin();
-  const auto wanted =
-      static_cast<std::size_t>(std::accumulate(begin, threads_by_local_rank.end(), 0));
+std::vector<std::vector<int>> assign_cores(const std::vector<int>& allowed,
+                                           const std::vector<CoreWish>& by_local_rank,
+                                           bool oversubscribe) {
+  std::vector<std::vector<int>> assigned(by_local_rank.size());
+  std::size_t wanted = 0;
+  for (const CoreWish& wish : by_local_rank) wanted += static_cast<std::size_t>(wish.count);
   if (wanted > allowed.size()) {
-    if (oversubscribe) return {};
+    if (oversubscribe) return assigned;
     throw InputError("the ranks of this host want " + std::to_string(wanted) +
                          " cores and are allowed " + std::to_string(allowed.size()),
                      need::Cores{});
   }
-  const auto mine = begin + static_cast<std::ptrdiff_t>(local_rank);
-  const auto first = allowed.begin() + std::accumulate(begin, mine, 0);
-  return {first, first + *mine};
+  std::vector<int> left = allowed;
+  const auto take = [&](std::size_t rank, const auto& suits) {
+    std::erase_if(left, [&](int core) {
+      const bool takes = std::ssize(assigned[rank]) < by_local_rank[rank].count &&
+                         suits(by_local_rank[rank], core);
+      if (takes) assigned[rank].push_back(core);
+      return takes;
+    });
+  };
+  for (std::size_t rank = 0; rank < assigned.size(); ++rank) take(rank, is_near);
+  for (std::size_t rank = 0; rank < assigned.size(); ++rank) {
+    take(rank, [](const CoreWish&, int) { return true; });
+    std::ranges::sort(assigned[rank]);
+  }
+  return assigned;
+}
+
+std::vector<int> cores_near_device(const std::vector<int>& allowed,
+                                   const std::vector<CoreWish>& by_local_rank,
+                                   const std::vector<std::vector<int>>& assigned,
+                                   std::size_t local_rank) {
+  std::vector<int> cores;
+  for (const int core : allowed) {
+    bool computes = false;  // on this core, a rank without a device
+    for (std::size_t rank = 0; rank < assigned.size(); ++rank) {
+      computes = computes ||
+                 (by_local_rank[rank].near.empty() && std::ranges::count(assigned[rank], core) > 0);
+    }
+    if (!computes && is_near(by_local_rank[local_rank], core)) cores.push_back(core);
+  }
+  return cores;
 }
 
 }  // namespace hios

@@ -1,7 +1,9 @@
 #include "engine/host/surroundings.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
+#include <sstream>
 
 #include "engine/host/control_group.h"
 #include "engine/host/machine.h"
@@ -84,6 +86,19 @@ std::optional<int> numa_node_of(const std::string& pci_address, const std::files
   int node = -1;
   if (!(file >> node) || node < 0) return {};  // -1: the firmware does not know
   return node;
+}
+
+std::vector<int> cores_of_numa_node(int node, const std::filesystem::path& root) {
+  std::istringstream ranges(
+      line_of(root / "sys/devices/system/node" / ("node" + std::to_string(node)) / "cpulist"));
+  std::vector<int> cores;
+  for (std::string range; std::getline(ranges, range, ',');) {  // "0-3,8"
+    int first = 0, last = 0;
+    const int found = std::sscanf(range.c_str(), "%d-%d", &first, &last);
+    if (found == 1) last = first;
+    for (int core = first; found > 0 && core <= last; ++core) cores.push_back(core);
+  }
+  return cores;
 }
 
 }  // namespace hios

@@ -36,4 +36,7 @@ HostFacts read_host_facts(std::vector<int> cores, const std::filesystem::path& r
 std::optional<int> numa_node_of(const std::string& pci_address,
                                 const std::filesystem::path& root = "/");
 
+/// Returns the cores of a NUMA node, ascending; none where the system does not say.
+std::vector<int> cores_of_numa_node(int node, const std::filesystem::path& root = "/");
+
 }  // namespace hios

@@ -293,11 +293,12 @@ void note_uncertified(const std::vector<std::string>& names, const Network& netw
 
 }  // namespace
 
-/// Adds the chosen algorithms, which runs use again, the shards that are not certified, and the
-/// routes of tensors.
+/// Adds the chosen algorithms, which runs use again, with the results of their trials, the shards
+/// that are not certified, and the routes of tensors.
 void ProfileJob::State::add_provenance() {
   const std::vector<Json> chosen = mpi::gather(transport(), algorithms);
   const std::vector<std::vector<std::string>> differ = mpi::gather(transport(), uncertified);
+  const std::vector<Json> trials = mpi::gather(transport(), mine.backend->trials());
   const auto routes = tensors->json();
   for (std::size_t team = 0; team < into.size(); ++team) {
     for (const auto& [key, value] : options.provenance->items()) {
@@ -311,6 +312,8 @@ void ProfileJob::State::add_provenance() {
     const Json& of_team = chosen[teams.ranks[team].front().index()];
     // The profile keeps the algorithms of other models.
     if (!of_team.empty()) into[team]->machine["algorithms"].update(of_team);
+    const Json& tried = trials[teams.ranks[team].front().index()];
+    if (!tried.empty()) into[team]->machine["trials"].update(tried);
     note_uncertified(differ[teams.ranks[team].front().index()], network, *into[team]->machine);
     if (!network.cuts.empty()) {
       into[team]->machine["certified_cores"][network.model.name()] =

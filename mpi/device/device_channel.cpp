@@ -8,11 +8,13 @@
 // Otherwise two ranks could deadlock: one waits for its own send alone while its peer waits for
 // another send that is ready there but not yet handed to MPI.
 //
-// A turn of the loop polls the wrapped channel once, then looks at each posted receive (one field
-// each), and asks the device about the oldest send only. Sends follow one queue, so no later one
-// can be ready earlier, and each question costs a call of the driver. Where a rank sends by two
-// routes at once, one may delay the other until the device has finished the work queued before it.
-// The delay is bounded, since work queued on a device waits for no host.
+// A turn of the loop polls the wrapped channel once, then looks at each message whose push() asks
+// the device nothing (one field each): receives, and sends that await their turn among the messages
+// of a group. Of the other sends it asks the device about the oldest only, since each question
+// costs a call of the driver. These may lie on several queues (a lane of loads has its own), or go
+// by several routes, so one may delay a later one that is ready. The delay is bounded: each waits
+// for work that is queued on the device, and that waits for no host. A turn can depend on messages
+// that this rank starts later, so a send that awaits its turn must delay no other.
 namespace hios::mpi {
 namespace {
 
@@ -29,7 +31,7 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
       siblings_(std::move(siblings)),
       inner_(std::move(inner)) {
   sends_to_push_.reserve(sends_.size());
-  receives_to_push_.reserve(receives_.size());
+  others_to_push_.reserve(receives_.size() + sends_.size());
   siblings_->push_back(this);
 }
 
@@ -60,7 +62,7 @@ void DeviceChannel::post() {
   for (Transfer& transfer : sends_) transfer.endpoint->posted();
   for (Transfer& transfer : receives_) {
     transfer.endpoint->posted();
-    start(transfer, receives_to_push_);
+    start(transfer, others_to_push_);
   }
 }
 
@@ -82,10 +84,13 @@ void DeviceChannel::end_recording(bool complete) {
   }
   under_way_ = first_send_ = 0;
   sends_to_push_.clear();
-  receives_to_push_.clear();
+  others_to_push_.clear();
 }
 
-void DeviceChannel::start_send(std::size_t send) { start(sends_[send], sends_to_push_); }
+void DeviceChannel::start_send(std::size_t send) {
+  Transfer& transfer = sends_[send];
+  start(transfer, transfer.endpoint->recordable() ? others_to_push_ : sends_to_push_);
+}
 
 bool DeviceChannel::open(const Transfer& transfer) {
   return !transfer.under_way || transfer.settled || transfer.endpoint->ready();
@@ -100,10 +105,10 @@ void DeviceChannel::settle(Transfer& transfer) {
 void DeviceChannel::poll() {
   if (under_way_ == 0) return;
   inner_->channel().poll();
-  for (std::size_t i = 0; i < receives_to_push_.size();) {
-    if (receives_to_push_[i]->push()) {
-      receives_to_push_[i] = receives_to_push_.back();
-      receives_to_push_.pop_back();
+  for (std::size_t i = 0; i < others_to_push_.size();) {
+    if (others_to_push_[i]->push()) {
+      others_to_push_[i] = others_to_push_.back();
+      others_to_push_.pop_back();
     } else {
       ++i;
     }
@@ -125,7 +130,7 @@ void DeviceChannel::await(Transfer& transfer) {
 }
 
 bool DeviceChannel::all_ended() {
-  if (!receives_to_push_.empty() || first_send_ < sends_to_push_.size()) return false;
+  if (!others_to_push_.empty() || first_send_ < sends_to_push_.size()) return false;
   for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
     for (Transfer& transfer : *transfers) {
       if (!transfer.under_way) continue;

@@ -59,9 +59,9 @@ class DeviceChannel final : public Channel {
   bool all_ended();
 
   std::vector<Transfer> sends_, receives_;
-  // Transfers that were started and still need push(). Sends are in the order of their starts,
-  // receives in any order.
-  std::vector<Endpoint*> sends_to_push_, receives_to_push_;
+  // Transfers that were started and still need push(). Sends are in the order of their starts, the
+  // others in any order: receives, and sends that only queue work (Endpoint::recordable).
+  std::vector<Endpoint*> sends_to_push_, others_to_push_;
   std::size_t first_send_ = 0;  // in sends_to_push_; all before it need no more push()
   std::size_t under_way_ = 0;
   std::shared_ptr<OpenChannels> siblings_;

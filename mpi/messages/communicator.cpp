@@ -15,6 +15,10 @@
 namespace hios::mpi {
 namespace {
 
+/// The time that the reader of our output gets, under any load, before a job is aborted.
+constexpr std::chrono::milliseconds kReaderPatience{5000};
+constexpr std::chrono::milliseconds kPrintingPause{50};
+
 /// Broadcasts one rank's bytes to every rank. MPI counts in int, so long texts go in blocks.
 void broadcast_bytes(MPI_Comm communicator, std::string& text, int root) {
   constexpr std::size_t kBlock = std::size_t{1} << 30;
@@ -64,8 +68,9 @@ std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::strin
 }
 
 void abort_job(int exit_status) {
-  // The launcher reads our output through a pipe and may drop the rest of it when a rank aborts.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  let_launcher_read(kReaderPatience);
+  // The launcher prints a moment after it has read, and a terminal in its place shows no rest.
+  std::this_thread::sleep_for(kPrintingPause);
   MPI_Abort(MPI_COMM_WORLD, exit_status);
   std::_Exit(exit_status);
 }

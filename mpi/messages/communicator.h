@@ -16,8 +16,8 @@ UniqueCommunicator duplicate(MPI_Comm parent);
 /// Returns every rank's text, by rank, on every rank, however long. Collective.
 std::vector<std::string> all_gather_text(MPI_Comm communicator, const std::string& text);
 
-/// Ends all ranks of the job with this exit status, after a moment in which printed text can get
-/// out.
+/// Ends all ranks of the job with this exit status, once the launcher has read what was printed, or
+/// after some seconds.
 [[noreturn]] void abort_job(int exit_status);
 
 /// Ranks over MPI, on a duplicated communicator, so that no other messages match ours. It lives

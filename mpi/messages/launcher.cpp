@@ -1,7 +1,9 @@
 #include "mpi/messages/launcher.h"
 
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +138,24 @@ void let_others_connect() noexcept {
   if (!launched_rank()) return;
   const timespec pause{.tv_sec = 0, .tv_nsec = 300'000'000};
   nanosleep(&pause, nullptr);
+}
+
+bool holds_unread_bytes(int descriptor) noexcept {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return false;
+  int bytes = 0;
+  if (S_ISFIFO(status.st_mode)) return ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0;
+  return S_ISSOCK(status.st_mode) && ioctl(descriptor, TIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+void let_launcher_read(std::chrono::milliseconds limit) noexcept {
+  constexpr std::chrono::milliseconds kPause{1};
+  const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
+  while (limit.count() > 0 &&
+         (holds_unread_bytes(STDOUT_FILENO) || holds_unread_bytes(STDERR_FILENO))) {
+    nanosleep(&pause, nullptr);
+    limit -= kPause;
+  }
 }
 
 void prepare_launch_environment() {

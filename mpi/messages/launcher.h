@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 
@@ -38,6 +39,15 @@ void report_failure_to_launcher(int exit_status) noexcept;
 /// launcher mostly hung or crashed when it had to end ranks that were connecting in MPI_Init (PMIx
 /// uses freed memory). Allocates nothing; the process ends next.
 void let_others_connect() noexcept;
+
+/// Waits until nothing that was printed lies in the pipes or sockets of standard output and error
+/// any more: their reader, the launcher, may drop the rest when a rank aborts. Gives up after
+/// `limit`, since the reader may have stopped. Allocates nothing.
+void let_launcher_read(std::chrono::milliseconds limit) noexcept;
+
+/// Returns true if bytes lie in this pipe or socket that its reader has not taken; false for other
+/// files.
+bool holds_unread_bytes(int descriptor) noexcept;
 
 /// Sets the environment variables that MPI reads at start-up. Ranks that outnumber their cores must
 /// yield while they wait, or a message takes a time slice of the operating system's scheduler (4

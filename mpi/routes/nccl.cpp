@@ -244,6 +244,7 @@ std::string join_nccl(Transport& transport, Accelerator* device,
   why = try_jointly([&] {
     if (grouping) group = grouping->join_group(name, member_of[self], members);
   });
+  if (!why.empty() && group) group->abandon();  // another member is missing
   if (!why.empty() || !group) return why;
   log::verbose(libraries[first].version + " joins the GPUs of " + std::to_string(members) +
                " ranks");

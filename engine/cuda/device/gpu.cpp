@@ -22,6 +22,22 @@ std::string identity_of(const cudaUUID_t& uuid) {
   return text;
 }
 
+std::string bus_id_of(int index) {
+  std::array<char, 32> bus_id{};
+  HIOS_CUDA(cudaDeviceGetPCIBusId(bus_id.data(), int{bus_id.size()}, index),
+            "asking for the GPU's bus");
+  return bus_id.data();
+}
+
+/// Returns the number of GPUs that this process sees; 0 where the driver refuses: open_gpu() says
+/// why.
+int count_gpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  forget_last_error();
+  return 0;
+}
+
 /// Formats a version: 13000 → "13.0".
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -47,6 +63,7 @@ void require_libraries(const LibraryVersions& found) {
 }
 
 InputError refusal_without_gpu(int status) {
+  forget_last_error();  // reported here
   const auto error = static_cast<cudaError_t>(status);
   const need::Gpu need{"cpu"};
   if (error == cudaErrorInsufficientDriver) {
@@ -77,17 +94,18 @@ InputError refusal_of_index(int index, int count) {
 
 std::vector<std::string> visible_gpus() {
   std::vector<std::string> identities;
-  int count = 0;
-  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    forget_last_error();  // open_gpu() says why
-    return {};
-  }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count_gpus(); ++i) {
     cudaDeviceProp properties;
     HIOS_CUDA(cudaGetDeviceProperties(&properties, i), "asking what the GPU is");
     identities.push_back(identity_of(properties.uuid));
   }
   return identities;
+}
+
+std::vector<std::string> gpu_addresses() {
+  std::vector<std::string> addresses;
+  for (int i = 0; i < count_gpus(); ++i) addresses.push_back(bus_id_of(i));
+  return addresses;
 }
 
 Gpu open_gpu(int index) {
@@ -110,13 +128,10 @@ Gpu open_gpu(int index) {
   if (const cudaError_t status = cudaSetDevice(index); status != cudaSuccess) {
     throw refusal_without_gpu(status);
   }
-  std::array<char, 32> bus_id{};
-  HIOS_CUDA(cudaDeviceGetPCIBusId(bus_id.data(), int{bus_id.size()}, index),
-            "asking for the GPU's bus");
   return {index,
           properties.name,
           identity_of(properties.uuid),
-          bus_id.data(),
+          bus_id_of(index),
           properties.major,
           properties.minor,
           properties.multiProcessorCount,

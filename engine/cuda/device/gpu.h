@@ -31,6 +31,8 @@ Gpu open_gpu(int index);
 /// Returns the identities of the GPUs that this process sees, in their order; none where it cannot
 /// ask. Makes no context.
 std::vector<std::string> visible_gpus();
+/// Returns their PCI addresses, as the driver writes them, in the same order.
+std::vector<std::string> gpu_addresses();
 
 /// The versions of the libraries that the loader found, in their own numbers: cuDNN 90100, cuBLASLt
 /// 130000, and the CUDA that each was made for, 13000.

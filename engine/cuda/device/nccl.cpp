@@ -1,11 +1,17 @@
 // Types and functions of NCCL are declared as NCCL 2 documents them: all return 0 for success. The
 // library stays open: it has threads of its own.
+//
+// From version 2.14 on, a member can be made without blocking: calls that wait for other members
+// (joining, the first message to one, the end) go on in a thread of NCCL's and return "in
+// progress". They are asked for their results until the patience ends, and until then no other call
+// is made. So a member that never comes costs the patience, not the job.
 #include "engine/cuda/device/nccl.h"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "engine/cuda/device/device.h"
@@ -29,6 +35,16 @@ constexpr int kNcclInProgress = 7;
 constexpr int kNcclBytes = 0;  // ncclInt8
 /// From this version on, messages can be recorded.
 constexpr int kOldestNccl = 21100;
+/// From this version on, members can be made without blocking.
+constexpr int kFirstWithoutBlocking = 21400;
+
+/// ncclConfig_t of version 2.14. Later versions take the rest of theirs from the version in it.
+struct NcclConfig {
+  std::size_t size = sizeof(NcclConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = kFirstWithoutBlocking;
+  int blocking = 0;
+};
 
 /// The functions of NCCL that are used here.
 struct NcclFunctions {
@@ -42,6 +58,9 @@ struct NcclFunctions {
   int (*receive)(void*, std::size_t, int, int, NcclComm, cudaStream_t);
   const char* (*error_text)(int);
   const char* (*last_error)(NcclComm);  ///< null before NCCL 2.13
+  // Null before kFirstWithoutBlocking.
+  int (*init_rank_config)(NcclComm*, int, NcclId, int, NcclConfig*);
+  int (*finalize)(NcclComm);
 };
 
 template <class Function>
@@ -70,6 +89,11 @@ NcclFunctions open_nccl() {
   look_up(library, "ncclGetErrorString", found.error_text);
   found.last_error =
       reinterpret_cast<const char* (*)(NcclComm)>(dlsym(library, "ncclGetLastError"));
+  int version = 0;
+  if (found.get_version(&version) == kNcclSuccess && version >= kFirstWithoutBlocking) {
+    look_up(library, "ncclCommInitRankConfig", found.init_rank_config);
+    look_up(library, "ncclCommFinalize", found.finalize);
+  }
   return found;
 }
 
@@ -79,9 +103,25 @@ const NcclFunctions& nccl() {
   return functions;
 }
 
+/// The time between two questions about a call that goes on; counted, so that no clock is needed.
+constexpr std::chrono::milliseconds kNcclPause{1};
+
+/// Waits for the result of a call that returned `status`. kNcclInProgress: the patience has ended.
+int result_of(int status, NcclComm comm, std::chrono::milliseconds patience) {
+  for (auto left = patience; status == kNcclInProgress && comm != nullptr && left.count() > 0;
+       left -= kNcclPause) {
+    std::this_thread::sleep_for(kNcclPause);
+    if (const int asked = nccl().async_error(comm, &status); asked != kNcclSuccess) return asked;
+  }
+  return status;
+}
+
 void check_nccl(int status, const char* doing, NcclComm comm = nullptr) {
   if (status == kNcclSuccess) return;
   forget_last_error();
+  if (status == kNcclInProgress) {
+    throw mpi::DeviceError(std::string("NCCL, ") + doing + ": it waits for another rank too long");
+  }
   std::string text = std::string("NCCL, ") + doing + ": " + printable(nccl().error_text(status));
   const char* const more = nccl().last_error ? nccl().last_error(comm) : nullptr;
   if (more != nullptr && *more != '\0') text += " (" + printable(more, 200) + ")";
@@ -97,11 +137,16 @@ std::string nccl_version_text(int version) {
 
 class NcclGroup final : public mpi::DeviceGroup {
  public:
-  NcclGroup(NcclComm comm, const Streams& streams) : comm_(comm), streams_(streams) {}
+  NcclGroup(NcclComm comm, const Streams& streams, std::chrono::milliseconds patience)
+      : comm_(comm), streams_(streams), patience_(patience) {}
   /// A clean end waits for the calls; one by an exception must not, since another member may never
   /// make its own.
   ~NcclGroup() override {
     if (std::uncaught_exceptions() > exceptions_) abandon();
+    if (comm_ != nullptr && nccl().finalize != nullptr &&
+        result_of(nccl().finalize(comm_), comm_, patience_) != kNcclSuccess) {
+      abandon();
+    }
     if (comm_ != nullptr) nccl().destroy(comm_);
     forget_last_error();
   }
@@ -111,15 +156,19 @@ class NcclGroup final : public mpi::DeviceGroup {
   void send(const std::byte* from, Bytes size_bytes, std::size_t member,
             mpi::Queue queue) override {
     streams_.note_work(queue);
-    check_nccl(nccl().send(from, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
-                           streams_.queue(queue)),
-               "sending a tensor", comm_);
+    finish(nccl().send(from, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
+                       streams_.queue(queue)),
+           "sending a tensor");
   }
   void receive(std::byte* to, Bytes size_bytes, std::size_t member, mpi::Queue queue) override {
     streams_.note_work(queue);
-    check_nccl(nccl().receive(to, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
-                              streams_.queue(queue)),
-               "receiving a tensor", comm_);
+    finish(nccl().receive(to, size_bytes, kNcclBytes, static_cast<int>(member), comm(),
+                          streams_.queue(queue)),
+           "receiving a tensor");
+  }
+  /// Waits for the end of a call of the library that returned `status`, and throws if it failed.
+  void finish(int status, const char* doing) const {
+    check_nccl(result_of(status, comm_, patience_), doing, comm_);
   }
   void check() override {
     int status = kNcclSuccess;
@@ -145,6 +194,7 @@ class NcclGroup final : public mpi::DeviceGroup {
 
   NcclComm comm_;
   const Streams& streams_;
+  const std::chrono::milliseconds patience_;
   const int exceptions_ = std::uncaught_exceptions();
 };
 
@@ -168,13 +218,21 @@ std::string name_nccl_group() {
 }
 
 std::unique_ptr<mpi::DeviceGroup> join_nccl_group(const std::string& name, std::size_t member,
-                                                  std::size_t members, const Streams& streams) {
+                                                  std::size_t members, const Streams& streams,
+                                                  std::chrono::milliseconds patience) {
   NcclId id{};
   from_hex(name, id.internal.data(), id.internal.size());
+  const NcclFunctions& functions = nccl();
+  const int ranks = static_cast<int>(members), rank = static_cast<int>(member);
   NcclComm comm = nullptr;
-  check_nccl(nccl().init_rank(&comm, static_cast<int>(members), id, static_cast<int>(member)),
-             "joining the GPUs");
-  return std::make_unique<NcclGroup>(comm, streams);
+  NcclConfig config;
+  const int status = functions.init_rank_config != nullptr
+                         ? functions.init_rank_config(&comm, ranks, id, rank, &config)
+                         : functions.init_rank(&comm, ranks, id, rank);
+  // From here on the group ends what was started.
+  auto group = std::make_unique<NcclGroup>(comm, streams, patience);
+  group->finish(status, "joining the GPUs");
+  return group;
 }
 
 }  // namespace hios::cuda

@@ -45,9 +45,9 @@ std::vector<std::string> throttle_reasons(unsigned long long bits) {
   return words;
 }
 
-Json nvml_readings(const std::string& bus_id) {
-  const NvmlLibrary nvml;
-  if (!nvml.started()) return {{"unavailable", "libnvidia-ml.so.1 cannot be opened"}};
+Json nvml_readings(const std::string& bus_id, const std::string& library) {
+  const NvmlLibrary nvml(library);
+  if (!nvml.started()) return {{"unavailable", library + " cannot be opened"}};
   const auto device = nvml.ask<NvmlDevice>("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
   if (!device) return {{"unavailable", "NVML does not know this GPU"}};
 

@@ -1,5 +1,6 @@
 #include "engine/cuda/operators/autotune.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -9,8 +10,28 @@
 
 namespace hios::cuda {
 
-Algorithms::Algorithms(Json algorithms, bool deterministic) : deterministic_(deterministic) {
+Algorithms::Algorithms(const Json& algorithms, bool deterministic, std::vector<std::string> without)
+    : deterministic_(deterministic), without_(std::move(without)) {
+  for (const std::string& name : without_) {
+    if (!is_of_a_family(name)) {
+      throw InputError(quote(name, 120) +
+                       " is to be left out, and no algorithm of backend cuda begins so: they begin "
+                       "with own, cudnn, lt and graph");
+    }
+  }
   adopt(algorithms);
+}
+
+bool Algorithms::is_left_out(const std::string& name) const {
+  return std::ranges::any_of(
+      without_, [&](const std::string& begin) { return (name + " ").starts_with(begin + " "); });
+}
+
+std::vector<std::string> Algorithms::candidates(const ConvolutionProblem& problem,
+                                                const ConvolutionTools& tools) const {
+  std::vector<std::string> names = convolution_candidates(problem, tools, deterministic_);
+  std::erase_if(names, [&](const std::string& name) { return is_left_out(name); });
+  return names;
 }
 
 void Algorithms::adopt(const Json& algorithms) {
@@ -23,7 +44,11 @@ void Algorithms::adopt(const Json& algorithms) {
       throw InputError("the algorithm of backend cuda for " + quote(key) +
                        " is not a string; measure it again");
     }
-    known_[key] = {name.get<std::string>(), false};
+    if (is_left_out(name.get<std::string>())) {
+      known_.erase(key);
+    } else {
+      known_[key] = {name.get<std::string>(), false};
+    }
   }
 }
 
@@ -56,7 +81,8 @@ std::string Algorithms::choose(const ConvolutionProblem& problem, const Convolut
     best = choose_by(timer, problem, tools);
   }
   if (best.empty()) {
-    throw RunError("no algorithm computes " + quote(problem.key(), 120) + " on this GPU");
+    throw RunError("no algorithm computes " + quote(problem.key(), 120) + " on this GPU" +
+                   (without_.empty() ? "" : " of those that are not left out"));
   }
   return best;
 }
@@ -98,9 +124,13 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
                                   const ConvolutionTools& tools) {
   std::string best;
   double best_ms = std::numeric_limits<double>::infinity();
-  const std::string own_name = kOwnConvolutions.candidates(problem, tools, deterministic_).front();
+  const std::vector<std::string> names = candidates(problem, tools);
+  // The reference is the first of our kernels; without any, values are not compared.
+  const auto first_own =
+      std::ranges::find_if(names, [](const std::string& name) { return name.starts_with("own "); });
+  const std::string own_name = first_own == names.end() ? "" : *first_own;
   std::unique_ptr<ConvolutionAlgorithm> own;
-  for (const std::string& name : convolution_candidates(problem, tools, deterministic_)) {
+  for (const std::string& name : names) {
     std::unique_ptr<ConvolutionAlgorithm> algorithm;
     try {
       algorithm = make_convolution(name, problem, tools);
@@ -114,7 +144,7 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
     Trial trial = timer.trial(*algorithm, best_ms);
     if (!trial.ms) timer.require_working_device(name);
     const bool leads = trial.ms && *trial.ms < best_ms;
-    if (leads && name != own_name) {
+    if (leads && !own_name.empty() && name != own_name) {
       if (!own) own = make_convolution(own_name, problem, tools);
       trial.refusal = wrong_values(name, *algorithm, *own, timer, problem);
       if (!trial.refusal.empty()) trial.ms.reset();

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "engine/backend/backend.h"
 #include "engine/cuda/operators/convolution.h"
@@ -17,12 +18,15 @@ struct Trial;
 /// candidates once, so that equal problems are computed alike wherever they occur.
 class Algorithms {
  public:
-  Algorithms(Json algorithms, bool deterministic);
+  /// `without` has the names of algorithms that are never tried nor run, or the first words of
+  /// these. Throws InputError if one of them begins like no algorithm, or as adopt() does.
+  Algorithms(const Json& algorithms, bool deterministic, std::vector<std::string> without = {});
 
   /// Returns the algorithm's name, after running it once, so that its code is loaded. Throws
   /// RunError if no candidate runs, or the adopted one does not.
   const std::string& of(const ConvolutionProblem& problem, const ConvolutionTools& tools);
-  /// Adopts algorithms. Throws InputError if they are not an object of strings.
+  /// Adopts algorithms, but none of those that are never tried: of these, of() chooses another.
+  /// Throws InputError if they are not an object of strings.
   void adopt(const Json& algorithms);
   /// Returns how candidates fared: by the problem's key an object of all that were tried, with a
   /// time in ms or the reason why there is none.
@@ -33,6 +37,10 @@ class Algorithms {
     std::string name;
     bool tried = false;
   };
+  bool is_left_out(const std::string& name) const;
+  /// Returns the candidates that may be tried.
+  std::vector<std::string> candidates(const ConvolutionProblem& problem,
+                                      const ConvolutionTools& tools) const;
   std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools);
   std::string choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
                         const ConvolutionTools& tools);
@@ -42,6 +50,7 @@ class Algorithms {
   std::map<std::string, Named> known_;  // by the problem's key
   OwnedJson trials_;                    // by the problem's key and the algorithm's name
   bool deterministic_;
+  std::vector<std::string> without_;
   bool warm_ = false;  // the GPU's clocks have risen
 };
 

@@ -72,6 +72,7 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
       input_bytes_(bytes_of(problem.input_values(), problem)),
       weights_bytes_(bytes_of(problem.weight_values(), problem)),
       bias_bytes_(bytes_of(static_cast<std::size_t>(problem.window.out_channels), problem)),
+      addend_bytes_(problem.addend ? bytes_of(problem.output_values(), problem) : 0),
       output_bytes_(bytes_of(problem.output_values(), problem)),
       cache_bytes_(tools.gpu.cache_bytes),
       before_(make_timed_event()),
@@ -80,9 +81,8 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
 /// Makes at least so many sets of operands.
 void AutotuneTimer::make_sets(std::size_t sets) {
   if (sets_ >= sets) return;
-  const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
   operands_.reset();
-  operands_ = std::make_unique<DeviceBlock>(sets * set_bytes, "trying algorithms: operands");
+  operands_ = std::make_unique<DeviceBlock>(sets * set_bytes(), "trying algorithms: operands");
   sets_ = sets;
   fill_operands();
 }
@@ -105,7 +105,7 @@ void AutotuneTimer::fill_operands() {
 
 std::vector<float> AutotuneTimer::output_of(ConvolutionAlgorithm& algorithm) {
   run_once(algorithm);  // makes the operands
-  std::byte* const output = operands_->data() + input_bytes_ + weights_bytes_ + bias_bytes_;
+  std::byte* const output = operands_->data() + set_bytes() - output_bytes_;
   HIOS_CUDA(cudaMemsetAsync(output, kNotWritten, output_bytes_, stream_), kDoing);
   queue(algorithm, 0);
   const std::size_t count = problem_.output_values();
@@ -141,16 +141,17 @@ void AutotuneTimer::require_working_device(const std::string& algorithm) const {
   } catch (const RunError& error) {
     throw RunError("the algorithm " + quote(algorithm) + " for " + quote(problem_.key(), 120) +
                    " broke the GPU's context (" + error.what() +
-                   "); install another version of its library");
+                   "); leave it out of the algorithms, or install another version of its library");
   }
 }
 
 void AutotuneTimer::queue(ConvolutionAlgorithm& algorithm, std::size_t run) {
-  const Bytes set_bytes = operands_->size_bytes() / sets_;
-  std::byte* const input = operands_->data() + run % sets_ * set_bytes;
+  std::byte* const input = operands_->data() + run % sets_ * set_bytes();
   std::byte* const weights = input + input_bytes_;
   std::byte* const bias = weights + weights_bytes_;
-  algorithm.queue({input, weights, problem_.bias ? bias : nullptr, bias + bias_bytes_},
+  std::byte* const addend = bias + bias_bytes_;
+  algorithm.queue({input, weights, problem_.bias ? bias : nullptr, addend + addend_bytes_,
+                   problem_.addend ? addend : nullptr},
                   workspace_->data(), kDoing);
 }
 
@@ -196,8 +197,7 @@ void AutotuneTimer::warm_up(ConvolutionAlgorithm& algorithm) {
 
 Trial AutotuneTimer::trial(ConvolutionAlgorithm& algorithm, double best_ms) {
   try {
-    const Bytes set_bytes = input_bytes_ + weights_bytes_ + bias_bytes_ + output_bytes_;
-    if (sets_ < 2) make_sets(trial_sets(set_bytes, cache_bytes_, free_memory()));
+    if (sets_ < 2) make_sets(trial_sets(set_bytes(), cache_bytes_, free_memory()));
     run_once(algorithm);
     const double first_ms = timed([&] { queue(algorithm, 1); });
     if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) {

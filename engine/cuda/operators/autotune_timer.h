@@ -50,6 +50,9 @@ class AutotuneTimer {
   /// Returns the GPU time of the work that `work` queues, in ms.
   template <class Work>
   double timed(Work&& work);
+  Bytes set_bytes() const {
+    return input_bytes_ + weights_bytes_ + bias_bytes_ + addend_bytes_ + output_bytes_;
+  }
   void make_sets(std::size_t sets);
   void fill_operands();
   /// Runs the algorithm on the first operands; returns its output.
@@ -59,7 +62,8 @@ class AutotuneTimer {
 
   const ConvolutionProblem problem_;
   cudaStream_t stream_;
-  Bytes input_bytes_, weights_bytes_, bias_bytes_, output_bytes_;  // one set's, aligned
+  Bytes input_bytes_, weights_bytes_, bias_bytes_, addend_bytes_,
+      output_bytes_;  // one set's, aligned
   Bytes cache_bytes_;
   bool records_ = true;
   std::size_t sets_ = 0;                   // the largest number so far

@@ -3,9 +3,10 @@
 //  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
 //    summing on the fly would read each term several times);
 //  - a depthwise convolution, with the relu before it if there was no sum;
-//  - the convolution, with the remaining relus and the bias, by the chosen algorithm;
-//  - the addend, and an activation that it precedes or that is no relu: one pass in place. Our own
-//    kernel could do it, but the libraries' could not, and it has thirty instances already.
+//  - the convolution, with the remaining relus, the bias and an addend, by the chosen algorithm:
+//    cuDNN's graphs compute all at once, the others add in a pass of their own;
+//  - an activation that is no relu, with the addend before it, and an addend of a depthwise
+//    convolution: one pass in place.
 //
 // Pointwise convolutions take the same way as all others: cuBLASLt's matrix products are one more
 // family of candidates, which only they can use.
@@ -26,15 +27,26 @@ Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignm
 /// Returns true if there is a sum, which includes the relu after it.
 bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
 
-/// Returns true if the convolution's own pass ends with a relu.
+bool is_relu(const Model& model, LayerId layer) {
+  return std::holds_alternative<Relu>(model.layer(layer).kind);
+}
+
+/// Returns true if an algorithm of the dense convolution adds the addend.
+bool adds(const Model& model, const ConvolutionChain& chain) {
+  return chain.addend && (!chain.activation || is_relu(model, *chain.activation)) &&
+         (chain.depthwise || !is_depthwise(model.layer(chain.convolution)));
+}
+
+/// Returns true if the convolution's algorithm, or its own pass, ends with a relu.
 bool ends_with_relu(const Model& model, const ConvolutionChain& chain) {
-  return !chain.addend && chain.activation &&
-         std::holds_alternative<Relu>(model.layer(*chain.activation).kind);
+  return (!chain.addend || adds(model, chain)) && chain.activation &&
+         is_relu(model, *chain.activation);
 }
 
 /// Returns the pass after the convolution, in place; empty: there is none.
 std::optional<UnaryTask> pass_after(const Binding& binding, const ConvolutionChain& chain) {
   const Model& model = *binding.operation.model;
+  if (adds(model, chain)) return {};
   if (!chain.addend && (!chain.activation || ends_with_relu(model, chain))) return {};
   UnaryTask task;
   task.element = binding.element();
@@ -71,6 +83,7 @@ class ChainOperator final : public BoundOperator {
   StreamState& stream_;
   const void* input_;  // null: the result of the sum
   void* output_;
+  const void* addend_ = nullptr;  // that the convolution's algorithm adds
   std::vector<CombineTask> combine_;
   bool has_depthwise_ = false, depthwise_is_last_ = false;
   DepthwiseTask depthwise_;
@@ -89,6 +102,7 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
   const Model& model = *binding.operation.model;
   const Shape input = binding.inputs[chain.terms.front()].shape;
   const Bytes element_bytes = size_of(binding.element());
+  if (adds(model, chain)) addend_ = binding.inputs[*chain.addend].data;
   if (sums(chain)) {
     combine_ = combine_tasks({binding.inputs[chain.terms]}, chain.relu_before, input,
                              binding.element(), nullptr);
@@ -150,8 +164,9 @@ void ChainOperator::run() {
     input = depthwise_.output;
   }
   if (dense_) {
-    dense_->queue({input, dense_weights_->weight_values(), dense_weights_->bias_values(), output_},
-                  scratch + workspace_at_, doing_);
+    dense_->queue(
+        {input, dense_weights_->weight_values(), dense_weights_->bias_values(), output_, addend_},
+        scratch + workspace_at_, doing_);
   }
   if (after_) HIOS_CUDA(unary(*after_, stream_.stream()), doing_);
 }
@@ -172,6 +187,7 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
   problem.relu_after = ends_with_relu(model, chain);
   problem.precision = precision;
+  problem.addend = adds(model, chain);
   return problem;
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "engine/cuda/device/handles.h"
+#include "engine/cuda/kernels/layers.h"
 
 namespace hios::cuda {
 namespace {
@@ -50,6 +53,12 @@ bool ConvolutionProblem::evenly_padded() const {
   return end_pad_h() == window.pad_h && end_pad_w() == window.pad_w;
 }
 
+ConvolutionProblem ConvolutionProblem::before_addend() const {
+  ConvolutionProblem result = *this;
+  if (addend) result.addend = result.relu_after = false;
+  return result;
+}
+
 std::size_t ConvolutionProblem::input_values() const {
   return static_cast<std::size_t>(window.images) * static_cast<std::size_t>(window.height) *
          static_cast<std::size_t>(window.width) * static_cast<std::size_t>(window.channels);
@@ -77,6 +86,7 @@ std::string ConvolutionProblem::key() const {
   }
   if (relu_before) text << " relu-before";
   if (bias) text << " b";
+  if (addend) text << " add";
   if (relu_after) text << " relu";
   text << ' ' << to_string(precision);
   return text.str();
@@ -85,21 +95,63 @@ std::string ConvolutionProblem::key() const {
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
-  for (const ConvolutionFamily* family : kFamilies) {
-    for (std::string& name : family->candidates(problem, tools, deterministic)) {
+  const auto add = [&](const ConvolutionFamily& family, const ConvolutionProblem& computed) {
+    for (std::string& name : family.candidates(computed, tools, deterministic)) {
       names.push_back(std::move(name));
     }
-  }
+  };
+  for (const ConvolutionFamily* family : kFamilies) add(*family, problem.before_addend());
+  if (problem.addend) add(kGraphConvolutions, problem);
   return names;
+}
+
+namespace {
+
+/// An algorithm for the problem before the addend, and a pass in place with the rest.
+class AddedAfter final : public ConvolutionAlgorithm {
+ public:
+  AddedAfter(std::unique_ptr<ConvolutionAlgorithm> first, const ConvolutionProblem& problem,
+             cudaStream_t stream)
+      : first_(std::move(first)), stream_(stream) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    after_.element = problem.element();
+    after_.function = Unary::Function::kClip;
+    after_.alpha = problem.relu_after ? 0 : -kInfinity;
+    after_.beta = kInfinity;
+    after_.values = static_cast<int>(problem.output_values());
+  }
+  Bytes workspace_bytes() const override { return first_->workspace_bytes(); }
+  void queue(const ConvolutionOperands& operands, std::byte* workspace,
+             std::string_view doing) override {
+    first_->queue(operands, workspace, doing);
+    after_.input = after_.output = operands.output;
+    after_.addend = operands.addend;
+    HIOS_CUDA(unary(after_, stream_), doing);
+  }
+
+ private:
+  std::unique_ptr<ConvolutionAlgorithm> first_;
+  cudaStream_t stream_;
+  UnaryTask after_;
+};
+
+}  // namespace
+
+bool is_of_a_family(const std::string& words) {
+  return std::ranges::any_of(kFamilies, [&](const ConvolutionFamily* family) {
+    return (words + " ").starts_with(std::string(family->name) + " ");
+  });
 }
 
 std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
                                                        const ConvolutionProblem& problem,
                                                        const ConvolutionTools& tools) {
+  const bool adds = !problem.addend || name.ends_with(" added");
   for (const ConvolutionFamily* family : kFamilies) {
-    if (name.starts_with(std::string(family->name) + " ")) {
-      return family->make(name, problem, tools);
-    }
+    if (!name.starts_with(std::string(family->name) + " ")) continue;
+    if (adds) return family->make(name, problem, tools);
+    return std::make_unique<AddedAfter>(family->make(name, problem.before_addend(), tools), problem,
+                                        tools.stream.stream());
   }
   refuse_name(name);
 }

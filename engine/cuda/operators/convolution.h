@@ -21,12 +21,13 @@ constexpr Element element_of(Precision precision) {
   return precision == Precision::kFp16 ? Element::kHalf : Element::kFloat;
 }
 
-/// A convolution with what is fused: relu?, convolution, bias?, relu?.
+/// A convolution with what is fused: relu?, convolution, bias?, addend?, relu?.
 struct ConvolutionProblem {
   TaskWindow window;
   int groups = 1;
   bool bias = false, relu_before = false, relu_after = false;
   Precision precision = Precision::kFp32;
+  bool addend = false;  ///< a tensor like the output is added
 
   Element element() const { return element_of(precision); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
@@ -36,6 +37,8 @@ struct ConvolutionProblem {
   int end_pad_h() const;
   int end_pad_w() const;
   bool evenly_padded() const;  ///< the same after as before
+  /// Returns the problem up to the addend: without it and the relu after it, if it has one.
+  ConvolutionProblem before_addend() const;
   int pixels() const { return window.images * window.out_height * window.out_width; }
   std::size_t input_values() const;
   std::size_t weight_values() const;
@@ -47,12 +50,13 @@ struct ConvolutionProblem {
 };
 
 /// The operands of one convolution, all with the problem's element: NHWC, weights as in
-/// UploadedWeights; bias null if there is none.
+/// UploadedWeights; bias and addend null if there is none.
 struct ConvolutionOperands {
   const void* input;
   const void* weights;
   const void* bias;
   void* output;
+  const void* addend = nullptr;
 };
 
 /// An algorithm for one problem on one stream.
@@ -91,9 +95,13 @@ extern const ConvolutionFamily kCudnnConvolutions;  ///< cuDNN's, by its legacy 
 extern const ConvolutionFamily kGraphConvolutions;  ///< cuDNN's, as graphs of operations
 extern const ConvolutionFamily kLtConvolutions;     ///< pointwise: cuBLASLt's matrix products
 
-/// Returns the candidates of all families.
+/// Returns the candidates of all families. Where there is an addend, most compute the problem
+/// before it, and the rest is a pass of ours; cuDNN's graphs whose name ends with "added" compute
+/// all.
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic);
+/// Returns true if algorithms of some family begin with these words.
+bool is_of_a_family(const std::string& words);
 std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
                                                        const ConvolutionProblem& problem,
                                                        const ConvolutionTools& tools);

@@ -1,10 +1,13 @@
 #include "engine/job/ranks/ranks.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "engine/discovery/gpu_links.h"
 #include "engine/host/cores.h"
+#include "engine/host/surroundings.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/platform/platform.h"
@@ -19,26 +22,47 @@ namespace {
 struct HostRank {
   DeviceWish wish;
   std::size_t local_rank = 0;
-  static auto fields(auto& self) { return std::tie(self.wish, self.local_rank); }
+  std::vector<std::vector<int>> near = {};  ///< cores, by visible device; empty: all are alike
+  static auto fields(auto& self) { return std::tie(self.wish, self.local_rank, self.near); }
 };
 
-HostRank host_rank(const mpi::Transport& transport, const BackendEntry& backend) {
+/// Returns the allowed cores of the NUMA node of a device; none where all cores are alike.
+std::vector<int> near_cores(const std::string& address, const std::filesystem::path& root) {
+  const auto node = numa_node_of(discovery::short_pci_address(address), root);
+  if (!node) return {};
+  const std::vector<int> allowed = allowed_cores();
+  std::vector<int> cores = cores_of_numa_node(*node, root);
+  std::erase_if(cores, [&](int core) { return std::ranges::count(allowed, core) == 0; });
+  return cores.size() == allowed.size() ? std::vector<int>() : cores;
+}
+
+HostRank host_rank(const mpi::Transport& transport, const BackendEntry& backend,
+                   const std::filesystem::path& root) {
   HostRank mine{{transport.host(), backend.kind == kGpuKind}, transport.local_rank()};
   if (backend.visible_devices) mine.wish.visible = backend.visible_devices();
+  if (backend.device_addresses) {
+    for (const std::string& address : backend.device_addresses()) {
+      mine.near.push_back(near_cores(address, root));
+    }
+  }
   return mine;
 }
 
-/// Returns the cores that the ranks of this host want, by local rank.
-std::vector<int> local_cores(const mpi::Transport& transport,
-                             const std::vector<HostRank>& host_ranks,
-                             const std::vector<RankDevice>& devices) {
-  std::vector<int> cores(transport.local_size(), 1);
+/// Returns the cores that the ranks of this host want, by local rank. `indices`: of their devices.
+std::vector<CoreWish> core_wishes(const mpi::Transport& transport,
+                                  const std::vector<HostRank>& host_ranks,
+                                  const std::vector<RankDevice>& devices,
+                                  const std::vector<int>& indices) {
+  std::vector<CoreWish> wishes(transport.local_size());
   for (std::size_t r = 0; r < host_ranks.size(); ++r) {
-    if (host_ranks[r].wish.host == transport.host()) {
-      cores[host_ranks[r].local_rank] = devices[r].cores;
-    }
+    const HostRank& rank = host_ranks[r];
+    if (rank.wish.host != transport.host()) continue;
+    CoreWish& wish = wishes[rank.local_rank];
+    wish.count = devices[r].cores;
+    const auto index = static_cast<std::size_t>(indices[r]);
+    if (rank.wish.wants_device && index < rank.near.size()) wish.near = rank.near[index];
   }
-  return cores;
+  return wishes;
 }
 
 }  // namespace
@@ -103,7 +127,8 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
   constexpr std::size_t kMostThreadsACore = 64;
   const std::size_t self = transport.rank().index();
   const RankDevice& mine = devices[self];
-  const HostRank here = mpi::agreed(transport, [&] { return host_rank(transport, *mine.backend); });
+  const HostRank here =
+      mpi::agreed(transport, [&] { return host_rank(transport, *mine.backend, options.root); });
   const std::vector<HostRank> host_ranks = mpi::gather(transport, here);
   std::vector<DeviceWish> wishes;
   for (const HostRank& rank : host_ranks) wishes.push_back(rank.wish);
@@ -116,17 +141,22 @@ RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& opti
     }
     RankBackend rank_backend;
     rank_backend.sees_other_devices = !sees_only_its_own(wishes, self);
-    rank_backend.cores = assign_cores(allowed_cores(), local_cores(transport, host_ranks, devices),
-                                      transport.local_rank(), options.share_cores);
+    const std::vector<int> indices = device_indices(wishes, options.devices_per_host);
+    const std::size_t here_index = transport.local_rank();
+    const auto core_wishes_here = core_wishes(transport, host_ranks, devices, indices);
+    const auto assigned = assign_cores(allowed_cores(), core_wishes_here, options.share_cores);
+    rank_backend.cores = assigned[here_index];
+    allow_cores(cores_near_device(allowed_cores(), core_wishes_here, assigned, here_index));
     BackendOptions asked;
     asked.threads = mine.cores;
     asked.cores = rank_backend.cores;
     asked.environment = options.environment;
     asked.precision = mine.precision;
     asked.instructions = mine.backend->instructions;
-    asked.device_index = device_indices(wishes, options.devices_per_host)[self];
+    asked.device_index = indices[self];
     asked.graphs = options.recordings;
     asked.deterministic = options.deterministic;
+    asked.without_algorithms = options.without_algorithms;
     rank_backend.backend = mine.backend->make(asked);
     return rank_backend;
   });

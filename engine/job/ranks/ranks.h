@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,8 +30,12 @@ struct RankOptions {
   bool recordings = true;
   /// Uses only algorithms that give the same bits each time.
   bool deterministic = true;
+  /// Algorithms that are never tried nor run (BackendOptions::without_algorithms).
+  std::vector<std::string> without_algorithms = {};
   /// Variables of the program's environment that times depend on: for provenance only.
   OwnedJson environment = {};
+  /// The folder of /proc and /sys, where the cores near a device are looked up.
+  std::filesystem::path root = "/";
   /// The backends to choose from: those of this build, or a table of the caller's.
   std::span<const BackendEntry> table = hios::backends();
 };
@@ -75,7 +80,9 @@ struct RankBackend {
   bool sees_other_devices = true;  ///< false: sees_only_its_own()
 };
 
-/// Makes this rank's backend. Throws InputError, the same on all ranks, where cores are too few or
+/// Makes this rank's backend. The threads that feed a device, beginning with this one, and the host
+/// memory that they touch first, are then on the device's NUMA node, if the system tells it and the
+/// process may use its cores. Throws InputError, the same on all ranks, where cores are too few or
 /// a rank's device is not available. Collective. REQUIRES: an entry of `devices` for each rank, the
 /// same on all.
 RankBackend make_rank_backend(mpi::Transport& transport, const RankOptions& options,

@@ -23,6 +23,7 @@ TEST(RankFlags, DeviceFlagsMeanNothingWithoutAGpu) {
   for (const std::vector<const char*>& words : {std::vector<const char*>{"--transport", "ipc"},
                                                 {"--cuda-graphs", "off"},
                                                 {"--devices-per-node", "1"},
+                                                {"--without-algorithms", "cudnn"},
                                                 {"--allow-nondeterministic"}}) {
     std::vector<const char*> all = words;
     all.insert(all.end(), {"--backend", "reference,reference"});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -36,6 +37,24 @@ TEST(ConvolutionKey, NamesEverythingThatTheArithmeticDependsOn) {
   EXPECT_EQ(problem(relu_conv_relu, Precision::kFp16)->key(),
             "conv 2x9x7x8 -> 5x6x20 k3x2 s2x1 p1x0 g4 relu-before b relu fp16");
   EXPECT_TRUE(problem(relu_conv_relu, Precision::kTf32)->key().ends_with(" tf32"));
+}
+
+TEST(ConvolutionKey, NamesAnAddendThatTheConvolutionsAlgorithmAdds) {
+  const auto added = [](const Conv& conv, const std::function<void(ModelBuilder&, TensorId)>& end) {
+    return problem(test::make_operation("added", {1, 16, 7, 9}, {16, 16},
+                                        [&](ModelBuilder& b, std::span<const TensorId> x) {
+                                          end(b, b.sum("sum", {b.conv("conv", x[0], conv), x[1]}));
+                                        }));
+  };
+  const Conv pointwise{16, {1, 1}, {1, 1}, {0, 0}};
+  const auto nothing = [](ModelBuilder&, TensorId) {};
+  const auto relu = [](ModelBuilder& b, TensorId sum) { b.relu("relu", sum); };
+  EXPECT_TRUE(added(pointwise, nothing)->key().ends_with(" g1 b add fp32"));
+  EXPECT_TRUE(added(pointwise, relu)->key().ends_with(" g1 b add relu fp32"));
+  const auto before = added(pointwise, relu)->before_addend();
+  EXPECT_TRUE(before.key().ends_with(" g1 b fp32")) << before.key();
+  EXPECT_EQ(before.before_addend().key(), before.key());
+  EXPECT_FALSE(added({16, {3, 3}, {1, 1}, {1, 1}, 16}, relu).has_value()) << "depthwise";
 }
 
 TEST(ConvolutionKey, NamesDistancesBetweenTapsWhereTheyAreNotNext) {

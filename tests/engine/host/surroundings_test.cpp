@@ -87,5 +87,15 @@ TEST(HostFacts, AreReadOnThisMachine) {
   EXPECT_FALSE(here.cores.empty());
 }
 
+TEST_F(FakeRoot, TellsTheCoresOfANumaNode) {
+  put("sys/devices/system/node/node0/cpulist", "0-2,8\n");
+  put("sys/devices/system/node/node1/cpulist", "3\n");
+  put("sys/devices/system/node/node2/cpulist", "\n");
+  EXPECT_EQ(cores_of_numa_node(0, root_.path()), (std::vector<int>{0, 1, 2, 8}));
+  EXPECT_EQ(cores_of_numa_node(1, root_.path()), std::vector<int>{3});
+  EXPECT_EQ(cores_of_numa_node(2, root_.path()), std::vector<int>()) << "memory alone";
+  EXPECT_EQ(cores_of_numa_node(3, root_.path()), std::vector<int>());
+}
+
 }  // namespace
 }  // namespace hios

@@ -231,6 +231,46 @@ TEST(DeviceChannel, ACopyDoesNotWaitForAnotherRanksLateTensor) {
   EXPECT_TRUE(late_has_run);
 }
 
+/// A message that only queues work, once its turn has come.
+struct TakesTurns final : mpi::Endpoint {
+  void start() override {}
+  bool push() override { return turn; }
+  bool ready() override { return turn; }
+  bool recordable() const override { return true; }
+  bool turn = false;
+};
+/// A message whose part on the device has ended.
+struct Produced final : mpi::Endpoint {
+  void start() override {}
+  bool push() override { return pushed = true; }
+  bool ready() override { return pushed; }
+  bool pushed = false;
+};
+
+/// The turn may depend on a message that the rank starts only after it has got an answer to the
+/// later send.
+TEST(DeviceChannel, ASendThatAwaitsItsTurnDelaysNoLaterOne) {
+  run_ranks(1, [](Transport& transport) {
+    auto inner = std::make_unique<mpi::InnerMessages>();
+    inner->open(transport);
+    std::vector<std::unique_ptr<mpi::Endpoint>> sends;
+    auto first = std::make_unique<TakesTurns>();
+    TakesTurns& in_turn = *first;
+    sends.push_back(std::move(first));
+    sends.push_back(std::make_unique<Produced>());
+    mpi::DeviceChannel channel(std::move(sends), {}, std::move(inner),
+                               std::make_shared<mpi::OpenChannels>());
+    channel.start_receives();
+    channel.start_send(0);
+    channel.start_send(1);
+    channel.poll();
+    EXPECT_FALSE(channel.sent(0));
+    EXPECT_TRUE(channel.sent(1));
+    in_turn.turn = true;
+    channel.finish();
+  });
+}
+
 /// Expects the error on every rank when opening a channel fails somewhere.
 void expect_joint_failure(const DeviceRanks& setting, std::initializer_list<std::string_view> words,
                           const std::function<std::vector<Post>(Rank)>& posts) {

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "support/programs/temporary_folder.h"
 #include "support/programs/variable.h"
@@ -210,6 +212,48 @@ TEST_F(Launcher, WritesToNoOtherKindOfFile) {
   char letter = 0;
   EXPECT_EQ(read(ends[0], &letter, 1), 0) << "nothing was written";
   close(ends[0]);
+}
+
+TEST(UnreadOutput, LiesInPipesAndSocketsUntilItIsRead) {
+  int ends[2];
+  for (const bool is_pipe : {true, false}) {
+    ASSERT_EQ(is_pipe ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    EXPECT_FALSE(mpi::holds_unread_bytes(ends[1]));
+    ASSERT_EQ(write(ends[1], "line\n", 5), 5);
+    EXPECT_TRUE(mpi::holds_unread_bytes(ends[1]));
+    std::array<char, 5> text{};
+    ASSERT_EQ(read(ends[0], text.data(), 3), 3);
+    EXPECT_TRUE(mpi::holds_unread_bytes(ends[1])) << "two bytes";
+    ASSERT_EQ(read(ends[0], text.data(), 2), 2);
+    EXPECT_FALSE(mpi::holds_unread_bytes(ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+  }
+  EXPECT_FALSE(mpi::holds_unread_bytes(-1));
+}
+
+/// A reader that begins late gets all, and one that never reads does not keep the process.
+TEST(UnreadOutput, IsWaitedForNoLongerThanTheLimit) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int errors = dup(STDERR_FILENO);
+  ASSERT_GE(errors, 0);
+  ASSERT_EQ(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+  const bool written = write(STDERR_FILENO, "line\n", 5) == 5;
+  mpi::let_launcher_read(std::chrono::milliseconds(1));
+  const bool kept = mpi::holds_unread_bytes(STDERR_FILENO);
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::array<char, 5> text{};
+    EXPECT_EQ(read(ends[0], text.data(), text.size()), 5);
+  });
+  mpi::let_launcher_read(std::chrono::minutes(5));
+  const bool empty = !mpi::holds_unread_bytes(STDERR_FILENO);
+  reader.join();
+  dup2(errors, STDERR_FILENO);
+  for (const int descriptor : {ends[0], ends[1], errors}) close(descriptor);
+  EXPECT_TRUE(written && kept);
+  EXPECT_TRUE(empty);
 }
 
 TEST_F(Launcher, IsIgnoredWithoutANumber) {

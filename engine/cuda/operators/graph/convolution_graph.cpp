@@ -1,7 +1,8 @@
 // Family kGraphConvolutions of engine/cuda/operators/convolution.h: cuDNN's graphs of operations as
 // "graph ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one
 // graph, which one engine computes at once. Other candidates compute the convolution as a graph
-// alone, and the rest costs one pass of ours ("… plain").
+// alone, and the rest costs one pass of ours ("… plain"). A problem with an addend has one kind of
+// candidates, with all in the graph ("… added"): it saves a pass over two tensors.
 //
 // Compared with the legacy calls (engine/cuda/operators/convolution_cudnn.cpp) it adds: engines
 // that these never name, some of them compiled for the graph; bias and relu fused in more engines;
@@ -24,12 +25,18 @@ ConvolutionProblem part_of(ConvolutionProblem problem, bool fused) {
   return problem;
 }
 
+/// Returns EngineChoice::fused. Throws RunError if the choice is for a problem with another addend.
+bool fused_like(const graph::EngineChoice& choice, const ConvolutionProblem& problem) {
+  if (choice.added != problem.addend) refuse_name(choice.name());
+  return choice.fused;
+}
+
 class GraphConvolution final : public ConvolutionAlgorithm {
  public:
   GraphConvolution(const ConvolutionProblem& problem, const ConvolutionTools& tools,
                    const graph::EngineChoice& choice)
       : problem_(problem),
-        fused_(choice.fused),
+        fused_(fused_like(choice, problem)),
         relu_first_(problem),
         stream_(tools.stream.stream()),
         graph_(part_of(problem, choice.fused), {.handle = tools.stream.cudnn()}),
@@ -47,7 +54,7 @@ class GraphConvolution final : public ConvolutionAlgorithm {
   void queue(const ConvolutionOperands& operands, std::byte* workspace,
              std::string_view doing) override {
     const void* input = relu_first_.queue(operands.input, workspace, stream_, doing);
-    plan_.queue({input, operands.weights, operands.bias, operands.output},
+    plan_.queue({input, operands.weights, operands.bias, operands.output, operands.addend},
                 workspace + relu_first_.workspace_bytes(), doing);
     if (!fused_) queue_bias_and_relu(problem_, operands, stream_, doing);
   }
@@ -65,13 +72,14 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
   for (const bool fused : {true, false}) {
-    if (!fused && !problem.bias && !problem.relu_after) break;  // nothing to omit
+    if (!fused && (problem.addend || (!problem.bias && !problem.relu_after))) break;
     try {
       const graph::OperationGraph described(part_of(problem, fused),
                                             {.handle = tools.stream.cudnn()});
       for (graph::EngineChoice& choice :
            graph::proposed_engines(described, problem.precision, deterministic)) {
         choice.fused = fused;
+        choice.added = problem.addend;
         names.push_back(choice.name());
       }
     } catch (const RunError&) {

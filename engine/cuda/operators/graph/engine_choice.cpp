@@ -44,14 +44,16 @@ std::string EngineChoice::name() const {
     before = ',';
   }
   if (!fused) text += " plain";
+  if (added) text += " added";
   return text;
 }
 
 EngineChoice choice_named(const std::string& name) {
   std::vector<std::string> words = words_of(name);
   EngineChoice choice;
-  if (!words.empty() && words.back() == "plain") {
-    choice.fused = false;
+  if (!words.empty() && (words.back() == "plain" || words.back() == "added")) {
+    choice.fused = words.back() != "plain";
+    choice.added = words.back() == "added";
     words.pop_back();
   }
   if (words.empty() || words.size() > 2) refuse_name(name);

@@ -21,8 +21,10 @@ struct EngineChoice {
   std::int64_t engine = 0;  ///< its global index
   std::vector<Knob> knobs;  ///< in rising order of type, each type once
   bool fused = true;        ///< bias and relu in the same graph; else the convolution alone
+  bool added = false;       ///< and an addend
 
-  /// Returns "graph 37 2=1,13=0"; without knobs "graph 37"; not fused "graph 37 2=1,13=0 plain".
+  /// Returns "graph 37 2=1,13=0"; without knobs "graph 37"; not fused "graph 37 2=1,13=0 plain";
+  /// with an addend "graph 37 2=1,13=0 added".
   std::string name() const;
   bool operator==(const EngineChoice&) const = default;
 };

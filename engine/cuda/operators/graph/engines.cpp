@@ -151,6 +151,7 @@ ExecutionPlan::ExecutionPlan(const OperationGraph& graph, const EngineChoice& ch
                              Precision precision)
     : handle_(graph.target().handle),
       has_bias_(graph.has_bias()),
+      has_addend_(graph.has_addend()),
       engine_(make_engine(graph, choice.engine)),
       knobs_(make_knobs(choice.knobs)),
       configuration_(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR),
@@ -176,12 +177,16 @@ ExecutionPlan::ExecutionPlan(const OperationGraph& graph, const EngineChoice& ch
 
 Descriptor ExecutionPlan::describe(const Pointers& pointers) const {
   using Graph = OperationGraph;
-  const auto [input, weights, output, workspace, bias] = pointers;
+  const auto [input, weights, output, workspace, bias, addend] = pointers;
   std::vector<std::int64_t> names{Graph::kInput, Graph::kWeights, Graph::kOutput};
   std::vector<void*> data{input, weights, output};
   if (has_bias_) {
     names.push_back(Graph::kBias);
     data.push_back(bias);
+  }
+  if (has_addend_) {
+    names.push_back(Graph::kAddend);
+    data.push_back(addend);
   }
   Descriptor operands(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   operands.set_all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, names)
@@ -194,8 +199,12 @@ Descriptor ExecutionPlan::describe(const Pointers& pointers) const {
 void ExecutionPlan::queue(const ConvolutionOperands& operands, std::byte* workspace,
                           std::string_view doing) {
   // The API takes even its inputs as pointers to mutable memory.
-  const Pointers pointers{const_cast<void*>(operands.input), const_cast<void*>(operands.weights),
-                          operands.output, workspace, const_cast<void*>(operands.bias)};
+  const Pointers pointers{const_cast<void*>(operands.input),
+                          const_cast<void*>(operands.weights),
+                          operands.output,
+                          workspace,
+                          const_cast<void*>(operands.bias),
+                          const_cast<void*>(operands.addend)};
   if (!operands_ || pointers != described_) {
     operands_ = describe(pointers);
     described_ = pointers;

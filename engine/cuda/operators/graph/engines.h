@@ -33,12 +33,12 @@ class ExecutionPlan {
   void queue(const ConvolutionOperands& operands, std::byte* workspace, std::string_view doing);
 
  private:
-  /// Input, weights, output, workspace, bias.
-  using Pointers = std::array<void*, 5>;
+  /// Input, weights, output, workspace, bias, addend.
+  using Pointers = std::array<void*, 6>;
   Descriptor describe(const Pointers& pointers) const;
 
   cudnnHandle_t handle_;
-  bool has_bias_;
+  bool has_bias_, has_addend_;
   Descriptor engine_;
   std::vector<Descriptor> knobs_;
   Descriptor configuration_, plan_;

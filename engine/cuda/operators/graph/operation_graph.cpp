@@ -82,7 +82,10 @@ Descriptor pointwise(const Descriptor& settings, const Descriptor& input, const 
 }  // namespace
 
 OperationGraph::OperationGraph(const ConvolutionProblem& problem, const Target& target)
-    : target_(target), has_bias_(problem.bias), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+    : target_(target),
+      has_bias_(problem.bias),
+      has_addend_(problem.addend),
+      graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
   const TaskWindow& window = problem.window;
   const cudnnDataType_t type = stored_type(problem);
   // Descriptors are handles, which stay valid when a vector moves them; but references into it do
@@ -93,7 +96,8 @@ OperationGraph::OperationGraph(const ConvolutionProblem& problem, const Target& 
   };
   const auto part = [this](std::size_t index) -> const Descriptor& { return parts_[index]; };
 
-  int left = 1 + (problem.bias ? 1 : 0) + (problem.relu_after ? 1 : 0);  // operations to come
+  // Operations to come.
+  int left = 1 + (problem.bias ? 1 : 0) + (problem.addend ? 1 : 0) + (problem.relu_after ? 1 : 0);
   std::int64_t next_id = kFirstBetween;
   const Four output{window.images, window.out_channels, window.out_height, window.out_width};
   // Returns the next operation's result: the output, if it is the last.
@@ -111,13 +115,16 @@ OperationGraph::OperationGraph(const ConvolutionProblem& problem, const Target& 
   const std::size_t settings = keep(convolution_settings(problem));
   std::size_t last = result();
   operations_.push_back(convolution(part(settings), part(input), part(weights), part(last)));
-  if (problem.bias) {
-    const std::size_t bias = keep(tensor(kBias, type, {1, window.out_channels, 1, 1}, false));
-    const std::size_t add = keep(pointwise_settings(CUDNN_POINTWISE_ADD));
+  const auto add = [&](Operand name, const Four& extent) {
+    const std::size_t term = keep(tensor(name, type, extent, false));
+    const std::size_t sum_of_two = keep(pointwise_settings(CUDNN_POINTWISE_ADD));
     const std::size_t sum = result();
-    operations_.push_back(pointwise(part(add), part(last), &part(bias), part(sum)));
+    operations_.push_back(pointwise(part(sum_of_two), part(last), &part(term), part(sum)));
     last = sum;
-  }
+  };
+  // Only in this order has cuDNN 9 engines that it does not compile.
+  if (problem.addend) add(kAddend, output);
+  if (problem.bias) add(kBias, {1, window.out_channels, 1, 1});
   if (problem.relu_after) {
     const std::size_t relu = keep(pointwise_settings(CUDNN_POINTWISE_RELU_FWD));
     const std::size_t clipped = result();

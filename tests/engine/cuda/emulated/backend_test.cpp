@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "engine/cuda/backend.h"
+#include "engine/cuda/device/nvml.h"
+#include "support/emulated_cuda/runtime/settings.h"
+#include "support/expect_error.h"
 #include "support/layers/operations.h"
 
 namespace hios {
@@ -46,6 +50,54 @@ TEST(EmulatedBackend, ComputesWithTheParametersThatItShows) {
   EXPECT_GE(shown, (8 * 8 * 3 * 3 + 8) * sizeof(float));
   EXPECT_EQ(largest(), 0);
   EXPECT_EQ(backend->unsupported_in_place(), std::nullopt) << "this GPU maps host memory";
+}
+
+TEST(EmulatedBackend, RefusesGpusThatItCannotUse) {
+  const cuda_emulation::Settings before = cuda_emulation::settings();
+  cuda_emulation::settings().capability = 7;
+  test::expect_error([] { cuda::make_backend({}); },
+                     {"Emulated GPU has compute capability 7.0, this build starts at 8.0"});
+  cuda_emulation::settings() = before;
+  cuda_emulation::settings().busy = true;
+  test::expect_error([] { cuda::make_backend({}); },
+                     {"the GPU cannot be used: the device is busy (cudaErrorDevicesUnavailable)"});
+  cuda_emulation::settings() = before;
+  cuda_emulation::settings().driver = 12040;
+  test::expect_error([] { cuda::make_backend({}); },
+                     {"the NVIDIA driver here knows CUDA 12.4", "needs 13.0"});
+  cuda_emulation::settings().driver = 0;
+  test::expect_error([] { cuda::make_backend({}); }, {"no NVIDIA driver is installed here"});
+  EXPECT_TRUE(cuda::visible_devices().empty());
+  cuda_emulation::settings() = before;
+  EXPECT_NO_THROW(cuda::make_backend({})) << "later, and in the same process";
+}
+
+TEST(EmulatedBackend, TellsWhatNvmlSaysOfItsGpu) {
+  const Json readings = cuda::nvml_readings("0000:3b:00.0", HIOS_FAKE_NVML);
+  EXPECT_EQ(readings, Json({{"driver", "580.65.06"},
+                            {"sm_mhz", 1755},
+                            {"sm_max_mhz", 1980},
+                            {"memory_mhz", 2619},
+                            {"memory_max_mhz", 2619},
+                            {"temperature_c", 41},
+                            {"power_mw", 350'000},
+                            {"throttled_by", {"power_cap", "software_thermal"}}}));
+  const Json fewer = cuda::nvml_readings("0001:3c:00.0", HIOS_FAKE_NVML);
+  EXPECT_FALSE(fewer.contains("power_mw")) << fewer;
+  EXPECT_EQ(fewer.at("sm_max_mhz"), 1980);
+  const Json none = {{"unavailable", "NVML does not know this GPU"}};
+  EXPECT_EQ(cuda::nvml_readings("0000:3d:00.0", HIOS_FAKE_NVML), none);
+}
+
+TEST(EmulatedBackend, NamesTheMemoryThatItCannotHave) {
+  const auto backend = cuda::make_backend({});
+  const cuda_emulation::Settings before = cuda_emulation::settings();
+  cuda_emulation::settings().pinned = false;
+  test::expect_error<RunError>(
+      [&] { backend->accelerator()->make_pinned(1000, "a tensor for rank 1"); },
+      {"no pinned host memory for a tensor for rank 1: 1000 bytes asked", "ulimit -l"});
+  cuda_emulation::settings() = before;
+  EXPECT_NO_THROW(backend->accelerator()->make_pinned(1000, "a tensor for rank 1"));
 }
 
 TEST(EmulatedBackend, FlushesItsCacheByReadingNoMoreThanAStretch) {

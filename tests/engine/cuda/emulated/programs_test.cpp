@@ -53,6 +53,22 @@ TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
   EXPECT_NE(result.exit_status, 0);
   EXPECT_THAT(result.err, HasSubstr("the algorithm \"cudnn 1 3 plain\" for \"conv "));
   EXPECT_THAT(result.err, HasSubstr("broke the GPU's context"));
+  EXPECT_THAT(result.err, HasSubstr("leave it out of the algorithms"));
+  const ProcessResult without = run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick + kTwice +
+                                                Words{"--without-algorithms", "lt; cudnn  1", "-v"},
+                                            in_order("fault=cudnn 1"));
+  EXPECT_EQ(without.exit_status, 0) << without.err;
+  EXPECT_FALSE(lines_with(without.err, "tried cudnn 0 ").empty());
+  EXPECT_TRUE(lines_with(without.err, "tried cudnn 1 ").empty());
+  EXPECT_TRUE(lines_with(without.err, "tried lt ").empty());
+}
+
+TEST(EmulatedPrograms, RefuseToLeaveOutWhatIsNoAlgorithm) {
+  const ProcessResult result = run_process(
+      Words{HIOS_EMULATED_RUN} + kSmall + kQuick + Words{"--without-algorithms", "cudnn;winograd"},
+      in_order("seed=3"));
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.err, HasSubstr("\"winograd\" is to be left out"));
 }
 
 #ifdef HIOS_MPIEXEC
@@ -85,6 +101,18 @@ TEST(EmulatedPrograms, TakeTheOneGpuThatEachRankSees) {
   EXPECT_THAT(result.out, HasSubstr("staged"));
 }
 
+/// The way between two GPUs is in the words of nvidia-smi.
+TEST(EmulatedPrograms, ShowTheNvlinksThatTheDriverReports) {
+  ProcessOptions options = in_order("order=late");
+  const std::string without = run_mpi(2, kRoutes, options).out;
+  EXPECT_THAT(without, HasSubstr("PCIe"));
+  options.environment.emplace_back("LD_LIBRARY_PATH", HIOS_EMULATED_NVML);
+  const ProcessResult result = run_mpi(2, kRoutes, options);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("ffff:00:00.0"));
+  EXPECT_THAT(result.out, HasSubstr("NV1"));
+}
+
 TEST(EmulatedPrograms, TakeNcclBetweenGpusThatShareNoMemory) {
   ProcessOptions options = with_nccl("ipc=off,order=late");
   options.environment.emplace_back("HIOS_DEBUG", "info");
@@ -93,6 +121,9 @@ TEST(EmulatedPrograms, TakeNcclBetweenGpusThatShareNoMemory) {
   EXPECT_THAT(result.err, HasSubstr("NCCL 2.28.3 joins the GPUs of 2 ranks"));
   EXPECT_THAT(result.err, HasSubstr("Emulated GPU, CUDA 13.0"));
   EXPECT_THAT(result.out, HasSubstr("device tensors by nccl"));
+  // This one has no members that do not block.
+  const ProcessResult old = run_mpi(2, kRoutes, with_nccl("ipc=off,order=late,nccl=21304"));
+  EXPECT_THAT(old.out, HasSubstr("device tensors by nccl")) << old.err;
 }
 
 /// Every way in which NCCL cannot be had is one line, and the next route is taken.
@@ -206,6 +237,10 @@ TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
                     Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
                           "--output", folder_.file("schedule.json")});
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  const Json machine = read(folder_.file("profile.json"))["configurations"][0]["machine"];
+  for (const auto& [key, chosen] : machine["algorithms"].items()) {
+    EXPECT_TRUE(machine["trials"][key][chosen.get<std::string>()].is_number()) << key;
+  }
   for (const Json& rank : read(folder_.file("schedule.json"))["devices"]) {
     ASSERT_GE(rank["stages"].size(), 4u) << "a rank without a branch of each block";
   }

@@ -4,7 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cuda/backend.h"
+#include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/nccl.h"
 #include "engine/reference/backend.h"
+#include "mpi/exchange.h"
+#include "support/expect_error.h"
 #include "support/networks/rank_networks.h"
 #include "support/programs/mpi_main.h"
 
@@ -34,6 +38,27 @@ class EmulatedRanks : public testing::TestWithParam<const char*> {
 
 TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
   expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+}
+
+/// A member that never comes costs the others their patience; a new group works then.
+TEST(EmulatedNccl, GivesUpAMemberThatNeverComes) {
+  const std::size_t self = job().rank().index();
+  cuda::open_gpu(static_cast<int>(self % 2));
+  const cuda::Streams streams;
+  const auto named = [&] {
+    return mpi::broadcast(job(), self == 0 ? cuda::name_nccl_group() : std::string(), Rank(0));
+  };
+  const std::string missed = named();
+  if (self == 0) {
+    expect_error<RunError>(
+        [&] {
+          cuda::join_nccl_group(missed, 0, job().size(), streams, std::chrono::milliseconds(20));
+        },
+        {"NCCL, joining the GPUs: it waits for another rank too long"});
+  }
+  job().barrier();
+  const auto group = cuda::join_nccl_group(named(), self, job().size(), streams);
+  EXPECT_NO_THROW(group->check());
 }
 
 INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "nccl", "staged"),

@@ -111,6 +111,43 @@ TEST_P(EmulatedRuntime, FindsWritesPastABlock) {
       "past the end|AddressSanitizer");
 }
 
+/// A kernel with a barrier, each of whose threads has a stack of its own.
+TEST_P(EmulatedRuntime, FindsWritesOfAKernelPastABlock) {
+  auto* const bytes = static_cast<volatile unsigned char*>(memory);
+  const auto write = [&](unsigned first) {
+    emulated_launch(1, 32, streams[0], [bytes, first] {
+      bytes[threadIdx.x] = 1;
+      __syncthreads();
+      bytes[first + threadIdx.x] = 2;
+    });
+    cudaStreamSynchronize(streams[0]);
+  };
+  write(32);
+  EXPECT_EQ(first_byte(), 1);
+  EXPECT_DEATH(
+      {
+        write(33);
+        cudaFree(memory);
+      },
+      "past the end|AddressSanitizer: use-after-poison");
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+/// Reads leave no trace in the zone behind a block.
+TEST_P(EmulatedRuntime, FindsReadsOfAKernelPastABlock) {
+  const auto* const bytes = static_cast<const volatile unsigned char*>(memory);
+  EXPECT_DEATH(
+      {
+        emulated_launch(1, 65, streams[0], [bytes] {
+          __syncthreads();
+          (void)bytes[threadIdx.x];
+        });
+        cudaStreamSynchronize(streams[0]);
+      },
+      "AddressSanitizer: use-after-poison");
+}
+#endif
+
 TEST_P(EmulatedRuntime, KeepsAFaultForever) {
   const auto fault = [this] {
     const auto* const odd = reinterpret_cast<const float*>(static_cast<char*>(memory) + 2);

@@ -11,6 +11,7 @@
 #include "engine/cuda/operators/autotune.h"
 #include "engine/cuda/operators/autotune_timer.h"
 #include "support/emulated_cuda/runtime/settings.h"
+#include "support/expect_error.h"
 #include "support/layers/operations.h"
 
 namespace hios {
@@ -98,6 +99,36 @@ TEST_F(EmulatedTrial, GivesATimeOrAReasonForEveryCandidate) {
   EXPECT_GT(refused, 0u) << trials.dump(2);
   EXPECT_GT(slow, 0u) << trials.dump(2);
   EXPECT_GT(wrong, 0u) << trials.dump(2);
+}
+
+/// All candidates for a problem with an addend compute the same, whether a graph adds or a pass.
+TEST_F(EmulatedTrial, AnAddendIsPartOfTheGraphOrOfAPass) {
+  cuda::ConvolutionProblem problem = problem_;
+  problem.addend = true;
+  for (const bool relu : {true, false}) {
+    problem.relu_after = relu;
+    cuda::AutotuneTimer timer(problem, tools_);
+    std::unique_ptr<cuda::ConvolutionAlgorithm> own;
+    std::size_t in_graphs = 0, in_passes = 0;
+    for (const std::string& name : cuda::convolution_candidates(problem, tools_, true)) {
+      if (!own) own = cuda::make_convolution(name, problem, tools_);
+      try {
+        const auto algorithm = cuda::make_convolution(name, problem, tools_);
+        EXPECT_LT(timer.difference(*algorithm, *own), 1e-5) << name;
+      } catch (const RunError&) {
+        continue;  // proposed, then refused
+      }
+      ++(name.ends_with(" added") ? in_graphs : in_passes);
+      test::expect_error<RunError>(
+          [&] {
+            cuda::make_convolution(name.ends_with(" added") ? name : name + " added", problem_,
+                                   tools_);
+          },
+          {"is no algorithm"});
+    }
+    EXPECT_GE(in_graphs, 3u);
+    EXPECT_GE(in_passes, 3u);
+  }
 }
 
 /// Notes its operands and computes nothing.

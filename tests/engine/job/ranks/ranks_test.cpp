@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <array>
+#include <filesystem>
 
 #include "engine/host/cores.h"
+#include "hios/platform/platform.h"
 #include "support/expect_error.h"
 #include "support/message.h"
+#include "support/programs/temporary_folder.h"
 #include "support/transports/fake_job.h"
 
 namespace hios::job {
@@ -93,6 +98,58 @@ TEST(MakeRankBackend, RanksOfAHostTakeCoresOfTheirOwn) {
     EXPECT_EQ(mine.cores, std::vector<int>{allowed[transport.rank().index()]});
     EXPECT_EQ(mine.backend->threads(), 1);
     EXPECT_EQ(mine.backend->precision(), Precision::kFp16);
+  });
+}
+
+std::vector<int> cores_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+/// A machine whose first core is a NUMA node of its own, with the second GPU; the first GPU lies
+/// with all other cores.
+class NumaMachine : public testing::Test {
+ protected:
+  NumaMachine() {
+    const std::vector<int> allowed = allowed_cores();
+    others_.assign(allowed.begin() + 1, allowed.end());
+    std::string list;
+    for (const int core : others_) list += (list.empty() ? "" : ",") + std::to_string(core);
+    put("sys/devices/system/node/node0/cpulist", std::to_string(allowed.front()));
+    put("sys/devices/system/node/node1/cpulist", list);
+    put("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1");
+    put("sys/bus/pci/devices/0000:86:00.0/numa_node", "0");
+    gpu_.kind = kGpuKind;
+    gpu_.visible_devices = [] { return Names{"GPU-a", "GPU-b"}; };
+    gpu_.device_addresses = [] { return Names{"00000000:3B:00.0", "00000000:86:00.0"}; };
+    options_.root = root_.path();
+  }
+  void put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((root_.path() / name).parent_path());
+    root_.put(name, text + "\n");
+  }
+
+  const test::TemporaryFolder root_;
+  std::vector<int> others_;
+  BackendEntry gpu_ = test::fake_backends()[0];
+  RankOptions options_;
+};
+
+TEST_F(NumaMachine, RanksAreNearTheirGpus) {
+  if (others_.empty()) GTEST_SKIP() << "one core";
+  test::run_ranks(2, [&](mpi::Transport& transport) {
+    const bool first = transport.rank() == Rank(0);
+    const RankBackend mine = make_rank_backend(
+        transport, options_, std::vector<RankDevice>(2, {&gpu_, 1, Precision::kFp32}));
+    const std::vector<int> node = first ? others_ : std::vector<int>{allowed_cores().front()};
+    EXPECT_EQ(mine.cores, std::vector<int>{node.front()});
+    EXPECT_EQ(cores_of_this_thread(), node);
   });
 }
 

@@ -84,6 +84,8 @@ void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
   if (c.bias) {
     bias = operand(plain, data.bias, static_cast<std::size_t>(c.out_channels) * c.element_bytes());
   }
+  std::vector<float> addend;
+  if (c.addend) addend = operand(plain, data.addend, c.output_bytes());
   std::size_t at = 0;
   for (int image = 0; image < c.images; ++image) {
     for (int y = 0; y < c.out_height; ++y) {
@@ -91,6 +93,7 @@ void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
         for (int out = 0; out < c.out_channels; ++out) {
           float value = sum_of(c, input.data(), weights.data(), image, y, x, out);
           if (c.bias) value += bias[static_cast<std::size_t>(out)];
+          if (c.addend) value += addend[at];
           if (c.relu) value = std::fmax(value, 0.0f);
           if (wrong && at == 0) value += 1000;
           write_value(c, data.output, at++, value);
@@ -115,23 +118,26 @@ std::size_t Convolution::output_bytes() const {
 cudaError_t queue_convolution(const char* name, const Convolution& convolution,
                               const ConvolutionData& data, cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
-  return enqueue(stream,
-                 {name, [convolution, data, wrong = settings().wrong == name] {
-                    require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);
-                    require_on_device(data.weights, convolution.weight_bytes(), kPromisedAlignment);
-                    require_on_device(data.output, convolution.output_bytes(), kPromisedAlignment);
-                    if (convolution.bias) {
-                      require_on_device(data.bias,
-                                        static_cast<std::size_t>(convolution.out_channels) *
-                                            convolution.element_bytes(),
-                                        kPromisedAlignment);
-                    }
-                    if (data.workspace_bytes > 0) {
-                      require_on_device(data.workspace, data.workspace_bytes, kPromisedAlignment);
-                      std::memset(data.workspace, 0xff, data.workspace_bytes);
-                    }
-                    compute(convolution, data, wrong);
-                  }});
+  return enqueue(
+      stream, {name, [convolution, data, wrong = settings().wrong == name] {
+                 require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);
+                 require_on_device(data.weights, convolution.weight_bytes(), kPromisedAlignment);
+                 require_on_device(data.output, convolution.output_bytes(), kPromisedAlignment);
+                 if (convolution.bias) {
+                   require_on_device(data.bias,
+                                     static_cast<std::size_t>(convolution.out_channels) *
+                                         convolution.element_bytes(),
+                                     kPromisedAlignment);
+                 }
+                 if (convolution.addend) {
+                   require_on_device(data.addend, convolution.output_bytes(), kPromisedAlignment);
+                 }
+                 if (data.workspace_bytes > 0) {
+                   require_on_device(data.workspace, data.workspace_bytes, kPromisedAlignment);
+                   std::memset(data.workspace, 0xff, data.workspace_bytes);
+                 }
+                 compute(convolution, data, wrong);
+               }});
 }
 
 }  // namespace hios::cuda_emulation

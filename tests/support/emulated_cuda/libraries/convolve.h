@@ -16,7 +16,7 @@ struct Convolution {
   int dilation_h = 1, dilation_w = 1, groups = 1;
   bool halves = false;
   bool rounds_to_tf32 = false;
-  bool bias = false, relu = false;
+  bool bias = false, addend = false, relu = false;
   int lanes = 1;  ///< partial sums, which are added at the end: the arithmetic of an algorithm
 
   std::size_t element_bytes() const { return halves ? 2 : 4; }
@@ -33,6 +33,7 @@ struct ConvolutionData {
   void* output;
   void* workspace;
   std::size_t workspace_bytes;
+  const void* addend = nullptr;
 };
 
 /// Alignment that the libraries were promised for all operands.

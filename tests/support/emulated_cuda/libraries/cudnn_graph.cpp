@@ -184,7 +184,8 @@ cudnnStatus_t execute(const EmulatedCudnn& handle, const EmulatedDescriptor& pla
                                  graph.convolution.bias ? named(graph.bias) : nullptr,
                                  named(graph.output),
                                  operands.one<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE),
-                                 plan.engine->workspace_bytes};
+                                 plan.engine->workspace_bytes,
+                                 graph.convolution.addend ? named(graph.addend) : nullptr};
   return queue_convolution(name.c_str(), graph.convolution, pointers, handle.stream) == cudaSuccess
              ? CUDNN_STATUS_SUCCESS
              : CUDNN_STATUS_EXECUTION_FAILED;

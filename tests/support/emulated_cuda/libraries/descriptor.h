@@ -16,10 +16,11 @@ struct Attribute {
   std::vector<std::byte> bytes;
 };
 
-/// A convolution with bias and relu, found in a graph of operations, and the names of its tensors.
+/// A convolution with bias, addend and relu, found in a graph of operations, and the names of its
+/// tensors.
 struct GraphConvolution {
   Convolution convolution;
-  std::int64_t input = 0, weights = 0, bias = 0, output = 0;
+  std::int64_t input = 0, weights = 0, bias = 0, addend = 0, output = 0;
 };
 
 /// A setting of an engine.
@@ -85,8 +86,9 @@ struct EmulatedDescriptor {
 
 namespace hios::cuda_emulation {
 
-/// Reads a graph of operations: a convolution, then an addition of a bias, then a relu, the last
-/// two optional. Throws cudnnStatus_t if it is another one, or its tensors do not agree.
+/// Reads a graph of operations: a convolution, then additions of a bias and of a tensor, then a
+/// relu, all of these optional. Throws cudnnStatus_t if it is another one, or its tensors do not
+/// agree.
 GraphConvolution read_graph(const EmulatedDescriptor& graph);
 
 }  // namespace hios::cuda_emulation

@@ -6,6 +6,10 @@
 // in different orders wait forever. As NCCL, it refuses two members on one GPU; and where a piece
 // is lost (the setting nccl_lost), the kernels wait on, while the library tells those who ask.
 // ncclCommDestroy waits for all that was queued, ncclCommAbort ends it.
+//
+// A member that was made without blocking does in ncclCommGetAsyncError what NCCL does in a thread:
+// it joins, queues the first message to and from another member, and ends. Until then no other call
+// is allowed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,8 +20,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "support/emulated_cuda/runtime/device.h"
 #include "support/emulated_cuda/runtime/machine.h"
@@ -39,7 +48,15 @@ enum Result {
   kSystemError = 2,
   kInvalidArgument = 4,
   kInvalidUsage = 5,
-  kRemoteError = 6
+  kRemoteError = 6,
+  kInProgress = 7
+};
+
+/// ncclConfig_t of version 2.14.
+struct Config {
+  std::size_t size;
+  unsigned magic, version;
+  int blocking;
 };
 
 /// The way from one member to another.
@@ -61,7 +78,12 @@ struct Shared {
 /// The target of ncclComm_t.
 struct Member {
   std::shared_ptr<Shared> shared;
+  std::string name;
   int rank = 0, members = 0;
+  bool blocking = true, joined = false;
+  std::set<std::pair<bool, int>> connected = {};  ///< sends or not, and the other member
+  /// The call that has not ended, where the member does not block. kInProgress: not yet.
+  std::function<Result(std::unique_lock<std::mutex>&)> call = {};
   std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> lost = std::make_shared<std::atomic<bool>>(false);
 };
@@ -161,6 +183,45 @@ cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const
   return status;
 }
 
+/// Makes a member that has not joined the others; null: there is no such group.
+std::unique_ptr<Member> begin_joining(int members, const char* name, int rank) {
+  if (members > kMostMembers) return nullptr;
+  auto made = std::make_unique<Member>();
+  made->shared = open_shared(name, 0);
+  if (!made->shared) return nullptr;
+  made->name = name;
+  made->rank = rank;
+  made->members = members;
+  made->shared->gpus[static_cast<std::size_t>(rank)] = current_gpu();
+  ++made->shared->joined;
+  return made;
+}
+
+/// Ends the joining of a member whose others have come.
+Result end_joining(Member& member) {
+  member.joined = true;
+  if (member.rank == 0) shm_unlink(member.name.c_str());
+  std::set<int> gpus;
+  for (int one = 0; one < member.members; ++one) {
+    if (!gpus.insert(member.shared->gpus[static_cast<std::size_t>(one)]).second) {
+      return kInvalidUsage;
+    }
+  }
+  return kSuccess;
+}
+
+/// Queues a message, or begins to: the first between two members connects them.
+int message(Member& member, bool sends, int peer, cudaStream_t stream,
+            const std::function<cudaError_t()>& queue) {
+  const std::unique_lock held(Device::get().lock());
+  if (member.call) return kInvalidArgument;
+  if (refuses_recording(stream)) return kCudaError;
+  const auto run = [queue] { return queue() == cudaSuccess ? kSuccess : kCudaError; };
+  if (!member.connected.emplace(sends, peer).second || member.blocking) return run();
+  member.call = [run](std::unique_lock<std::mutex>&) { return run(); };
+  return kInProgress;
+}
+
 }  // namespace
 }  // namespace hios::cuda_emulation
 
@@ -184,62 +245,74 @@ int ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 int ncclCommInitRank(Member** comm, int members, ncclUniqueId id, int rank) {
-  if (members > kMostMembers) return kInvalidArgument;
-  auto made = std::make_unique<Member>();
-  made->shared = open_shared(id.internal, 0);
-  if (!made->shared) return kSystemError;
-  made->rank = rank;
-  made->members = members;
-  auto& gpus = made->shared->gpus;
-  gpus[static_cast<std::size_t>(rank)] = current_gpu();
-  ++made->shared->joined;
+  auto made = begin_joining(members, id.internal, rank);
+  if (!made) return members > kMostMembers ? kInvalidArgument : kSystemError;
   if (!all_joined(*made->shared, members)) return kSystemError;
-  if (rank == 0) shm_unlink(id.internal);
-  for (int a = 0; a < members; ++a) {
-    for (int b = a + 1; b < members; ++b) {
-      if (gpus[static_cast<std::size_t>(a)] == gpus[static_cast<std::size_t>(b)]) {
-        return kInvalidUsage;
-      }
-    }
+  const Result result = end_joining(*made);
+  if (result == kSuccess) *comm = made.release();
+  return result;
+}
+
+int ncclCommInitRankConfig(Member** comm, int members, ncclUniqueId id, int rank, Config* config) {
+  if (config->size != sizeof(Config) || config->magic != 0xcafebeef || config->blocking != 0) {
+    return kInvalidArgument;
   }
+  auto made = begin_joining(members, id.internal, rank);
+  if (!made) return members > kMostMembers ? kInvalidArgument : kSystemError;
+  made->blocking = false;
+  made->call = [member = made.get()](std::unique_lock<std::mutex>&) {
+    return member->shared->joined < member->members ? kInProgress : end_joining(*member);
+  };
   *comm = made.release();
-  return kSuccess;
+  return kInProgress;
 }
 
 int ncclSend(const void* from, std::size_t count, int, int peer, Member* comm,
              cudaStream_t stream) {
-  const std::unique_lock held(Device::get().lock());
-  if (refuses_recording(stream)) return kCudaError;
-  Way& way =
-      comm->shared->ways[static_cast<std::size_t>(comm->rank)][static_cast<std::size_t>(peer)];
-  return queue_send(static_cast<const std::byte*>(from), count, way, *comm, stream) == cudaSuccess
-             ? kSuccess
-             : kCudaError;
+  return message(*comm, /*sends=*/true, peer, stream, [=] {
+    Way& way =
+        comm->shared->ways[static_cast<std::size_t>(comm->rank)][static_cast<std::size_t>(peer)];
+    return queue_send(static_cast<const std::byte*>(from), count, way, *comm, stream);
+  });
 }
 
 int ncclRecv(void* to, std::size_t count, int, int peer, Member* comm, cudaStream_t stream) {
-  const std::unique_lock held(Device::get().lock());
-  if (refuses_recording(stream)) return kCudaError;
-  Way& way =
-      comm->shared->ways[static_cast<std::size_t>(peer)][static_cast<std::size_t>(comm->rank)];
-  return queue_receive(static_cast<std::byte*>(to), count, way, *comm, stream) == cudaSuccess
-             ? kSuccess
-             : kCudaError;
+  return message(*comm, /*sends=*/false, peer, stream, [=] {
+    Way& way =
+        comm->shared->ways[static_cast<std::size_t>(peer)][static_cast<std::size_t>(comm->rank)];
+    return queue_receive(static_cast<std::byte*>(to), count, way, *comm, stream);
+  });
 }
 
 int ncclCommGetAsyncError(Member* comm, int* error) {
+  std::unique_lock held(Device::get().lock());
   *error = *comm->lost ? kRemoteError : kSuccess;
+  if (!comm->call) return kSuccess;
+  const Result result = comm->call(held);
+  if (result != kInProgress) comm->call = {};
+  *error = result;
   return kSuccess;
 }
 
 int ncclCommAbort(Member* comm) {
+  if (!comm->joined && comm->rank == 0) shm_unlink(comm->name.c_str());
   *comm->aborted = true;
   delete comm;
   return kSuccess;
 }
 
+int ncclCommFinalize(Member* comm) {
+  if (comm->call) return kInvalidArgument;
+  comm->call = [](std::unique_lock<std::mutex>& held) {
+    Device::get().drain_all(held);
+    return kSuccess;
+  };
+  return kInProgress;
+}
+
 int ncclCommDestroy(Member* comm) {
   std::unique_lock held(Device::get().lock());
+  if (comm->call) return kInvalidArgument;
   Device::get().drain_all(held);
   held.unlock();
   return ncclCommAbort(comm);
@@ -255,6 +328,8 @@ const char* ncclGetErrorString(int result) {
       return "unhandled system error";
     case kInvalidUsage:
       return "invalid usage";
+    case kInProgress:
+      return "NCCL operation in progress";
     case kRemoteError:
       return "remote process exited or there was a network error";
     default:

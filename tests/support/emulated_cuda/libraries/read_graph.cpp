@@ -95,11 +95,14 @@ GraphConvolution read_graph(const EmulatedDescriptor& graph) {
     const auto mode = operation.part(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
                           .one<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
     if (mode == CUDNN_POINTWISE_ADD) {
-      const GraphTensor bias = tensor_of(operation.part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
-      require(!result.convolution.bias && !result.convolution.relu &&
-              bias.extent == std::array{1, x.extent[1], 1, 1});
-      result.convolution.bias = true;
-      result.bias = bias.id;
+      const GraphTensor term = tensor_of(operation.part(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+      const bool is_bias =
+          !result.convolution.bias && term.extent == std::array{1, x.extent[1], 1, 1};
+      require(!(is_bias ? result.convolution.bias : result.convolution.addend) &&
+              !result.convolution.relu && !term.is_virtual &&
+              term.halves == result.convolution.halves && (is_bias || term.extent == x.extent));
+      (is_bias ? result.convolution.bias : result.convolution.addend) = true;
+      (is_bias ? result.bias : result.addend) = term.id;
     } else {
       require(mode == CUDNN_POINTWISE_RELU_FWD);
       result.convolution.relu = true;

@@ -50,7 +50,7 @@ void Block::run(dim3 block, const std::function<void()>& kernel) {
   std::vector<std::size_t> order = in_order(threads), fiber_of(threads);
   std::size_t used = 0, ended = 0;
   cudaError_t fault = cudaSuccess;
-  const auto body = [&] {
+  const std::function<void()> body = [&] {
     try {
       kernel();
     } catch (const Fault& of_thread) {

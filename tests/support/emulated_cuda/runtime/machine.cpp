@@ -116,6 +116,8 @@ const char* cudaGetErrorString(cudaError_t error) { return words_of(error).text;
 const char* cudaGetErrorName(cudaError_t error) { return words_of(error).name; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 0;
+  if (settings().driver < CUDART_VERSION) return answer(cudaErrorInsufficientDriver);
   *count = static_cast<int>(visible_gpus().size());
   return answer(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
 }
@@ -129,15 +131,16 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::snprintf(properties->uuid.bytes, sizeof(properties->uuid.bytes), "emulated");
   properties->uuid.bytes[sizeof(properties->uuid.bytes) - 1] = static_cast<char>(gpu);
   properties->totalGlobalMem = settings().memory_bytes;
-  properties->major = 9;
+  properties->major = settings().capability;
   properties->multiProcessorCount = 2;
   properties->l2CacheSize = 4096;
-  properties->canMapHostMemory = 1;
+  properties->canMapHostMemory = settings().maps ? 1 : 0;
   return answer(cudaSuccess);
 }
 
 cudaError_t cudaSetDevice(int device) {
   if (gpu_of(device) < 0) return answer(cudaErrorInvalidDevice);
+  if (settings().busy) return answer(cudaErrorDevicesUnavailable);
   chosen_index = device;
   return answer(cudaSuccess);
 }
@@ -150,6 +153,6 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
+  *version = settings().driver;
   return answer(cudaSuccess);
 }

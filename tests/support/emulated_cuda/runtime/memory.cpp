@@ -41,6 +41,7 @@ cudaError_t cudaFree(void* data) {
 cudaError_t cudaHostAlloc(void** data, std::size_t size_bytes, unsigned) {
   const std::unique_lock held(Device::get().lock());
   if (const cudaError_t error = refuse_while_capturing(); error != cudaSuccess) return error;
+  if (!settings().pinned) return answer(cudaErrorMemoryAllocation);
   const std::size_t rounded = (size_bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
   *data = std::aligned_alloc(kHostAlignment, rounded);
   if (*data == nullptr) return answer(cudaErrorMemoryAllocation);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "hios/base/numbers/random.h"
 
@@ -14,10 +15,44 @@ namespace {
   std::abort();
 }
 
+/// Sets the one of these that has the word's name; returns false if none has.
+bool set_switch(Settings& result, const std::string& key, const std::string& value) {
+  constexpr std::pair<const char*, bool Settings::*> kSwitches[] = {
+      {"ipc", &Settings::ipc},   {"libraries", &Settings::libraries},
+      {"busy", &Settings::busy}, {"nccl_records", &Settings::nccl_records},
+      {"maps", &Settings::maps}, {"pinned", &Settings::pinned},
+  };
+  for (const auto& [name, member] : kSwitches) {
+    if (key == name && (value == "on" || value == "off")) {
+      result.*member = value == "on";
+      return true;
+    }
+  }
+  return false;
+}
+
+bool set_number(Settings& result, const std::string& key, const std::string& value) {
+  constexpr std::pair<const char*, int Settings::*> kNumbers[] = {
+      {"devices", &Settings::devices},
+      {"driver", &Settings::driver},
+      {"nccl", &Settings::nccl},
+      {"nccl_lost", &Settings::nccl_lost},
+      {"capability", &Settings::capability},
+  };
+  for (const auto& [name, member] : kNumbers) {
+    if (key == name) {
+      result.*member = std::atoi(value.c_str());
+      return true;
+    }
+  }
+  return false;
+}
+
 void set(Settings& result, const std::string& word) {
   const std::size_t equals = word.find('=');
   const std::string key = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (set_switch(result, key, value) || set_number(result, key, value)) return;
   if (key == "order" && (value == "early" || value == "late" || value == "random")) {
     result.order = value == "early"  ? Order::kEarly
                    : value == "late" ? Order::kLate
@@ -28,24 +63,12 @@ void set(Settings& result, const std::string& word) {
                                           : Threads::kRandom;
   } else if (key == "seed") {
     result.seed = std::strtoull(value.c_str(), nullptr, 10);
-  } else if (key == "devices") {
-    result.devices = std::atoi(value.c_str());
   } else if (key == "memory") {
     result.memory_bytes = std::strtoull(value.c_str(), nullptr, 10);
-  } else if (key == "ipc" && (value == "on" || value == "off")) {
-    result.ipc = value == "on";
-  } else if (key == "libraries" && (value == "on" || value == "off")) {
-    result.libraries = value == "on";
   } else if (key == "fault") {
     result.fault = value;
   } else if (key == "wrong") {
     result.wrong = value;
-  } else if (key == "nccl_records" && (value == "on" || value == "off")) {
-    result.nccl_records = value == "on";
-  } else if (key == "nccl_lost") {
-    result.nccl_lost = std::atoi(value.c_str());
-  } else if (key == "nccl") {
-    result.nccl = std::atoi(value.c_str());
   } else {
     refuse_setting(word);
   }

@@ -18,7 +18,8 @@ enum class Threads { kRising, kFalling, kRandom };
 
 /// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
 /// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME,
-/// wrong=NAME,nccl=22803,nccl_records=off,nccl_lost=3". A word that is none of these ends the process.
+/// wrong=NAME,nccl=22803,nccl_records=off,nccl_lost=3,pinned=off,maps=off,driver=12040". A word
+/// that is none of these ends the process.
 struct Settings {
   Order order = Order::kRandom;
   Threads threads = Threads::kRandom;
@@ -31,6 +32,11 @@ struct Settings {
   std::string wrong;         ///< a library's algorithm of this name gives wrong values
   int nccl = 22803;          ///< the version of NCCL
   bool nccl_records = true;  ///< messages by NCCL can be recorded
+  bool pinned = true;        ///< the system pins host memory
+  bool maps = true;          ///< the GPU maps host memory
+  bool busy = false;         ///< another process has the GPUs for itself
+  int driver = 13000;        ///< the CUDA that the driver knows; 0: there is no driver
+  int capability = 9;        ///< the first digit of the GPUs' compute capability
   int nccl_lost = 0;         ///< the first piece of a tensor that NCCL loses, from 1; 0: none
 };
 

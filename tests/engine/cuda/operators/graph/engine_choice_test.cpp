@@ -16,21 +16,37 @@ using cuda::graph::fits;
 TEST(EngineChoice, GoesIntoANameAndBack) {
   for (const EngineChoice& choice :
        {EngineChoice{0, {}}, EngineChoice{37, {{2, 1}, {13, 0}}}, EngineChoice{1, {}, false},
-        EngineChoice{2, {{3, 4}}, false},
+        EngineChoice{2, {{3, 4}}, false}, EngineChoice{2, {{3, 4}}, true, true},
         EngineChoice{5'000'000'000, {{0, -1}, {1, 9'000'000'000}, {44, 7}}}}) {
     EXPECT_EQ(choice_named(choice.name()), choice);
   }
   EXPECT_EQ((EngineChoice{37, {{2, 1}, {13, 0}}}.name()), "graph 37 2=1,13=0");
   EXPECT_EQ((EngineChoice{4, {}}.name()), "graph 4");
   EXPECT_EQ((EngineChoice{4, {}, false}.name()), "graph 4 plain");
+  EXPECT_EQ((EngineChoice{4, {}, true, true}.name()), "graph 4 added");
 }
 
 TEST(EngineChoice, RefusesOtherNames) {
-  for (const char* const name :
-       {"graph", "graph plain", "graph 1 plain 2=1", "graph 1 fused", "graph x", "graph -1",
-        "graph 1 2", "graph 1 2=", "graph 1 =2", "graph 1 2=1,", "graph 1 ,2=1", "graph 1 2=1 3=1",
-        "graph 1 -2=1", "graph 1 3=1,2=1", "graph 1 2=1,2=3", "graph 1 2=1;3=1",
-        "graph 99999999999999999999", "graph 1 2=99999999999999999999"}) {
+  for (const char* const name : {"graph",
+                                 "graph plain",
+                                 "graph 1 plain 2=1",
+                                 "graph 1 fused",
+                                 "graph 1 plain added",
+                                 "graph added 1",
+                                 "graph x",
+                                 "graph -1",
+                                 "graph 1 2",
+                                 "graph 1 2=",
+                                 "graph 1 =2",
+                                 "graph 1 2=1,",
+                                 "graph 1 ,2=1",
+                                 "graph 1 2=1 3=1",
+                                 "graph 1 -2=1",
+                                 "graph 1 3=1,2=1",
+                                 "graph 1 2=1,2=3",
+                                 "graph 1 2=1;3=1",
+                                 "graph 99999999999999999999",
+                                 "graph 1 2=99999999999999999999"}) {
     SCOPED_TRACE(name);
     test::expect_error<RunError>([&] { choice_named(name); }, {name});
   }

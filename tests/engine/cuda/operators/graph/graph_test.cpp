@@ -54,11 +54,13 @@ TEST_P(Graphs, HavePlansForEveryKindOfWindow) {
   spread.pad_h = spread.pad_w = 2;
   odd.channels = 3;
   const TaskWindow pointwise{2, 17, 17, 768, 17, 17, 192};
+  ConvolutionProblem added = problem(pointwise), added_alone = problem(kPlain, 1, true, false);
+  added.addend = added_alone.addend = true;
   // A relu without a bias: only engines compiled by a driver support that.
   for (const ConvolutionProblem& one :
        {problem(kPlain), problem(kPlain, 1, false, false), problem(kPlain, 1, true, false),
         problem(kPlain, 4), problem(strided), problem(unpadded), problem(spread), problem(odd),
-        problem(pointwise)}) {
+        problem(pointwise), added, added_alone}) {
     SCOPED_TRACE(one.key());
     const OperationGraph described = graph(one);
     const auto choices = proposed_engines(described, GetParam(), /*deterministic=*/true);

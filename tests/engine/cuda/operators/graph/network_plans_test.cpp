@@ -41,14 +41,15 @@ Problems of_built_in(const models::Entry& network, Precision precision) {
 
 /// Adds a convolution with a bias, padded by half its kernel.
 void add(Problems& problems, Precision precision, int extent, int in, int out, int kernel,
-         int stride, bool relu) {
+         int stride, bool relu, bool addend = false) {
   const int out_extent = (extent + stride - 1) / stride, pad = kernel / 2;
   const TaskWindow window{1,      extent, extent, in,     out_extent, out_extent, out,
                           kernel, kernel, stride, stride, pad,        pad};
-  add(problems, {window, 1, true, false, relu, precision});
+  add(problems, {window, 1, true, false, relu, precision, addend});
 }
 
-/// Those of torchvision's ResNet-50. The convolution before a sum has no relu of its own.
+/// Those of torchvision's ResNet-50. The last convolution of a block adds the block's input, or
+/// that of the one that shortens it, which has no relu.
 Problems of_resnet50(Precision precision) {
   Problems problems;
   add(problems, precision, 224, 3, 64, 7, 2, true);
@@ -58,7 +59,7 @@ Problems of_resnet50(Precision precision) {
     add(problems, precision, extent, in, width, 1, 1, true);
     add(problems, precision, extent, width, width, 3, stride, true);
     add(problems, precision, extent, in, 4 * width, 1, stride, false);
-    add(problems, precision, inner, width, 4 * width, 1, 1, false);
+    add(problems, precision, inner, width, 4 * width, 1, 1, true, /*addend=*/true);
     add(problems, precision, inner, 4 * width, width, 1, 1, true);
     add(problems, precision, inner, width, width, 3, 1, true);
     in = 4 * width;
