@@ -15,6 +15,7 @@
 #include "scheduler/algorithms/list/clustering.h"
 #include "scheduler/algorithms/list/heft.h"
 #include "scheduler/algorithms/list/peft.h"
+#include "scheduler/algorithms/list/strips.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/starts/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
@@ -70,13 +71,19 @@ struct StartMapping {
   std::vector<Variant> variants;
 };
 
-std::vector<StartMapping> start_mappings(const Graph& graph, const Deadline& deadline) {
-  return {
+std::vector<StartMapping> start_mappings(const Graph& graph, const CostModel& costs,
+                                         const Deadline& deadline) {
+  std::vector<StartMapping> mappings = {
       {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
       {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
       {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
       {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
       {"hios-lp", longest_path_variants(graph, false, true, deadline)}};
+  if (transfers_are_expensive(graph, costs)) {
+    mappings.push_back(
+        {"strips", {[&](const CostModel& by) { return schedule_strips(graph, by, deadline); }}});
+  }
+  return mappings;
 }
 
 /// Returns the algorithms that starts() runs, the cheap ones first: with few threads, the expensive
@@ -96,7 +103,7 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
        }},
       {"filling", [&] { return fill_in_order(graph, costs, deadline); }}};
   const auto add_mappings = [&](bool with_groups) {
-    for (StartMapping& mapping : start_mappings(graph, deadline)) {
+    for (StartMapping& mapping : start_mappings(graph, costs, deadline)) {
       std::vector<Variant>& variants = mapping.variants;
       if (with_groups) {
         for (Variant& map : variants) map = with_stages(graph, std::move(map), kWindow, deadline);
@@ -112,12 +119,12 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
   return algorithms;
 }
 
-/// Adds the start of `hios`: passes over the shorter one of heft and hios-lp with stages, heft's
-/// among equals, which are the last two of their names.
+/// Adds the start of `hios`: passes over the shortest one of heft, hios-lp and strips with stages,
+/// heft's among equals, which are the last ones of their names.
 void add_improved(const Graph& graph, const CostModel& costs, const Deadline& deadline,
                   std::vector<std::optional<Start>>& made) {
   const Start* shorter = nullptr;
-  for (const char* const name : {"heft", "hios-lp"}) {
+  for (const char* const name : {"heft", "hios-lp", "strips"}) {
     const auto found = std::find_if(made.rbegin(), made.rend(), [name](const auto& start) {
       return start && start->name == name;
     });

@@ -18,8 +18,9 @@ struct Start {
 };
 
 /// Returns the schedules of `sequential`, plain list scheduling, filling in order
-/// (memory_starts.h), `heft`, `peft`, `cluster`, `hios-mr`, `hios-lp` and, from two of them, `hios`
-/// that respect all constraints, the shortest first. (`hios-mr` and `hios-lp` are no worse than
+/// (memory_starts.h), `heft`, `peft`, `cluster`, `hios-mr`, `hios-lp`, strips where transfers are
+/// expensive (scheduler/algorithms/list/strips.h) and, from three of them, `hios` that respect all
+/// constraints, the shortest first. (`hios-mr` and `hios-lp` are no worse than
 /// `inter-mr` and `inter-lp`.) In a large graph all begin without Alg. 2, which may take longer
 /// than everything else, and run once more with it. They run on up to `threads` threads, which
 /// changes nothing but the time. They run one after the other where the cost model reports
