@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -119,20 +120,21 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
   return algorithms;
 }
 
-/// Adds the start of `hios`: passes over the shortest one of heft, hios-lp and strips with stages,
-/// heft's among equals, which are the last ones of their names.
+/// Adds a start like that of `hios`: passes over the shortest one of these algorithms with stages,
+/// the first among equals, which are the last ones of their names.
 void add_improved(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                  const std::string& name, std::initializer_list<const char*> algorithms,
                   std::vector<std::optional<Start>>& made) {
   const Start* shorter = nullptr;
-  for (const char* const name : {"heft", "hios-lp", "strips"}) {
-    const auto found = std::find_if(made.rbegin(), made.rend(), [name](const auto& start) {
-      return start && start->name == name;
+  for (const char* const algorithm : algorithms) {
+    const auto found = std::find_if(made.rbegin(), made.rend(), [&](const auto& start) {
+      return start && start->name == algorithm;
     });
     if (found == made.rend()) continue;
     if (!shorter || (*found)->latency_ms < shorter->latency_ms) shorter = &**found;
   }
   if (!shorter || deadline.expired()) return;
-  made.push_back(attempt(graph, costs, "hios", [&] {
+  made.push_back(attempt(graph, costs, name, [&] {
     return improve_by_passes(graph, costs, {shorter->schedule, false}, kPassRounds, deadline)
         .schedule;
   }));
@@ -149,7 +151,9 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
     if (i >= kFirstThatEndsEarly && deadline.expired()) return;
     made[i] = attempt(graph, costs, algorithms[i].name, algorithms[i].run);
   });
-  add_improved(graph, costs, deadline, made);
+  // Together no longer than the result of `hios`, which improves the shortest of the three.
+  add_improved(graph, costs, deadline, "hios", {"heft", "hios-lp"}, made);
+  add_improved(graph, costs, deadline, "strips", {"strips"}, made);
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));
@@ -158,6 +162,17 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   std::stable_sort(found.begin(), found.end(),
                    [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
   return found;
+}
+
+std::vector<Schedule> island_starts(const std::vector<Start>& starts) {
+  const auto strips = [](const Start& start) { return start.name == "strips"; };
+  std::vector<Schedule> result{starts.front().schedule};
+  for (const Start& start : starts) {
+    if (strips(start) == strips(starts.front())) continue;
+    result.push_back(start.schedule);
+    break;
+  }
+  return result;
 }
 
 std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,
