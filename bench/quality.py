@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """bench/quality: runs every scheduler on random networks of every family, for homogeneous devices, heterogeneous devices and
-devices with little memory, and `best` with a given time. A problem is computed once: a stopped run continues. Prints a table
-of latencies divided by those of heft and by the lower bound, and the differences from the recorded table; writes it as
-quality.md, quality.json and, with Matplotlib, quality.png next to the rows, quality.csv.
+devices with little memory, on large ones and with expensive transfers, and `best` with a given time. A problem is computed
+once: a stopped run continues. Prints a table of latencies divided by those of heft and by the lower bound, and the
+differences from the recorded table; writes it as quality.md, quality.json and, with Matplotlib, quality.png next to the rows,
+quality.csv.
 """
 
 import argparse
@@ -24,6 +25,10 @@ DEVICES = {  # name: keys of --random, or a number of equal devices
     "tight, alike": {"keys": "speeds=1x4,memory=1.05"}}
 LARGE = [("layered", 5000, "4 alike"), ("layered", 20000, "12 alike"), ("forkjoin", 5000, "12 alike"),
          ("tree", 10000, "4 alike"), ("cholesky", 5000, "3 speeds"), ("layered", 5000, "3 speeds")]
+# Transfers of 30 times the work.
+EXPENSIVE = [("stencil,width=40,p=30", 1200, "8 alike"), ("layered,p=30", 1200, "8 alike"), ("tree,p=30", 1200, "8 alike"),
+             ("cholesky,p=30", 1200, "8 alike"), ("stencil,width=40,p=30", 1200, "3 speeds")]
+OTHER_DEVICES = {"8 alike": {"devices": 8}}
 SIZE, DENSE_SIZE = 200, 80
 RULES = ("hios-lp", "hios-mr", "heft", "peft", "cluster", "hios")
 KEYS = ("family", "operators", "devices", "seed", "seconds")
@@ -49,13 +54,13 @@ def problems(seeds):
         for devices in DEVICES:
             for seed in range(seeds):
                 yield family, DENSE_SIZE if family == "dense" else SIZE, devices, seed
-    for family, operators, devices in LARGE:
+    for family, operators, devices in LARGE + EXPENSIVE:
         yield family, operators, devices, 0
 
 
 def flags_of(family, operators, devices, seed):
     words = f"family={family},n={operators},seed={seed}"
-    kind = DEVICES[devices]
+    kind = {**DEVICES, **OTHER_DEVICES}[devices]
     if "keys" in kind:
         return ["--random", f"{words},{kind['keys']}"]
     return ["--random", words, "--devices", str(kind["devices"])]
@@ -85,9 +90,11 @@ def summary(rows):
     for row in rows:
         large = int(row["operators"]) > SIZE
         names = [f"{row['operators']} {row['family']}, {row['devices']}"] if large else [row["devices"], row["family"]]
-        for name in names + (["all"] if not large else ["all large"]):
+        expensive = any(row["family"] == family for family, _, _ in EXPENSIVE)
+        for name in names + ["all" if not large else "all expensive" if expensive else "all large"]:
             groups.setdefault(name, []).append(row)
-    order = [*DEVICES, *FAMILIES, "all", *(name for name in groups if name[0].isdigit() and name not in DEVICES), "all large"]
+    order = [*DEVICES, *FAMILIES, "all", *(name for name in groups if name[0].isdigit() and name not in DEVICES), "all large",
+             "all expensive"]
     result = {}
     for name in dict.fromkeys(order):
         if name not in groups:

@@ -20,6 +20,7 @@
 #include "scheduler/algorithms/list/heft.h"
 #include "scheduler/algorithms/list/m_sct.h"
 #include "scheduler/algorithms/list/peft.h"
+#include "scheduler/algorithms/list/strips.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/batches/each_operator.h"
 #include "scheduler/best/best.h"
@@ -127,7 +128,8 @@ TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Opti
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
 }
 
-/// Runs heft and hios-lp, for half of the time at most, then passes over the shorter schedule.
+/// Runs heft, hios-lp and, where transfers are expensive, strips, for half of the time at most,
+/// then passes over the shortest schedule.
 ScheduleResult run_hios(const Problem& problem, const Options& options, const Context& context) {
   require_placeable(problem.graph(), problem.costs(), "hios");
   Context start = context;
@@ -137,6 +139,10 @@ ScheduleResult run_hios(const Problem& problem, const Options& options, const Co
   }};
   for (const Variant& map : longest_paths(problem.graph(), options, start)) {
     variants.push_back(map);
+  }
+  if (transfers_are_expensive(problem.graph(), problem.costs())) {
+    variants.push_back(
+        [&](const CostModel& by) { return schedule_strips(problem.graph(), by, start.deadline); });
   }
   return complete(
       improve_by_passes(problem.graph(), problem.costs(),

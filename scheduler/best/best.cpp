@@ -18,6 +18,9 @@
 // which annealing needs. Between two cycles islands exchange their bests, in the order of their
 // numbers.
 //
+// Where transfers are expensive, half of the islands begin with strips (algorithms/list/strips.h)
+// and half with the shortest of the other schedules. Odd islands meet after the first cycle.
+//
 // Where devices differ, the fastest of them are also searched alone, by as many islands
 // (starts/device_subsets.h). Annealing that may use a slow device finds a good schedule of the fast
 // ones later than annealing that may not. The islands of a subset do exactly what they would
@@ -73,9 +76,9 @@ class Search {
   }
 
   BestResult run() {
-    for (Start& start : starts(graph_, costs_, threads_, preparing_)) {
-      offer(start.schedule);
-    }
+    const std::vector<Start> made = starts(graph_, costs_, threads_, preparing_);
+    for (const Start& start : made) offer(start.schedule);
+    island_starts_ = island_starts(made);
     if (!finished()) anneal();
     try_ios();
     best_.optimal = at_bound_;
@@ -99,9 +102,10 @@ class Search {
     subsets_ = device_subsets(graph_, costs_, threads_, preparing_);
     for (const DeviceSubset& subset : subsets_) {
       offer(subset.start.schedule);
-      add_group(subset.costs, subset.start.schedule);
+      add_group(subset.costs, subset.island_starts);
     }
-    add_group(costs_, best_.schedule);
+    island_starts_.front() = best_.schedule;
+    add_group(costs_, island_starts_);
     const auto operators = static_cast<std::int64_t>(graph_.size());
     const std::int64_t moves_before_ios = kWorkBeforeIos / operators;
     const std::int64_t first = std::clamp(kFirstMoves * operators, kFirstCycle, kLongFirstCycle);
@@ -113,8 +117,8 @@ class Search {
     }
   }
 
-  void add_group(const CostModel& costs, const Schedule& start) {
-    groups_.push_back(std::make_unique<Islands>(costs, start, options_.islands, context_.seed));
+  void add_group(const CostModel& costs, const std::vector<Schedule>& from) {
+    groups_.push_back(std::make_unique<Islands>(costs, from, options_.islands, context_.seed));
   }
 
   /// Extends a cycle to the whole budget if less than half a cycle would be left.
@@ -214,6 +218,7 @@ class Search {
   std::vector<std::unique_ptr<Islands>>
       groups_;  ///< one for each subset, then the whole platform's
   BestResult best_;
+  std::vector<Schedule> island_starts_;
   bool at_bound_ = false;   ///< no schedule can be shorter
   bool ios_tried_ = false;  ///< or cannot help
 };

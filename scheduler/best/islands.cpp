@@ -4,11 +4,12 @@
 
 namespace hios::scheduler::best {
 
-Islands::Islands(const CostModel& costs, const Schedule& start, std::size_t count,
+Islands::Islands(const CostModel& costs, std::span<const Schedule> starts, std::size_t count,
                  std::uint64_t seed)
     : problem_(costs) {
   for (std::size_t i = 0; i < count; ++i) {
     Random seeds(seed + i, "best");
+    const Schedule& start = starts[i * starts.size() / count];
     islands_.push_back(std::make_unique<Annealing>(problem_, start, seeds.next()));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "scheduler/best/annealing.h"
@@ -13,9 +14,11 @@ namespace hios::scheduler::best {
 /// the arguments alone, not on the number of threads.
 class Islands {
  public:
-  /// `count` islands from one start. The graph and platform of `costs` outlive them.
-  /// REQUIRES: `start` is valid and on devices that `costs` lets operators run on; count > 0.
-  Islands(const CostModel& costs, const Schedule& start, std::size_t count, std::uint64_t seed);
+  /// `count` islands, about equally many from each start, the first one's first. The graph and
+  /// platform of `costs` outlive them. REQUIRES: starts, at least one, are valid and on devices
+  /// that `costs` lets operators run on; count > 0.
+  Islands(const CostModel& costs, std::span<const Schedule> starts, std::size_t count,
+          std::uint64_t seed);
 
   std::size_t size() const { return islands_.size(); }
   Annealing& operator[](std::size_t island) { return *islands_[island]; }

@@ -38,7 +38,7 @@ class QualityTest(FolderTest):
         programs, said, status = self.run_it()
         self.assertEqual(status, 0)
         calls = programs.asked("hios-schedule")
-        self.assertEqual(len(calls), len(quality.FAMILIES) * len(quality.DEVICES) + len(quality.LARGE))
+        self.assertEqual(len(calls), len(quality.FAMILIES) * len(quality.DEVICES) + len(quality.LARGE) + len(quality.EXPENSIVE))
         self.assertIn("family=tree,n=200,seed=0,speeds=1x2:0.1", {flag(call, "--random") for call in calls})
         self.assertEqual({flag(call, "--time-limit") for call in calls}, {"2.0"})
         alike = next(call for call in calls if flag(call, "--random") == "family=dense,n=80,seed=0")
@@ -46,6 +46,8 @@ class QualityTest(FolderTest):
         self.assertRegex(said, r"\| all \| 42 \| 1\.200 \(1\.20\) \| 1\.500 \(1\.50\) \| - \| 1\.100 \(1\.10\) \| "
                                r"0\.950 \(0\.95\) \| 0\.900 \(0\.90\) \| 1\.125 \(1\.12\) \| 0 \|")
         self.assertIn("5000 layered, 4 alike", said)
+        self.assertIn("| 1200 stencil,width=40,p=30, 8 alike | 1 |", said)
+        self.assertIn("| all expensive | 5 |", said)
 
     def test_existing_results_are_not_computed_again(self):
         self.run_it()

@@ -55,6 +55,7 @@ std::vector<std::string> word_seeds() {
                                     "rfamily=tree,direction=in,allowed=0.5,colocate=0.3,n=20",
                                     "rfamily=forkjoin,n=40",
                                     "rfamily=cholesky,n=40",
+                                    "rfamily=stencil,width=5,n=40",
                                     "rfamily=independent,n=9",
                                     "rfamily=dense,n=20,density=0.1",
                                     "rn=20,parameters=0-4000000,in-place=0.5",

@@ -151,8 +151,9 @@ TEST(Oracle, DevicesOfDifferentAbilitiesAndStreams) {
 // Networks as users name them. Memory suffices for some placement, also where none is left over:
 // every algorithm for several devices must find one.
 TEST(Oracle, RandomNetworksOfEveryFamilyOnUnlikeDevices) {
-  const char* families[] = {"layered",       "forkjoin,width=3", "tree",        "tree,direction=in",
-                            "chain,width=2", "cholesky",         "independent", "dense"};
+  const char* families[] = {
+      "layered",  "forkjoin,width=3", "tree",  "tree,direction=in",  "chain,width=2",
+      "cholesky", "independent",      "dense", "stencil,width=2,p=5"};
   const char* devices[] = {"",
                            ",speeds=1:0.4",
                            ",speeds=1:0.5,memory=1",

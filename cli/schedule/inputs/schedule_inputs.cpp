@@ -344,7 +344,7 @@ po::options_description input_flags() {
       "random", value("KEYS"),
       "a random network: n=200,edges=400,layers=14,p=0.8,seed=3 (transfer=consumer). family= takes "
       "layered, two-terminal (layers between one source and one sink), forkjoin (width=4), tree "
-      "(direction=out or in), chain (width=4), cholesky (n at "
+      "(direction=out or in), chain (width=4), stencil (width=4 cells in a row), cholesky (n at "
       "most), independent and dense (density=0.5); "
       "modules=10,nodes=32,wiring=er0.2,channels=1,ends=strong: modules in a row with times for "
       "gpu0, gpu1 and cpu (wiring=ws4-0.75, ba5; ends=weak); family=regal,base=er: as REGAL's "

@@ -6,9 +6,9 @@
 
 #include "hios/base/error.h"
 
-// The table of families, and the families of a few lines: fork-join, trees, chains, independent
-// operators and dense networks. In all of them edges lead to operators with greater numbers.
-// Test: tests/hios/graph/random/random_families_test.cpp.
+// The table of families, and the families of a few lines: fork-join, trees, chains, stencils,
+// independent operators and dense networks. In all of them edges lead to operators with greater
+// numbers. Test: tests/hios/graph/random/random_families_test.cpp.
 
 namespace hios::families {
 namespace {
@@ -77,6 +77,18 @@ Structure draw_chains(const RandomDag& parameters, Random& random) {
     std::size_t& end = ends[random.below(ends.size())];
     made.edges.emplace_back(end, v);
     end = v;
+  }
+  return made;
+}
+
+Structure draw_stencil(const RandomDag& parameters, Random&) {
+  Structure made{.operators = parameters.operators};
+  const std::size_t width = parameters.width;
+  for (std::size_t v = width; v < made.operators; ++v) {
+    const std::size_t above = v - width, column = v % width;
+    if (column > 0) made.edges.emplace_back(above - 1, v);
+    made.edges.emplace_back(above, v);
+    if (column + 1 < width) made.edges.emplace_back(above + 1, v);
   }
   return made;
 }
@@ -152,6 +164,12 @@ const Row kTable[] = {
      check_width,
      one_input,
      draw_chains},
+    {RandomDag::Family::kStencil,
+     "stencil",
+     {"width", "p", "transfer"},
+     check_width,
+     [](const RandomDag& parameters) { return 3 * parameters.operators; },
+     draw_stencil},
     {RandomDag::Family::kCholesky,
      "cholesky",
      {"p", "transfer"},

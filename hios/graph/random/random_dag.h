@@ -85,6 +85,9 @@ struct RandomDag {
     kTree,
     /// Parallel chains: every operator is appended to a uniformly drawn chain.
     kChain,
+    /// The steps of a stencil: rows of cells, each of which reads its neighbours, at most three, in
+    /// the row before. The last row may be incomplete.
+    kStencil,
     /// The tasks of a tiled Cholesky factorization: as many tiles as `operators` allows.
     kCholesky,
     kIndependent,  ///< no edges
@@ -125,7 +128,8 @@ struct RandomDag {
   std::uint64_t seed = 0;
   Transfer transfer = Transfer::kProducer;
   Family family = Family::kLayered;
-  std::size_t width = 4;                  ///< for kChain: chains; for kForkJoin: branches of a fork
+  /// For kChain: chains; for kForkJoin: branches of a fork; for kStencil: cells of a row.
+  std::size_t width = 4;
   Direction direction = Direction::kOut;  ///< for kTree
   double density = 0.5;                   ///< for kDense: the probability of an edge
   RandomModules modules = {};             ///< for kModules; `operators` is the number of all nodes

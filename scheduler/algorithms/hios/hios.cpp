@@ -8,9 +8,9 @@
 #include "scheduler/algorithms/hios/stage_list.h"
 #include "scheduler/algorithms/hios/stage_passes.h"
 
-// The scheduler `hios`: the shorter of hios-lp's and heft's schedule, then rounds. hios-lp puts
-// whole paths on a device and never moves them again; heft sees one operator and no consumer. A
-// round mends both:
+// The scheduler `hios`: the shorter of hios-lp's and heft's schedule (where transfers are
+// expensive, also that of strips), then rounds. hios-lp puts whole paths on a device and never
+// moves them again; heft sees one operator and no consumer. A round mends both:
 //  1. Passes from either end of the schedule in turns (stage_passes.cpp). An operator leaves its
 //     path where it finishes earlier elsewhere, in a gap too, unless the look-ahead, the transfers
 //     to its consumers where the last pass placed them, costs more than that. So paths are cut

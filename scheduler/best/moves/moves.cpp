@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduler/algorithms/list/strips.h"
+
 // Three changes reach every arrangement: an operator enters another stage, an operator gets a stage
 // of its own somewhere, and companions change their device together. Two more are shortcuts through
 // worse ones: two operators exchange their stages, and a stage moves as a whole.
@@ -9,6 +11,9 @@
 // Where memory is short, most paths from one valid placement to another overfill a device. So no
 // change is refused for that; the search weighs its cost. Some changes are trades of several
 // operators between devices (trades.h).
+//
+// Where transfers are expensive, an operator that leaves its device alone pays for two of them. So
+// some changes move a cone (cones.h).
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the one of two drawn operators with the greater through_ms().
@@ -28,6 +33,7 @@ constexpr double kTrade = 0.5;      ///< at most
 constexpr double kMinTrade = 0.05;  ///< at least
 constexpr double kTradeOperators =
     12;                            ///< divided by the number of operators, clamped to these two
+constexpr double kCone = 0.2;      ///< share of moves where transfers are expensive
 constexpr double kCritical = 0.5;  ///< share of operators picked as the more critical of two
 /// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
 /// positions there are hopeless.
@@ -36,12 +42,17 @@ constexpr std::int64_t kReach = 256;
 }  // namespace
 
 Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
-    : arrangement_(arrangement), timing_(timing), random_(random), trades_(arrangement, random) {
+    : arrangement_(arrangement),
+      timing_(timing),
+      random_(random),
+      trades_(arrangement, random),
+      cones_(arrangement, random) {
   const SearchProblem& problem = arrangement.problem();
   for (DeviceId device : problem.usable()) {
     any_sharing_ = any_sharing_ || arrangement.stage_costs().sharing_pays(device);
   }
   any_labels_ = problem.any_companions();
+  if (transfers_are_expensive(problem.graph(), problem.costs())) cone_share_ = kCone;
   if (problem.memory_binds()) {
     trade_share_ =
         std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kMinTrade, kTrade);
@@ -62,6 +73,7 @@ bool Moves::propose() {
   const OpId op = pick();
   if (!arrangement_.confined() && trade_share_ > 0 && below(trade_share_))
     return trades_.propose(op);
+  if (cone_share_ > 0 && below(cone_share_)) return cones_.propose(op);
   const double kind = random_.uniform();
   if (kind < kExchange) return exchange(op);
   if (kind < kExchange + kMoveStage) return move_stage(op);

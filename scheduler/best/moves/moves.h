@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hios/base/numbers/random.h"
+#include "scheduler/best/moves/cones.h"
 #include "scheduler/best/moves/trades.h"
 #include "scheduler/best/state/arrangement.h"
 #include "scheduler/best/state/timing.h"
@@ -44,9 +45,10 @@ class Moves {
   Random& random_;
   bool any_sharing_ = false;  ///< stages of several operators pay on some device
   bool any_labels_ = false;
-  double trade_share_ = 0;
+  double trade_share_ = 0, cone_share_ = 0;
   std::vector<OpId> confined_;  ///< operators in the neighbourhood; empty for the whole sequence
   Trades trades_;
+  Cones cones_;
 };
 
 }  // namespace hios::scheduler::best

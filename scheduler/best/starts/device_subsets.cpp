@@ -23,9 +23,9 @@ std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& co
     if (!may_hold(graph, costs.platform(), devices)) continue;
     try {
       CostModel some = costs.only(devices);
-      Start start = starts(graph, some, threads, deadline).front();
+      const std::vector<Start> made = starts(graph, some, threads, deadline);
       const double bound = lower_bound(graph, some, deadline).ms;
-      found.push_back({std::move(some), std::move(start), bound});
+      found.push_back({std::move(some), made.front(), island_starts(made), bound});
     } catch (const InputError&) {
       // Too little memory, or an operator that no device of the subset can run.
     }

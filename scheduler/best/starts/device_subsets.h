@@ -10,9 +10,10 @@ namespace hios::scheduler::best {
 
 /// A subset of the devices, to be searched alone.
 struct DeviceSubset {
-  CostModel costs;      ///< costs of those devices alone (CostModel::only)
-  Start start;          ///< the shortest start on them
-  double bound_ms = 0;  ///< a lower bound of schedules on them
+  CostModel costs;                      ///< costs of those devices alone (CostModel::only)
+  Start start;                          ///< the shortest start on them
+  std::vector<Schedule> island_starts;  ///< island_starts() of all starts on them
+  double bound_ms = 0;                  ///< a lower bound of schedules on them
 };
 
 /// Returns a few device subsets where devices differ: the fastest devices, then those with the next

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "scheduler/algorithms/list/clustering.h"
 #include "scheduler/algorithms/list/heft.h"
 #include "scheduler/algorithms/list/peft.h"
+#include "scheduler/algorithms/list/strips.h"
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/starts/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
@@ -70,13 +72,19 @@ struct StartMapping {
   std::vector<Variant> variants;
 };
 
-std::vector<StartMapping> start_mappings(const Graph& graph, const Deadline& deadline) {
-  return {
+std::vector<StartMapping> start_mappings(const Graph& graph, const CostModel& costs,
+                                         const Deadline& deadline) {
+  std::vector<StartMapping> mappings = {
       {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
       {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
       {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
       {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
       {"hios-lp", longest_path_variants(graph, false, true, deadline)}};
+  if (transfers_are_expensive(graph, costs)) {
+    mappings.push_back(
+        {"strips", {[&](const CostModel& by) { return schedule_strips(graph, by, deadline); }}});
+  }
+  return mappings;
 }
 
 /// Returns the algorithms that starts() runs, the cheap ones first: with few threads, the expensive
@@ -96,7 +104,7 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
        }},
       {"filling", [&] { return fill_in_order(graph, costs, deadline); }}};
   const auto add_mappings = [&](bool with_groups) {
-    for (StartMapping& mapping : start_mappings(graph, deadline)) {
+    for (StartMapping& mapping : start_mappings(graph, costs, deadline)) {
       std::vector<Variant>& variants = mapping.variants;
       if (with_groups) {
         for (Variant& map : variants) map = with_stages(graph, std::move(map), kWindow, deadline);
@@ -112,20 +120,21 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
   return algorithms;
 }
 
-/// Adds the start of `hios`: passes over the shorter one of heft and hios-lp with stages, heft's
-/// among equals, which are the last two of their names.
+/// Adds a start like that of `hios`: passes over the shortest one of these algorithms with stages,
+/// the first among equals, which are the last ones of their names.
 void add_improved(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                  const std::string& name, std::initializer_list<const char*> algorithms,
                   std::vector<std::optional<Start>>& made) {
   const Start* shorter = nullptr;
-  for (const char* const name : {"heft", "hios-lp"}) {
-    const auto found = std::find_if(made.rbegin(), made.rend(), [name](const auto& start) {
-      return start && start->name == name;
+  for (const char* const algorithm : algorithms) {
+    const auto found = std::find_if(made.rbegin(), made.rend(), [&](const auto& start) {
+      return start && start->name == algorithm;
     });
     if (found == made.rend()) continue;
     if (!shorter || (*found)->latency_ms < shorter->latency_ms) shorter = &**found;
   }
   if (!shorter || deadline.expired()) return;
-  made.push_back(attempt(graph, costs, "hios", [&] {
+  made.push_back(attempt(graph, costs, name, [&] {
     return improve_by_passes(graph, costs, {shorter->schedule, false}, kPassRounds, deadline)
         .schedule;
   }));
@@ -142,7 +151,9 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
     if (i >= kFirstThatEndsEarly && deadline.expired()) return;
     made[i] = attempt(graph, costs, algorithms[i].name, algorithms[i].run);
   });
-  add_improved(graph, costs, deadline, made);
+  // Together no longer than the result of `hios`, which improves the shortest of the three.
+  add_improved(graph, costs, deadline, "hios", {"heft", "hios-lp"}, made);
+  add_improved(graph, costs, deadline, "strips", {"strips"}, made);
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));
@@ -151,6 +162,17 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   std::stable_sort(found.begin(), found.end(),
                    [](const Start& a, const Start& b) { return a.latency_ms < b.latency_ms; });
   return found;
+}
+
+std::vector<Schedule> island_starts(const std::vector<Start>& starts) {
+  const auto strips = [](const Start& start) { return start.name == "strips"; };
+  std::vector<Schedule> result{starts.front().schedule};
+  for (const Start& start : starts) {
+    if (strips(start) == strips(starts.front())) continue;
+    result.push_back(start.schedule);
+    break;
+  }
+  return result;
 }
 
 std::optional<Start> ios_start(const Graph& graph, const CostModel& costs, double latency_ms,

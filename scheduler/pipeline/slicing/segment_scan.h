@@ -43,6 +43,11 @@ class SegmentScan {
   const SegmentTraffic& traffic() const { return traffic_; }
   Bytes received_bytes() const { return static_cast<Bytes>(received_bytes_); }
 
+  /// Return what extend() adds to traffic() for a vertex at this position, for callers that sum by
+  /// themselves.
+  double added_receive_ms(std::size_t position) const { return received_[position].ms; }
+  double added_send_ms(std::size_t position) const { return open_ms_[position]; }
+
  private:
   struct Sent {
     double ms;

@@ -9,11 +9,26 @@
 #include "scheduler/pipeline/slicing/segment_scan.h"
 #include "scheduler/structures/numbers.h"
 
+// The table is filled end by end; the blocks with one end are visited from the shortest on. A visit
+// stops once work and sent tensors, which only grow, exceed the limit or all values known for this
+// end, since no longer block can then be better. Positions that no state has reached begin no
+// block.
+//
+// In a long order, the limit comes from blocks that end on a grid of positions only, which are few.
+// Their most expensive block is at least as expensive as the optimum's, and hardly more. The limit
+// does not influence the result: values up to the optimum are exact below any limit that is not
+// smaller, and the choice among equals is the shortest last block.
+//
+// Tests: tests/scheduler/pipeline/slicing/slicing_test.cpp.
+
 namespace hios::scheduler::pipeline {
 namespace {
 
-constexpr double kFirstLimit = 1.25;  ///< ratio to the simple bound
-constexpr double kNextLimit = 1.5;    ///< ratio to the previous limit
+constexpr std::size_t kLongOrder = 4000;   ///< vertices from which a grid pays
+constexpr std::size_t kGrid = 512;         ///< its positions, at least
+constexpr std::size_t kGridOfDevice = 32;  ///< and for each device
+constexpr double kFirstLimit = 1.25;       ///< ratio to the simple bound
+constexpr double kNextLimit = 1.5;         ///< ratio to the previous limit
 
 constexpr double kForRoundings = 1 + 1e-9;
 constexpr double kFirstCoarseLimit = 1.02, kNextCoarseLimit = 1.1;
@@ -34,11 +49,11 @@ class ClassCost {
     parameters_ += problem_->vertices()[vertex].parameters;
     held_ += problem_->vertices()[vertex].held;
   }
-  /// Returns a lower bound of this segment and all that contain it; infinite where memory does not
-  /// hold it.
-  double least_ms() const {
+  /// Returns a lower bound of this segment, which sends for so long, and all that contain it and
+  /// have its end; infinite where memory does not hold it.
+  double least_ms(double send_ms) const {
     if (device_->memory_bytes > 0 && held_ > device_->memory_bytes) return kInfinity;
-    return work_ms_ + overflow(0);
+    return work_ms_ + send_ms * device_->charge.send + overflow(0);
   }
   double ms(const SegmentTraffic& traffic, Bytes peak) const {
     return work_ms_ + traffic.receive_ms * device_->charge.receive +
@@ -84,25 +99,43 @@ class SlicingTable {
       overflows = overflows || each.fast_memory.bytes > 0;
     }
     if (overflows) peaks_.emplace(problem, order);
-    work_ms_.push_back(0);
+    before_ms_.push_back(0);
     for (const Vertex v : order) {
-      work_ms_.push_back(work_ms_.back() + problem.classes().front().work_ms[v]);
+      work_ms_.push_back(problem.classes().front().work_ms[v]);
+      before_ms_.push_back(before_ms_.back() + work_ms_.back());
     }
   }
 
-  /// Finds slicings that cost at most `limit_ms`; returns false if the deadline expired.
-  bool fill(double limit_ms, const Deadline& deadline) {
+  /// Finds slicings that cost at most `limit_ms`, whose blocks end at multiples of `stride`;
+  /// returns false if the deadline expired.
+  bool fill(double limit_ms, std::size_t stride, const Deadline& deadline) {
     std::fill(value_.begin(), value_.end(), kInfinity);
     std::fill_n(value_.begin(), states_, 0.0);
+    reached_.assign(order_.size() + 1, false);
+    reached_[0] = true;
+    std::size_t last_reached = 0;
     SegmentScan scan(problem_, order_);
     while (scan.advance()) {
+      const std::size_t end = scan.end() + 1;
       if (deadline.expired_at(scan.end(), 64)) return false;
-      if (!find_useful_states(scan.end() + 1, limit_ms)) continue;
-      if (peaks_) peaks_->restart(scan.end());
-      for (ClassCost& cost : costs_) cost.restart();
-      while (scan.begin() > 0 && extend(scan, limit_ms)) {
+      if (end % stride != 0 && end < order_.size()) continue;
+      if (!find_useful_states(end, limit_ms)) continue;
+      if (costs_.size() == 1 &&
+          before_ms_[end] - before_ms_[last_reached] > limit_ms * kForRoundings)
+        return true;  // no block within the limit ends here or later
+      if (costs_.size() == 1 && !peaks_) {
+        find_blocks(scan, limit_ms);
+      } else {
+        if (peaks_) peaks_->restart(scan.end());
+        for (ClassCost& cost : costs_) cost.restart();
+        while (scan.begin() > 0 && extend(scan, limit_ms)) {
+        }
       }
-      if (in_order_) leave_out(scan.end() + 1);
+      if (in_order_) leave_out(end);
+      const auto values = value_.begin() + static_cast<std::ptrdiff_t>(end * states_);
+      reached_[end] =
+          *std::min_element(values, values + static_cast<std::ptrdiff_t>(states_)) < kInfinity;
+      if (reached_[end]) last_reached = end;
     }
     return true;
   }
@@ -134,8 +167,8 @@ class SlicingTable {
   bool find_useful_states(std::size_t end, double limit_ms) {
     if (costs_.size() > 1) return true;
     const double each_ms = limit_ms * kForRoundings;
-    const double before = work_ms_[end] / each_ms,
-                 after = (work_ms_.back() - work_ms_[end]) / each_ms;
+    const double before = before_ms_[end] / each_ms,
+                 after = (before_ms_.back() - before_ms_[end]) / each_ms;
     if (!(before + after < static_cast<double>(states_)))
       return false;  // infinite work, or too much
     const auto used = static_cast<std::size_t>(std::ceil(before));
@@ -143,6 +176,33 @@ class SlicingTable {
     first_state_ = used;
     last_state_ = states_ - 1 - std::min(kept, states_ - 1);
     return first_state_ <= last_state_;
+  }
+
+  /// Tries all blocks with this end, on alike devices without fast memory: what extend() does for
+  /// each, in one loop.
+  void find_blocks(const SegmentScan& scan, double limit_ms) {
+    const PipelineClass& device = problem_.classes().front();
+    const std::size_t end = scan.end() + 1;
+    const double* const now = &value_[end * states_];
+    const bool limited = device.memory_bytes > 0;
+    double work_ms = 0, receive_ms = 0, send_ms = 0, worst_ms = kInfinity;
+    Bytes held = 0;
+    for (std::size_t begin = end; begin-- > 0;) {
+      work_ms += work_ms_[begin];
+      receive_ms += scan.added_receive_ms(begin);
+      send_ms += scan.added_send_ms(begin);
+      if (limited) {
+        held += problem_.vertices()[order_[begin]].held;
+        if (held > device.memory_bytes) return;
+      }
+      const double least_ms = work_ms + send_ms * device.charge.send;
+      if (least_ms > limit_ms || least_ms >= worst_ms) return;
+      if (!reached_[begin]) continue;
+      const double ms = work_ms + receive_ms * device.charge.receive + send_ms * device.charge.send;
+      if (ms > limit_ms || ms >= worst_ms) continue;
+      improve(begin, end, 0, ms);
+      worst_ms = *std::max_element(now + first_state_, now + last_state_ + 1);
+    }
   }
 
   /// Adds one vertex in front; returns false if no class can run the segment within the limit any
@@ -153,8 +213,9 @@ class SlicingTable {
     bool any = false;
     for (std::size_t c = 0; c < costs_.size(); ++c) {
       costs_[c].extend(order_[scan.begin()]);
-      if (costs_[c].least_ms() > limit_ms) continue;
+      if (costs_[c].least_ms(scan.traffic().send_ms) > limit_ms) continue;
       any = true;
+      if (!reached_[scan.begin()]) continue;
       const Bytes peak = peaks_ ? scan.received_bytes() + peaks_->bytes() : 0;
       const double ms = costs_[c].ms(scan.traffic(), peak);
       if (ms <= limit_ms) improve(scan.begin(), scan.end() + 1, c, ms);
@@ -191,7 +252,9 @@ class SlicingTable {
   std::span<const std::size_t> previous_;
   bool in_order_;
   std::size_t first_state_ = 0, last_state_;  // useful states at the present end
-  std::vector<double> work_ms_;  // by position: work of all before it, on the first class
+  // By position, on the first class: its vertex's work, and that of all before it.
+  std::vector<double> work_ms_, before_ms_;
+  std::vector<char> reached_;  // by vertices in blocks: some state has a slicing
   std::vector<ClassCost> costs_;
   std::optional<PeakScan> peaks_;
   std::vector<double> value_;   // vertices in blocks × state
@@ -212,8 +275,11 @@ double simple_bound(const PipelineProblem& problem) {
 
 }  // namespace
 
-Slicer::Slicer(const PipelineProblem& problem)
-    : problem_(&problem), simple_bound_ms_(simple_bound(problem)) {
+Slicer::Slicer(const PipelineProblem& problem, std::size_t stride)
+    : problem_(&problem), stride_(stride), simple_bound_ms_(simple_bound(problem)) {
+  const std::size_t grid = std::max(kGrid, kGridOfDevice * problem.devices());
+  if (stride_ == 0) stride_ = problem.size() < kLongOrder ? 1 : problem.size() / grid;
+  stride_ = std::max<std::size_t>(stride_, 1);
   count_states();
   list_states();
 }
@@ -264,12 +330,21 @@ Slicing Slicer::slice(std::span<const Vertex> order, double below_ms,
   double all_ms = 0;  // no block costs more than all vertices and tensors
   for (const PipelineTensor& tensor : problem_->tensors()) all_ms += 2 * tensor.ms;
   double limit_ms = simple_bound_ms_ > 0 ? simple_bound_ms_ * kFirstLimit : below_ms;
-  while (true) {
+  for (std::size_t stride = stride_;;) {
     const bool last = limit_ms >= below_ms || limit_ms > simple_bound_ms_ * 1e3 + all_ms;
     if (last) limit_ms = std::nextafter(below_ms, 0.0);
-    if (!table.fill(limit_ms, deadline)) return {};
-    if (table.period_ms() <= limit_ms && table.period_ms() < below_ms) return table.slicing();
-    if (last) return {};
+    if (!table.fill(limit_ms, stride, deadline)) return {};
+    if (table.period_ms() <= limit_ms && table.period_ms() < below_ms) {
+      if (stride == 1) return table.slicing();
+      limit_ms = table.period_ms();
+      stride = 1;
+      continue;
+    }
+    if (last && stride == 1) return {};
+    if (last) {  // no blocks end on the grid
+      stride = 1;
+      continue;
+    }
     limit_ms *= kNextLimit;
   }
 }
@@ -285,7 +360,7 @@ std::vector<Slice> Slicer::filled(std::span<const Vertex> order, double limit_ms
       const std::size_t begin = next;
       for (; next < order.size(); ++next) {
         cost.extend(order[next]);
-        if (cost.least_ms() > limit_ms) break;
+        if (cost.least_ms(0) > limit_ms) break;
       }
       if (next > begin) slices.push_back({begin, next, c, 0});
     }

@@ -33,13 +33,15 @@ struct Slicing {
 /// Segments that cost more than a limit are pruned. The limit begins close to the lower bound by
 /// work and grows until there is a slicing within it, which is then optimal. With n vertices and k
 /// alike devices about n²/k segments are visited, fewer where few devices restrict the ends of
-/// blocks. Memory: 16 bytes for each vertex and state.
+/// blocks or tensors make them expensive. Memory: 16 bytes for each vertex and state.
 class Slicer {
  public:
   static constexpr std::size_t kMaxStates = 4096;
   static constexpr double kMaxSteps = 2e8;  ///< states and classes of a segment, over n²/k segments
 
-  explicit Slicer(const PipelineProblem& problem);
+  /// `stride`: distance of positions at which blocks end in a first pass, which changes nothing but
+  /// the time; 0: by the number of vertices.
+  explicit Slicer(const PipelineProblem& problem, std::size_t stride = 0);
 
   /// Returns the optimal slicing below `below_ms`; empty if there is none or the deadline expires.
   /// REQUIRES: a topological order of all vertices.
@@ -63,6 +65,7 @@ class Slicer {
   void list_states();
 
   const PipelineProblem* problem_;
+  std::size_t stride_;
   std::size_t states_ = 0;
   std::vector<std::size_t> previous_;  // state × class
   bool in_order_ = false;              // fixed order of devices, whose last may be unused

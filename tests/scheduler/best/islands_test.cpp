@@ -26,7 +26,7 @@ class TwoSchedules : public testing::Test {
 };
 
 TEST_F(TwoSchedules, TheLastIslandTakesTheShorterAndEveryOtherAdoptsIt) {
-  Islands islands(costs_, long_, 4, 1);
+  Islands islands(costs_, std::vector{long_}, 4, 1);
   islands.take(short_, short_ms_);
   EXPECT_NEAR(islands[3].best_ms(), short_ms_, 1e-9);
   islands.exchange();
@@ -35,9 +35,16 @@ TEST_F(TwoSchedules, TheLastIslandTakesTheShorterAndEveryOtherAdoptsIt) {
 }
 
 TEST_F(TwoSchedules, NoIslandTakesTheLonger) {
-  Islands islands(costs_, short_, 2, 1);
+  Islands islands(costs_, std::vector{short_}, 2, 1);
   islands.take(long_, long_ms_);
   for (const std::size_t island : {0, 1}) EXPECT_NEAR(islands[island].best_ms(), short_ms_, 1e-9);
+}
+
+TEST_F(TwoSchedules, HalfOfTheIslandsBeginWithTheSecond) {
+  Islands islands(costs_, std::vector{long_, short_}, 4, 1);
+  for (const std::size_t island : {0, 1}) EXPECT_NEAR(islands[island].best_ms(), long_ms_, 1e-9);
+  for (const std::size_t island : {2, 3}) EXPECT_NEAR(islands[island].best_ms(), short_ms_, 1e-9);
+  EXPECT_NEAR(Islands(costs_, std::vector{long_, short_}, 1, 1)[0].best_ms(), long_ms_, 1e-9);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ const std::map<std::string, Family> kFamilies = {
     {"layered", Family::kLayered},   {"forkjoin", Family::kForkJoin},
     {"tree", Family::kTree},         {"chain", Family::kChain},
     {"cholesky", Family::kCholesky}, {"independent", Family::kIndependent},
-    {"dense", Family::kDense},       {"two-terminal", Family::kTwoTerminal}};
+    {"dense", Family::kDense},       {"two-terminal", Family::kTwoTerminal},
+    {"stencil", Family::kStencil}};
 
 std::vector<std::size_t> in_degrees(const Graph& graph) {
   std::vector<std::size_t> degrees;
@@ -233,6 +234,23 @@ TEST(RandomFamilies, CholeskyHasTheTasksOfTheFactorization) {
   }
 }
 
+/// Cell i of row t reads cells i - 1, i and i + 1 of row t - 1, where there are such.
+TEST(RandomFamilies, AStencilReadsNeighbours) {
+  for (const std::size_t width : {1u, 2u, 3u, 7u, 40u}) {
+    const Graph graph =
+        random_dag({.operators = 100, .seed = 1, .family = Family::kStencil, .width = width});
+    std::set<std::pair<std::size_t, std::size_t>> expected, edges;
+    for (std::size_t v = 0; v < 100; ++v) {
+      for (std::size_t u = 0; u < v; ++u) {
+        const std::size_t apart = std::max(u % width, v % width) - std::min(u % width, v % width);
+        if (u / width + 1 == v / width && apart <= 1) expected.emplace(u, v);
+      }
+    }
+    for (const Edge& edge : graph.edges()) edges.emplace(edge.from.index(), edge.to.index());
+    EXPECT_EQ(edges, expected) << "width " << width;
+  }
+}
+
 /// Within five standard deviations of the mean, and all or none at the ends.
 TEST(RandomFamilies, ADenseNetworkHasItsDensity) {
   RandomDag parameters{.operators = 300, .family = Family::kDense};
@@ -264,18 +282,19 @@ TEST(RandomFamilies, RefuseKeysOfOthers) {
       {"layers=3", {"layered", "two-terminal"}},
       {"base=ba", {}},
       {"hidden=64", {}},
-      {"width=2", {"forkjoin", "chain"}},
+      {"width=2", {"forkjoin", "chain", "stencil"}},
       {"direction=in", {"tree"}},
       {"density=0.2", {"dense"}},
-      {"p=1", {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal"}},
+      {"p=1",
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal", "stencil"}},
       {"transfer=consumer",
-       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal"}},
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "two-terminal", "stencil"}},
       {"seed=4",
-       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent",
-        "two-terminal"}},
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent", "two-terminal",
+        "stencil"}},
       {"memory=2",
-       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent",
-        "two-terminal"}},
+       {"layered", "forkjoin", "tree", "chain", "cholesky", "dense", "independent", "two-terminal",
+        "stencil"}},
   };
   for (const auto& [word, families] : own) {
     const std::string key = word.substr(0, word.find('='));
@@ -298,7 +317,7 @@ TEST(RandomFamilies, RefuseBadParameters) {
   const std::map<std::string, std::string> cases = {
       {"family=",
        "family: \"\" is unknown; known are layered, two-terminal, forkjoin, tree, chain, "
-       "cholesky, independent, dense, modules, regal, bert and lstm"},
+       "stencil, cholesky, independent, dense, modules, regal, bert and lstm"},
       {"family=Chain", "family: \"Chain\" is unknown"},
       {"family=chain,family=tree", "family: given twice"},
       {"family=chain,width=0", "width: '0' is no number from 1 to 1000000"},

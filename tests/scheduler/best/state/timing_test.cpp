@@ -4,6 +4,7 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/random/random_dag.h"
 #include "scheduler/best/moves/moves.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -136,6 +137,22 @@ TEST(Timing, FollowsRandomMovesLikeAComputationFromScratch) {
     const Platform platform = test::devices(1 + seed % 4, 1 + static_cast<int>(seed % 3));
     walk(graph, CostModel::from_graph(graph, platform), random, 150,
          style.small_integers && !style.overlap);
+    if (HasFailure()) return;
+  }
+}
+
+/// Transfers that are worth moving several operators for (moves/cones.h).
+TEST(Timing, FollowsMovesOfCones) {
+  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "cones");
+    const Graph graph = random_dag({.operators = 20 + 2 * seed,
+                                    .p = random.uniform(5, 30),
+                                    .seed = seed,
+                                    .family = RandomDag::Family::kStencil,
+                                    .width = 1 + random.below(8)});
+    const Platform platform = test::devices(2 + seed % 3, 1 + static_cast<int>(seed % 2));
+    walk(graph, CostModel::from_graph(graph, platform), random, 150);
     if (HasFailure()) return;
   }
 }

@@ -149,6 +149,69 @@ TEST(Slicing, IsTheBestOfAllSlicingsOfAnOrder) {
   }
 }
 
+/// Returns the optimal slicing for alike devices by the plain dynamic program: every block with one
+/// end from the shortest on, the first of the cheapest.
+Slicing plain_slicing(const PipelineProblem& problem, const std::vector<Vertex>& order) {
+  const PipelineClass& device = problem.classes().front();
+  const std::size_t devices = device.devices.size();
+  std::vector<std::vector<double>> value(order.size() + 1,
+                                         std::vector<double>(devices + 1, kInfinity));
+  std::vector<std::vector<std::size_t>> choice(order.size() + 1,
+                                               std::vector<std::size_t>(devices + 1, 0));
+  value[0].assign(devices + 1, 0);
+  SegmentScan scan(problem, order);
+  while (scan.advance()) {
+    const std::size_t end = scan.end() + 1;
+    double work_ms = 0;
+    while (scan.begin() > 0) {
+      scan.extend();
+      work_ms += device.work_ms[order[scan.begin()]];
+      const double ms = work_ms + scan.traffic().receive_ms * device.charge.receive +
+                        scan.traffic().send_ms * device.charge.send;
+      for (std::size_t used = 1; used <= devices; ++used) {
+        const double most = std::max(value[scan.begin()][used - 1], ms);
+        if (most >= value[end][used]) continue;
+        value[end][used] = most;
+        choice[end][used] = scan.begin();
+      }
+    }
+  }
+  Slicing found;
+  found.period_ms = value[order.size()][devices];
+  for (std::size_t end = order.size(), used = devices; end > 0; end = found.slices[0].begin) {
+    found.slices.insert(found.slices.begin(), {choice[end][used--], end, 0, 0});
+  }
+  return found;
+}
+
+/// To the last bit and block, whatever the first pass.
+TEST(Slicing, DecidesAsThePlainProgramDoes) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "slicing");
+    test::CostStyle style;
+    style.small_integers = seed % 2 == 0;  // many equal periods
+    const Graph graph =
+        test::random_graph(1 + random.below(90), random.uniform(0, 0.1), style, random);
+    const Platform platform = test::devices(1 + random.below(6), 1);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const PipelineProblem problem(graph, costs);
+    ASSERT_EQ(problem.classes().size(), 1u);
+    for (const std::vector<Vertex>& order : {problem.given_order(), depth_first_order(problem)}) {
+      const Slicing plain = plain_slicing(problem, order);
+      for (const std::size_t stride : {0u, 1u, 2u, 7u, 64u}) {
+        const Slicing found = Slicer(problem, stride).slice(order);
+        EXPECT_EQ(found.period_ms, plain.period_ms);
+        ASSERT_EQ(found.slices.size(), plain.slices.size());
+        for (std::size_t i = 0; i < plain.slices.size(); ++i) {
+          EXPECT_EQ(found.slices[i].begin, plain.slices[i].begin) << "stride " << stride;
+        }
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+
 /// Lemma B.2 of the paper: an order whose best slicing is k times the optimum.
 TEST(Slicing, CanBeAsBadAsOneBlock) {
   constexpr std::size_t kDevices = 3;
