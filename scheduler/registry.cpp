@@ -21,6 +21,7 @@
 #include "scheduler/algorithms/list/m_sct.h"
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/variants.h"
+#include "scheduler/batches/batched_program.h"
 #include "scheduler/batches/each_operator.h"
 #include "scheduler/best/best.h"
 #include "scheduler/cold/algorithms.h"
@@ -300,7 +301,7 @@ std::array<Algorithm, 20> table() {
        .run = split::run_milp,
        .streams = true,
        .exact = true,
-       .divide = divide_by_any,
+       .divide = divide_by_program,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
        .description = "modules by the same solver: the optimum of modules in a row (DiviML)",
