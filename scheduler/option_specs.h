@@ -21,6 +21,9 @@ struct Specs {
   OptionSpec least_ranks{"least_ranks", true, 0, 0,
                          "heft: also ranks by each operator's least time, and the shorter "
                          "schedule; the paper takes the mean of its times alone"};
+  OptionSpec least_latency{"least_latency", true, 0, 0,
+                           "Alg. 3, line 22: the mapping of least latency; false: the paper's, in "
+                           "which the last operator ends first"};
   OptionSpec window{
       "window", std::int64_t{4}, 1, 64,
       "w of Alg. 2: the most operators that one window merges into a stage; the paper gives no "

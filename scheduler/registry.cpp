@@ -22,6 +22,7 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/list/strips.h"
 #include "scheduler/algorithms/variants.h"
+#include "scheduler/batches/batched_program.h"
 #include "scheduler/batches/each_operator.h"
 #include "scheduler/best/best.h"
 #include "scheduler/cold/algorithms.h"
@@ -128,6 +129,13 @@ TimedSchedule map_by_heft(const Graph& graph, const CostModel& costs, const Opti
   return schedule_heft(graph, costs, {options.boolean("least_ranks")}, deadline);
 }
 
+TimedSchedule map_by_recording(const Graph& graph, const CostModel& costs, const Options& options,
+                               const Deadline& deadline) {
+  return record_mappings(
+      graph, costs, deadline,
+      options.boolean("least_latency") ? LastRow::kLeastLatency : LastRow::kPaper);
+}
+
 /// Runs heft, hios-lp and, where transfers are expensive, strips, for half of the time at most,
 /// then passes over the shortest schedule.
 ScheduleResult run_hios(const Problem& problem, const Options& options, const Context& context) {
@@ -224,12 +232,12 @@ std::array<Algorithm, 20> table() {
        .streams = true},
       {.name = "inter-mr",
        .description = "mapping recording over devices (HIOS, Alg. 3)",
-       .options = {specs.subsets},
-       .run = by_mapping("inter-mr", plainly<record_mappings>)},
+       .options = {specs.subsets, specs.least_latency},
+       .run = by_mapping("inter-mr", map_by_recording)},
       {.name = "hios-mr",
        .description = "mapping recording over devices, then stages on each (HIOS, Alg. 3 and 2)",
-       .options = {specs.subsets, specs.window},
-       .run = by_mapping("hios-mr", plainly<record_mappings>),
+       .options = {specs.subsets, specs.least_latency, specs.window},
+       .run = by_mapping("hios-mr", map_by_recording),
        .streams = true},
       {.name = "heft",
        .description = "earliest finish by upward rank, in gaps too (HEFT), then stages on each",
@@ -292,14 +300,14 @@ std::array<Algorithm, 20> table() {
        .run_throughput = pipeline::run_best,
        .divide = divide_by_any,
        .run_cold_start = run_best_cold_start,
-       .contention = std::string(kKeepsContention)},
+       .contention = std::string(kOrdersTransfers)},
       {.name = "milp",
        .description = "the optimum of small problems by a linear program's solver, and its proof",
        .options = {specs.solver, specs.symmetry, specs.nodes, specs.start_moves},
        .run = split::run_milp,
        .streams = true,
        .exact = true,
-       .divide = divide_by_any,
+       .divide = divide_by_program,
        .contention = std::string(kOrdersTransfers)},
       {.name = "milp-split",
        .description = "modules by the same solver: the optimum of modules in a row (DiviML)",

@@ -7,7 +7,9 @@
 // is occupied. Tensors that are ready at the same moment go by their numbers. A tensor that only
 // becomes ready at that moment because of a transfer of no duration goes after that one.
 //
-// With a list, a tensor waits until its predecessors were sent; then its start is known, too.
+// With a list, a tensor waits until its predecessors were sent; then its start is known, too. The
+// same holds for precedences: the two share a channel, so the second cannot start before the moment
+// at which the first is sent, and time never runs backwards.
 //
 // A device that receives (CostModel::receive_ms) copies a tensor when it first awaits it. The copy
 // of a tensor that arrives while the device is idle is a part of its transfer's time. Otherwise the
@@ -85,35 +87,48 @@ class PlanOfSchedule {
 
 }  // namespace
 
-void MessageRun::apply_order(std::span<const PlannedTransfer> order) {
+/// Returns the number of the transfer, or kNone.
+std::uint32_t MessageRun::find(const PlannedTransfer& transfer) const {
+  const std::size_t op = transfer.producer.index();
+  for (std::size_t t = first_tensor_[op]; t < first_tensor_[op + 1]; ++t) {
+    if (tensors_[t].to == transfer.to) return static_cast<std::uint32_t>(t);
+  }
+  return kNone;
+}
+
+void MessageRun::apply_list(std::span<const PlannedTransfer> list) {
   std::vector<std::uint32_t> last(free_ms_.size(), kNone);
-  if (order.size() != tensors_.size()) {
+  if (list.size() != tensors_.size()) {
     throw std::logic_error("simulate: a transfer is missing from the list or in it twice");
   }
-  for (const PlannedTransfer& transfer : order) {
-    const std::size_t op = transfer.producer.index();
-    std::size_t t = first_tensor_[op];
-    while (t < first_tensor_[op + 1] && tensors_[t].to != transfer.to) ++t;
-    if (t == first_tensor_[op + 1]) {
-      throw std::logic_error("simulate: a listed transfer is not needed");
-    }
+  for (const PlannedTransfer& transfer : list) {
+    const std::uint32_t t = find(transfer);
+    if (t == kNone) throw std::logic_error("simulate: a listed transfer is not needed");
     // With one link both channels are the same, and so would be the predecessors.
     const std::size_t channels = contention_ == Contention::kPort ? 2 : 1;
     for (std::size_t c = 0; c < channels; ++c) {
       std::uint32_t& before = last[tensors_[t].channels[c]];
-      if (before != kNone) {
-        tensors_[before].after[c] = static_cast<std::uint32_t>(t);
-        ++tensors_[t].waits;
-      }
-      before = static_cast<std::uint32_t>(t);
+      if (before != kNone) wait_for(before, t);
+      before = t;
     }
   }
+}
+
+void MessageRun::apply(const TransferPrecedence& precedence) {
+  const std::uint32_t before = find(precedence.before), after = find(precedence.after);
+  if (before == kNone || after == kNone || before == after) return;
+  const auto& one = tensors_[before].channels;
+  const auto& other = tensors_[after].channels;
+  if (one[0] == other[0] || one[1] == other[1]) wait_for(before, after);
 }
 
 Timeline simulate_messages(const Graph& graph, const Schedule& schedule, const CostModel& costs) {
   const PlanOfSchedule plan(graph, schedule, costs);
   MessageRun run(costs.platform().contention(), schedule.devices.size());
-  run.run(plan, schedule.transfers, [](std::size_t, double) { return false; });
+  const TransferOrder order{schedule.transfers, {}};
+  if (!run.run(plan, order, [](std::size_t, double) { return false; })) {
+    throw std::logic_error("simulate: the schedule waits in a cycle");
+  }
   Timeline timeline;
   timeline.latency_ms = run.latency_ms();
   timeline.estimated_stages = plan.estimated();

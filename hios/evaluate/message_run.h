@@ -74,12 +74,25 @@ class AwaitedCopies {
   std::vector<Copy> copies_;
 };
 
+/// Two transfers of which the first is sent before the second, where they share a link or port.
+struct TransferPrecedence {
+  PlannedTransfer before, after;
+  bool operator==(const TransferPrecedence&) const = default;
+};
+
+/// The order of transfers, as far as it is decided. Without both, the first ready is sent first.
+struct TransferOrder {
+  std::span<const PlannedTransfer> list = {};  ///< all transfers, each once; or none
+  /// Those of transfers that there are not, or that share nothing, are ignored.
+  std::span<const TransferPrecedence> precedences = {};
+};
+
 /// A simulation of messages, for any representation of stages: one message for each tensor and
 /// device that reads some of it. Events are processed in the order of time: stages end, and ready
 /// tensors are sent, so that with contention a tensor that is ready earlier goes before all that
 /// are ready later. Where a schedule lists transfers, a tensor is sent once those before it on its
-/// link or ports were. An object may run repeatedly and then allocates little. One thread at a
-/// time.
+/// link or ports were; with precedences, once those that precede it were. An object may run
+/// repeatedly and then allocates little. One thread at a time.
 ///
 /// A Plan has: stages(), of which used(s) may be false; operators(); of a used stage device(s),
 /// cost_ms(s), is_first(s) on its device, and next(s), stages() where it is the last; stage_of(op);
@@ -100,18 +113,17 @@ class MessageRun {
     double received_ms = 0;   ///< time of its copies so far (CostModel::receive_ms)
     std::uint32_t waits = 1;  ///< number of stages and tensors that it waits for
     std::uint32_t channels[2] = {0, 0};
-    std::uint32_t after[2] = {kNone,
-                              kNone};  ///< next tensor on each channel, by the schedule's list
+    std::uint32_t followers = kNone;  ///< the first in followers_: tensors that wait for this one
   };
 
   MessageRun(Contention contention, std::size_t devices)
       : contention_(contention), devices_(devices) {}
 
-  /// Runs to the end and returns true, or returns false as soon as `stop(stage, its end in ms)` is
-  /// true, which is called when a stage's end becomes known. Throws std::logic_error on a cyclic
-  /// wait, and where `order` is neither empty nor all transfers, each once.
+  /// Runs to the end and returns true. Returns false as soon as `stop(stage, its end in ms)` is
+  /// true, which is called when a stage's end becomes known, and on a deadlock. Throws
+  /// std::logic_error where the order's list is neither empty nor all transfers, each once.
   template <class Plan, class Stop>
-  bool run(const Plan& plan, std::span<const PlannedTransfer> order, const Stop& stop) {
+  bool run(const Plan& plan, const TransferOrder& order, const Stop& stop) {
     prepare(plan, order);
     std::size_t used = 0;
     for (std::size_t s = 0; s < plan.stages(); ++s) {
@@ -126,8 +138,7 @@ class MessageRun {
       if (ends_.empty()) break;
       if (end(plan, pop(ends_), stop)) return false;
     }
-    if (used > 0) throw std::logic_error("simulate: the schedule waits in a cycle");
-    return true;
+    return used == 0;
   }
 
   /// Times of the last complete run, by stage, in ms.
@@ -137,6 +148,8 @@ class MessageRun {
   double start_ms(std::size_t stage) const { return start_ms_[stage]; }
   /// Returns the transfers by producer, then destination.
   std::span<const Tensor> tensors() const { return tensors_; }
+  /// Returns the numbers of the transfers in the order in which links and ports carry them.
+  std::span<const std::uint32_t> sent() const { return sent_; }
   double latency_ms() const { return latency_ms_; }
 
  private:
@@ -155,7 +168,7 @@ class MessageRun {
   }
 
   template <class Plan>
-  void prepare(const Plan& plan, std::span<const PlannedTransfer> order) {
+  void prepare(const Plan& plan, const TransferOrder& order) {
     for (auto* times : {&ready_ms_, &awaited_ms_, &start_ms_, &end_ms_}) {
       times->assign(plan.stages(), 0);
     }
@@ -165,6 +178,8 @@ class MessageRun {
     latency_ms_ = 0;
     tensors_.clear();
     first_tensor_.clear();
+    followers_.clear();
+    sent_.clear();
     for (std::size_t s = 0; s < plan.stages(); ++s) {
       if (!plan.used(s)) continue;
       waits_[s] = !plan.is_first(s);
@@ -173,7 +188,9 @@ class MessageRun {
     for (std::size_t i = 0; i < plan.operators(); ++i) list_tensors(plan, OpId(i));
     first_tensor_.push_back(tensors_.size());
     free_ms_.assign(contention_ == Contention::kPort ? 2 * devices_ : links_.size(), 0);
-    if (!order.empty() && contention_ != Contention::kNone) apply_order(order);
+    if (contention_ == Contention::kNone) return;
+    if (!order.list.empty()) apply_list(order.list);
+    for (const TransferPrecedence& precedence : order.precedences) apply(precedence);
   }
 
   template <class Plan>
@@ -226,7 +243,14 @@ class MessageRun {
     tensor.channels[0] = tensor.channels[1] = links_.emplace(pair, next).first->second;
   }
 
-  void apply_order(std::span<const PlannedTransfer> order);
+  void apply_list(std::span<const PlannedTransfer> list);
+  void apply(const TransferPrecedence& precedence);
+  std::uint32_t find(const PlannedTransfer& transfer) const;
+  void wait_for(std::uint32_t before, std::uint32_t after) {
+    followers_.push_back({after, tensors_[before].followers});
+    tensors_[before].followers = static_cast<std::uint32_t>(followers_.size()) - 1;
+    ++tensors_[after].waits;
+  }
 
   /// Begins a stage that waits for nothing any more.
   template <class Plan, class Stop>
@@ -316,10 +340,10 @@ class MessageRun {
       tensor.start_ms = std::max({tensor.ready_ms, one, other});
       one = other = tensor.start_ms + tensor.occupied_ms;
     }
-    for (const std::uint32_t after : tensor.after) {
-      if (after != kNone && --tensors_[after].waits == 0) {
-        push(ready_, tensors_[after].ready_ms, after);
-      }
+    sent_.push_back(static_cast<std::uint32_t>(number));
+    for (std::uint32_t f = tensor.followers; f != kNone; f = followers_[f].next) {
+      const std::uint32_t after = followers_[f].tensor;
+      if (--tensors_[after].waits == 0) push(ready_, tensors_[after].ready_ms, after);
     }
     bool stopped = false;
     plan.for_each_output(tensor.producer, [&](EdgeId edge, OpId consumer) {
@@ -338,9 +362,14 @@ class MessageRun {
   std::vector<std::uint32_t> waits_;                               // by stage
   std::vector<Tensor> tensors_;
   std::vector<std::size_t> first_tensor_;  // by operator, and one more for the end
-  std::vector<double> free_ms_;            // by channel
-  std::vector<Event> ends_, ready_;        // heaps: running stages, tensors to be sent
-  AwaitedCopies copies_;                   // of the stage that begins
+  struct Follower {
+    std::uint32_t tensor, next;  // the next of the same tensor's followers; kNone: the last
+  };
+  std::vector<Follower> followers_;
+  std::vector<std::uint32_t> sent_;
+  std::vector<double> free_ms_;      // by channel
+  std::vector<Event> ends_, ready_;  // heaps: running stages, tensors to be sent
+  AwaitedCopies copies_;             // of the stage that begins
   double latency_ms_ = 0;
 };
 

@@ -6,23 +6,31 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "scheduler/batches/dependency_bound.h"
 #include "scheduler/batches/sized_times.h"
 #include "scheduler/structures/numbers.h"
 
 namespace hios::scheduler {
 namespace {
 
-/// Returns the least share that a part has of any batch; infinity where the device cannot run it.
-double least_share_ms(const SizedTimes& times, OpId op, DeviceId device) {
+/// The time of a batch that counts for a part of the inputs.
+enum class PartTime {
+  kShare,  ///< its share of the batch
+  kBatch,  ///< all of it: the part does not end earlier
+};
+
+/// Returns the least time that a part has in any batch; infinity where the device cannot run it.
+double least_ms_of(const SizedTimes& times, OpId op, DeviceId device, PartTime counts) {
   double least_ms = kInfinity;
   for (std::size_t parts = 1; parts <= times.parts(); ++parts) {
-    const double share = 1 / static_cast<double>(parts);
+    const double share = counts == PartTime::kShare ? 1 / static_cast<double>(parts) : 1;
     least_ms = std::min(least_ms, times.operator_ms(op, parts, device) * share);
   }
   return least_ms;
 }
 
-Operator least_operator(const DivisibleProblem& problem, const SizedTimes& times, OpId whole) {
+Operator least_operator(const DivisibleProblem& problem, const SizedTimes& times, OpId whole,
+                        PartTime counts) {
   Operator op = problem.graphs->whole()->op(whole);
   const auto parts = static_cast<Bytes>(problem.graphs->inputs() / problem.graphs->sizes().front());
   op.memory_bytes /= parts;
@@ -31,7 +39,7 @@ Operator least_operator(const DivisibleProblem& problem, const SizedTimes& times
   op.time_by_device.clear();
   op.signature.clear();
   for (std::size_t d = 0; d < problem.platform->size(); ++d) {
-    const double ms = least_share_ms(times, whole, DeviceId(d));
+    const double ms = least_ms_of(times, whole, DeviceId(d), counts);
     if (std::isfinite(ms)) op.time_by_device[problem.platform->device(DeviceId(d)).name] = ms;
   }
   return op;
@@ -62,13 +70,12 @@ Edge least_edge(const DivisibleProblem& problem, const SizedTimes& times, EdgeId
 }
 
 /// Returns the graph of one part of the inputs.
-Graph one_part(const DivisibleProblem& problem) {
+Graph one_part(const DivisibleProblem& problem, const SizedTimes& times, PartTime counts) {
   const Graph& whole = *problem.graphs->whole();
-  const SizedTimes times(problem);
   std::vector<Operator> operators;
   std::vector<Edge> edges;
   for (std::size_t v = 0; v < whole.size(); ++v) {
-    operators.push_back(least_operator(problem, times, OpId(v)));
+    operators.push_back(least_operator(problem, times, OpId(v), counts));
   }
   for (std::size_t e = 0; e < whole.edge_count(); ++e) {
     edges.push_back(least_edge(problem, times, EdgeId(e)));
@@ -117,8 +124,15 @@ LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadli
   if (measures_stages(problem)) return {0, "none"};
   const auto count =
       static_cast<std::size_t>(problem.graphs->inputs() / problem.graphs->sizes().front());
-  const Graph parts = disjoint_copies(one_part(problem), count);
-  return lower_bound(parts, CostModel::from_graph(parts, *problem.platform), deadline);
+  const SizedTimes times(problem);
+  const auto bound_by = [&](const Graph& graph) {
+    return lower_bound(graph, CostModel::from_graph(graph, *problem.platform), deadline);
+  };
+  LowerBound bound = bound_by(disjoint_copies(one_part(problem, times, PartTime::kShare), count));
+  const LowerBound alone = bound_by(one_part(problem, times, PartTime::kBatch));
+  if (alone.ms > bound.ms) bound = {alone.ms, "one part by " + alone.name};
+  const double ms = dependency_bound_ms(problem, times);
+  return ms > bound.ms ? LowerBound{ms, "dependencies"} : bound;
 }
 
 }  // namespace hios::scheduler

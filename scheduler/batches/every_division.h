@@ -17,6 +17,10 @@ namespace hios::scheduler {
 /// of that graph, no longer than the original one, and a bound for all schedules of that graph
 /// holds.
 ///
+/// Two other bounds count where they are greater. One is that of a single part in batches of its
+/// own: no batch that holds it takes less than the shortest batch, and without all others the
+/// schedule is no longer. The other is of what must follow an operator (dependency_bound.h).
+///
 /// Returns 0, "none" if stages of several groups are measured: the cost of a batch in such a stage
 /// implies no cost of its parts. `deadline` is that of lower_bound().
 LowerBound bound_of_every_division(const DivisibleProblem& problem, const Deadline& deadline = {});

@@ -63,6 +63,12 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
       timing_(now_),
       proposals_(now_, timing_, random_),
       best_ms_(timing_.latency_ms()) {
+  order_as_in(start, now_);
+  if (!now_.precedences().empty()) {
+    best_ = now_;
+    timing_.recompute();
+    best_ms_ = timing_.latency_ms();
+  }
   sweeps_do_all_ = !problem.memory_binds() && !problem.any_companions();
   const double scale = problem.total_operator_ms();
   const auto operators = static_cast<double>(problem.operators());
@@ -229,6 +235,11 @@ void Annealing::run(std::int64_t moves, double good_enough_ms, const Deadline& d
   copy_to_best();  // for callers between two rounds
 }
 
+void Annealing::order_as_in(const Schedule& schedule, Arrangement& arrangement) {
+  const bool listed = !schedule.transfers.empty() && arrangement.problem().links_contend();
+  if (listed) impose(arrangement, schedule.transfers);
+}
+
 void Annealing::adopt(const Annealing& other) {
   best_ = Arrangement(other.best_, stage_costs_);
   best_ms_ = other.best_ms_;
@@ -236,6 +247,7 @@ void Annealing::adopt(const Annealing& other) {
 
 void Annealing::restart(const Schedule& schedule) {
   best_ = Arrangement(problem_, stage_costs_, schedule);
+  order_as_in(schedule, best_);
   best_ms_ = Timing(best_).latency_ms();
 }
 

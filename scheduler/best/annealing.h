@@ -6,6 +6,7 @@
 #include "hios/base/numbers/random.h"
 #include "scheduler/best/moves/moves.h"
 #include "scheduler/best/state/arrangement.h"
+#include "scheduler/best/state/message_timing.h"
 #include "scheduler/best/state/timing.h"
 #include "scheduler/deadline.h"
 
@@ -30,7 +31,8 @@ class Annealing {
   /// Returns the least latency of a valid schedule so far, as simulate() gives it up to rounding.
   /// Gains of a sweep count from the cycle's end.
   double best_ms() const { return best_ms_; }
-  Schedule best() const { return best_.schedule(); }
+  /// Where links contend, the schedule lists the order of transfers if it is a decided one.
+  Schedule best() const { return schedule_with_order(best_); }
 
   /// Lets the next cycle begin with another island's best, whatever this island's best is.
   void adopt(const Annealing& other);
@@ -51,6 +53,7 @@ class Annealing {
   void reorder();
   void save_best();
   void copy_to_best();
+  static void order_as_in(const Schedule& schedule, Arrangement& arrangement);
 
   const SearchProblem& problem_;
   StageCosts stage_costs_;

@@ -31,8 +31,9 @@ struct BestResult {
 /// the time, may be better; but the result is never worse than what any of them returns when its
 /// deadline has expired from the beginning.
 ///
-/// Where links carry one tensor at a time, all latencies are those with contention, in the order
-/// first ready, first sent; orders of transfers are not searched.
+/// Where links or ports carry one tensor at a time, all latencies are those with contention. The
+/// search also decides which tensor goes before which, and where that is not first ready, first
+/// sent, the schedule lists the order of transfers.
 ///
 /// Where devices differ, the fastest classes of them (scheduler/list/device_classes.h) are also
 /// searched alone, with the same budget. So one more class, slower than all others, never makes the

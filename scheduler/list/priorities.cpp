@@ -19,6 +19,13 @@ double rank_time_ms(const CostModel& costs, OpId op, RankTimes times) {
   return least;
 }
 
+/// Returns the weight of an edge. The means over pairs are 0 on one device, where nothing is sent;
+/// the paper's priorities are those of the graph alone, so its own weights count there, too.
+double weight_ms(const Graph& graph, const CostModel& costs, EdgeId edge) {
+  if (costs.platform().size() > 1) return costs.mean_transfer_ms(edge);
+  return graph.edge(edge).transfer_ms.value_or(0);
+}
+
 }  // namespace
 
 std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs, RankTimes times) {
@@ -28,7 +35,7 @@ std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs, Ran
     const OpId op = topological[i];
     double rest = 0;
     for (EdgeId e : graph.out_edges(op)) {
-      rest = std::max(rest, costs.mean_transfer_ms(e) + ranks[graph.edge(e).to.index()]);
+      rest = std::max(rest, weight_ms(graph, costs, e) + ranks[graph.edge(e).to.index()]);
     }
     ranks[op.index()] = rank_time_ms(costs, op, times) + rest;
   }

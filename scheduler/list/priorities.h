@@ -15,9 +15,10 @@ enum class RankTimes {
 
 /// Returns the priority indicator p(v) of Kundu and Shu, HIOS, section IV-A, by OpId, in ms: the
 /// length of the longest path from v to the end of the graph, including v's time and all edges.
-/// Transfers are the cost model's means over pairs of devices. It is the upward rank of Topcuoglu,
-/// Hariri and Wu, "Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous
-/// Computing", section 4.1.
+/// Transfers are the cost model's means over pairs of devices; on one device the edges' own
+/// transfer_ms, or 0 where bytes would decide it, as there is no link. It is the upward rank of
+/// Topcuoglu, Hariri and Wu, "Performance-Effective and Low-Complexity Task Scheduling for
+/// Heterogeneous Computing", section 4.1.
 std::vector<double> upward_ranks(const Graph& graph, const CostModel& costs,
                                  RankTimes times = RankTimes::kMean);
 

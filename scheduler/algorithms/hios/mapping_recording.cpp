@@ -30,10 +30,10 @@
 // min(M, i), where all are alike): the others would be equal by symmetry. The result therefore does
 // not depend on which other devices there are.
 //
-// In line 22 the paper takes the history with the earliest finish of v_n; this one takes the least
-// latency, then the earliest finish. That is the same in a graph with one output, and right in
-// others, where v_n need not end last. The schedule is valid by construction: every operator has
-// one device, and each device has the priorities' order, which is topological.
+// In line 22 the paper takes the history with the earliest finish of v_n (LastRow::kPaper); the
+// default takes the least latency, then the earliest finish. That is the same in a graph with one
+// output, and right in others, where v_n need not end last. The schedule is valid by construction:
+// every operator has one device, and each device has the priorities' order, which is topological.
 //
 // Where receivers copy, an operator pays for a tensor if no earlier one in its history, on the same
 // device, reads it: the tree has the devices of the tensor's other consumers. Where there are many,
@@ -177,7 +177,7 @@ class MappingTable {
   }
 
   /// Returns the devices of the first `count` operators in the best history of the last row.
-  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) const {
+  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count, LastRow last_row) const {
     std::vector<std::optional<DeviceId>> mapping(graph_.size());
     if (count == 0) return mapping;
     std::pair<double, double> least{kInfinity, kInfinity};
@@ -186,7 +186,9 @@ class MappingTable {
       const HistoryTree::Entry& entry = tree_.entry(count - 1, DeviceId(j));
       if (!entry.exists()) continue;
       const auto& free = ends_[j].free_ms;
-      const double latency = *std::max_element(free.begin(), free.end());
+      const double latency = last_row == LastRow::kPaper
+                                 ? entry.finish_ms
+                                 : *std::max_element(free.begin(), free.end());
       if (std::pair(latency, entry.finish_ms) < least) {
         least = {latency, entry.finish_ms};
         best = DeviceId(j);
@@ -372,8 +374,8 @@ class MappingTable {
 
 }  // namespace
 
-TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
-                              const Deadline& deadline) {
+TimedSchedule record_mappings(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                              LastRow last_row) {
   MappingTable table(graph, costs);
   std::size_t rows = 0;
   while (rows < table.rows() && !deadline.expired()) {
@@ -382,7 +384,7 @@ TimedSchedule record_mappings(const Graph& graph, const CostModel& costs,
       return {list_schedule(graph, costs, table.order(), packed), false};
     }
   }
-  return {list_schedule(graph, costs, table.order(), table.best_mapping(rows)),
+  return {list_schedule(graph, costs, table.order(), table.best_mapping(rows, last_row)),
           rows < table.rows()};
 }
 

@@ -15,6 +15,9 @@
 // Where transfers are expensive, an operator that leaves its device alone pays for two of them. So
 // some changes move a cone (cones.h).
 //
+// Where links or ports carry one tensor at a time, a transfer is sent before one that delays it, or
+// such a decision is taken back.
+//
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the one of two drawn operators with the greater through_ms().
 //
@@ -32,8 +35,11 @@ constexpr double kEnterStage = 0.5;  ///< share of the others, where sharing a s
 constexpr double kTrade = 0.5;      ///< at most
 constexpr double kMinTrade = 0.05;  ///< at least
 constexpr double kTradeOperators =
-    12;                            ///< divided by the number of operators, clamped to these two
-constexpr double kCone = 0.2;      ///< share of moves where transfers are expensive
+    12;                        ///< divided by the number of operators, clamped to these two
+constexpr double kCone = 0.2;  ///< share of moves where transfers are expensive
+constexpr double kOrderTransfers = 0.2;     ///< share of moves where links contend
+constexpr double kForget = 0.4;             ///< share of those that take a precedence back
+constexpr std::size_t kMinPrecedences = 8;  ///< the most precedences, in small graphs
 constexpr double kCritical = 0.5;  ///< share of operators picked as the more critical of two
 /// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
 /// positions there are hopeless.
@@ -53,6 +59,7 @@ Moves::Moves(Arrangement& arrangement, const Timing& timing, Random& random)
   }
   any_labels_ = problem.any_companions();
   if (transfers_are_expensive(problem.graph(), problem.costs())) cone_share_ = kCone;
+  links_contend_ = problem.links_contend();
   if (problem.memory_binds()) {
     trade_share_ =
         std::clamp(kTradeOperators / static_cast<double>(problem.operators()), kMinTrade, kTrade);
@@ -70,6 +77,7 @@ void Moves::confine() {
 }
 
 bool Moves::propose() {
+  if (links_contend_ && below(kOrderTransfers)) return order_transfers();
   const OpId op = pick();
   if (!arrangement_.confined() && trade_share_ > 0 && below(trade_share_))
     return trades_.propose(op);
@@ -184,6 +192,23 @@ bool Moves::move_stage(OpId op) {
   }
   arrangement_.shift(slot, device, pick_gap(range, slot));
   return true;
+}
+
+/// Sends a delayed transfer before the one that delays it, the more critical of two, or takes a
+/// precedence back.
+bool Moves::order_transfers() {
+  Precedences& precedences = arrangement_.precedences();
+  const std::size_t most = std::max(kMinPrecedences, arrangement_.problem().operators());
+  if (!precedences.empty() && (precedences.size() >= most || below(kForget))) {
+    precedences.remove(random_.below(precedences.size()));
+    return true;
+  }
+  const auto delays = timing_.delays();
+  if (delays.empty()) return false;
+  const Delay& one = delays[random_.below(delays.size())];
+  const Delay& other = delays[random_.below(delays.size())];
+  const Delay& chosen = below(kCritical) && other.through_ms > one.through_ms ? other : one;
+  return precedences.add({chosen.delayed, chosen.by});
 }
 
 /// Moves all operators of the label to another device, each to a stage of its own near its

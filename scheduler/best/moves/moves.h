@@ -12,7 +12,8 @@
 namespace hios::scheduler::best {
 
 /// Random changes of an arrangement that keep all constraints but memory: order, devices that may
-/// run an operator, shared devices.
+/// run an operator, shared devices. Where links contend, also changes of the precedences of
+/// transfers, which may deadlock (Timing::update() then refuses them).
 class Moves {
  public:
   /// All outlive the moves.
@@ -35,6 +36,7 @@ class Moves {
   bool exchange(OpId op);
   bool move_stage(OpId op);
   bool move_companions(OpId op);
+  bool order_transfers();
   bool may_change_device(OpId op, DeviceId device) const;
   Slot pick_stage(const PositionRange& range, Slot except);
   std::int64_t pick_gap(const PositionRange& range, Slot from);
@@ -45,6 +47,7 @@ class Moves {
   Random& random_;
   bool any_sharing_ = false;  ///< stages of several operators pay on some device
   bool any_labels_ = false;
+  bool links_contend_ = false;
   double trade_share_ = 0, cone_share_ = 0;
   std::vector<OpId> confined_;  ///< operators in the neighbourhood; empty for the whole sequence
   Trades trades_;

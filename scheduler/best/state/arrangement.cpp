@@ -292,6 +292,7 @@ Slot Arrangement::empty_slot_near(std::int64_t gap) const {
 }
 
 void Arrangement::keep() {
+  precedences_.keep();
   notes_.clear();
   changed_slots_.clear();
   moved_.clear();
@@ -299,6 +300,7 @@ void Arrangement::keep() {
 }
 
 void Arrangement::undo() {
+  precedences_.undo();
   while (!notes_.empty()) {
     revert(notes_.back());
     notes_.pop_back();

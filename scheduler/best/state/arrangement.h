@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hios/schedule/schedule.h"
+#include "scheduler/best/state/precedences.h"
 #include "scheduler/best/state/search_problem.h"
 #include "scheduler/best/state/stage_costs.h"
 
@@ -59,6 +60,9 @@ class Arrangement {
   Slot before(Slot slot) const { return before_[slot]; }
   Slot after(Slot slot) const { return after_[slot]; }
   Slot last(DeviceId device) const { return last_[device.index()]; }
+  /// The precedences of transfers, whose changes are noted like all others.
+  const Precedences& precedences() const { return precedences_; }
+  Precedences& precedences() { return precedences_; }
   /// Returns the sum of all stages' costs.
   double work_ms() const { return work_ms_; }
 
@@ -107,6 +111,7 @@ class Arrangement {
   /// and differ nowhere else; no changes are noted.
   void take_neighbourhood(const Arrangement& other);
 
+  /// Returns the schedule without an order of transfers (message_timing.h adds it).
   Schedule schedule() const;
 
  private:
@@ -158,6 +163,7 @@ class Arrangement {
   Bytes excess_bytes_ = 0;
   std::size_t overfull_devices_ = 0;
   double work_ms_ = 0;
+  Precedences precedences_;
 
   std::vector<Note> notes_;
   std::vector<Slot> changed_slots_;

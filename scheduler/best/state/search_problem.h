@@ -35,6 +35,8 @@ class SearchProblem {
   std::span<const DeviceId> usable() const { return usable_; }
   /// Returns true if a move also delays tensors of others (CostModel::messages_matter).
   bool messages_matter() const { return costs_.messages_matter(); }
+  /// Returns true if links or ports carry one tensor at a time, so that their order matters.
+  bool links_contend() const { return platform().contention() != hios::Contention::kNone; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
   DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
 

@@ -58,6 +58,7 @@ void Timing::recompute() {
   }
   latency_ms_ = greatest_end();
   settle(std::numeric_limits<double>::infinity());
+  if (messages_) messages_->keep(*arrangement_, tail_ms_);
   kept_latency_ms_ = latency_ms_;
 }
 
@@ -175,6 +176,7 @@ bool Timing::update(double limit_ms) {
 void Timing::keep() {
   old_ends_.clear();
   old_tails_.clear();
+  if (messages_) messages_->keep(*arrangement_, tail_ms_);
   kept_latency_ms_ = latency_ms_;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "scheduler/best/state/arrangement.h"
@@ -36,6 +37,12 @@ class Timing {
   bool update(double limit_ms);
   void keep();
   void undo();
+
+  /// Returns the delays of transfers in the state that was last kept (MessageTiming::keep()); none
+  /// where links do not contend.
+  std::span<const Delay> delays() const {
+    return messages_ ? messages_->delays() : std::span<const Delay>();
+  }
 
   /// Computes everything from scratch. REQUIRES: the arrangement is not confined.
   void recompute();

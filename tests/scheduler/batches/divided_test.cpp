@@ -6,9 +6,11 @@
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/batches/copies.h"
+#include "scheduler/batches/dependency_bound.h"
 #include "scheduler/batches/divided_case.h"
 #include "scheduler/batches/every_division.h"
 #include "scheduler/batches/join.h"
+#include "scheduler/batches/sized_times.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
 #include "scheduler/structures/numbers.h"
@@ -40,13 +42,40 @@ void expect_sound(const DividedCase& one, const DividedResult& made) {
 }
 
 TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
+  std::size_t greater = 0, alone = 0;
   for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "divisions");
-    const DividedCase one(2 + seed % 2, 2, 1 + seed % 3, random);
+    const DividedCase one(2 + seed % 2, seed % 6 == 4 ? 3 : 2, 1 + seed % 3, random);
     const double least = least_of_all(one);
-    EXPECT_LE(bound_of_every_division(one.problem()).ms, least * (1 + kRounding));
+    const LowerBound bound = bound_of_every_division(one.problem());
+    EXPECT_LE(bound.ms, least * (1 + kRounding));
+    const DivisibleProblem problem = one.problem();
+    EXPECT_LE(dependency_bound_ms(problem, SizedTimes(problem)), least * (1 + kRounding));
+    greater += bound.name == "dependencies";
+    alone += bound.name.starts_with("one part by ");
   }
+  EXPECT_GT(greater, test::tries(60u) / 12);
+  EXPECT_GT(alone, test::tries(60u) / 12);
+}
+
+// A chain of two operators whose batches take as long for one input as for all: an input takes
+// 4 + 2 ms by itself, but the work is (4 + 2) / 2 on two devices.
+TEST(EveryDivision, WholeBatchesAreOnThePath) {
+  Operator first, second;
+  first.name = "a";
+  second.name = "b";
+  for (const char* device : {"gpu0", "gpu1"}) {
+    first.time_by_size[device] = {{1, 4}, {2, 4}};
+    second.time_by_size[device] = {{1, 2}, {2, 2}};
+  }
+  const Platform platform = test::devices(2, 1);
+  const SizedGraphs graphs(Graph("chain", {first, second}, {Edge{OpId(0), OpId(1), 0, 0.0}}, {}, 2),
+                           batch_sizes(2, std::int64_t{2}));
+  const DivisibleProblem problem{&graphs, &platform, [&](const Graph& graph) {
+                                   return CostModel::from_graph(graph, platform);
+                                 }};
+  EXPECT_DOUBLE_EQ(bound_of_every_division(problem).ms, 6);
 }
 
 TEST(Divided, EveryAlgorithmIsValidAndNotBelowTheOptimum) {

@@ -69,7 +69,8 @@ class MappingTable {
 
   /// Returns the devices of the first `count` operators of the order in the best history of its
   /// last row.
-  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count) {
+  std::vector<std::optional<DeviceId>> best_mapping(std::size_t count,
+                                                    scheduler::LastRow last_row) {
     std::vector<std::optional<DeviceId>> mapping(graph_.size());
     if (count == 0) return mapping;
     std::pair<double, double> least{kInfinity, kInfinity};
@@ -78,7 +79,10 @@ class MappingTable {
       const double finish = entry(count - 1, j).finish_ms;
       if (finish == kInfinity) continue;
       read_back(count - 1, DeviceId(j));
-      const double latency = *std::max_element(history_.free_ms.begin(), history_.free_ms.end());
+      const double latency =
+          last_row == scheduler::LastRow::kPaper
+              ? finish
+              : *std::max_element(history_.free_ms.begin(), history_.free_ms.end());
       if (std::pair(latency, finish) < least) {
         least = {latency, finish};
         best = DeviceId(j);
@@ -173,10 +177,10 @@ class MappingTable {
 
 }  // namespace
 
-Schedule plain_mappings(const Graph& graph, const CostModel& costs) {
+Schedule plain_mappings(const Graph& graph, const CostModel& costs, scheduler::LastRow last_row) {
   MappingTable table(graph, costs);
   for (std::size_t i = 0; i < table.rows(); ++i) table.fill_row(i);
-  return list_schedule(graph, costs, table.order(), table.best_mapping(table.rows()));
+  return list_schedule(graph, costs, table.order(), table.best_mapping(table.rows(), last_row));
 }
 
 }  // namespace hios::test

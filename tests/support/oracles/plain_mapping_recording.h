@@ -5,6 +5,7 @@
 namespace hios::test {
 
 /// Computes record_mappings() and reads every history back in full.
-Schedule plain_mappings(const Graph& graph, const CostModel& costs);
+Schedule plain_mappings(const Graph& graph, const CostModel& costs,
+                        scheduler::LastRow last_row = scheduler::LastRow::kLeastLatency);
 
 }  // namespace hios::test

@@ -8,6 +8,7 @@
 #include "scheduler/structures/numbers.h"
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/small_graph.h"
+#include "support/oracles/plain_mapping_recording.h"
 #include "support/sanitized.h"
 
 namespace hios::scheduler {
@@ -95,6 +96,38 @@ TEST(MappingRecording, CountsTheLatencyOfAllOutputs) {
   const Platform platform = test::devices(2, 1);
   const CostModel costs = CostModel::from_graph(graph, platform);
   EXPECT_EQ(simulate(graph, record_mappings(graph, costs).schedule, costs).latency_ms, 6);
+}
+
+// By line 22 as printed, the operator of least priority ends at 1 while both long ones share the
+// other device.
+TEST(MappingRecording, TheLastLineAsPrintedConsidersTheLastOperatorAlone) {
+  const Graph graph = test::small_graph({5, 5, 1}, {});
+  const Platform platform = test::devices(2, 1);
+  const CostModel costs = CostModel::from_graph(graph, platform);
+  const Schedule schedule = record_mappings(graph, costs, {}, LastRow::kPaper).schedule;
+  EXPECT_EQ(simulate(graph, schedule, costs).latency_ms, 10);
+}
+
+TEST(MappingRecording, TheLastLineAsPrintedIsThePrintedAlgorithm) {
+  for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "printed, many outputs");
+    const Graph graph = test::random_graph(2 + random.below(12), 0.3, {}, random);
+    const std::size_t M = 1 + seed % 4;
+    const Platform platform = test::devices(M, 1);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const Schedule schedule = record_mappings(graph, costs, {}, LastRow::kPaper).schedule;
+    const OpId last = priority_order(graph, costs).back();
+    const Timeline timeline = simulate(graph, schedule, costs);
+    double end_ms = 0;
+    for (std::size_t d = 0; d < M; ++d) {
+      for (std::size_t s = 0; s < schedule.devices[d].size(); ++s) {
+        if (schedule.devices[d][s].groups[0][0] == last) end_ms = timeline.stages[d][s].end_ms;
+      }
+    }
+    EXPECT_DOUBLE_EQ(end_ms, as_printed(graph, costs, M));
+    EXPECT_EQ(schedule, test::plain_mappings(graph, costs, LastRow::kPaper));
+  }
 }
 
 TEST(MappingRecording, MoreDevicesThanOperators) {
