@@ -53,9 +53,9 @@ def mixed_readme():
             row_of("together, best, cut")]
 
 
-def cold():
+def cold(name="cold"):
     """All columns, as bench/cold.sh writes them."""
-    return rows_in(cold_rows.page(results("cold")))
+    return rows_in(cold_rows.page(results(name)))
 
 
 def peers(name, by_ios=()):
@@ -97,10 +97,10 @@ def published():
     return rows_in(exchange_tables.published_table(results("exchange")["published"]))
 
 
-def cutting():
+def cutting(name="cutting"):
     """A network a line: one core, and the best rows of each kind."""
     lines = []
-    for network, rows in results("cutting")["networks"].items():
+    for network, rows in results(name)["networks"].items():
         ms = {row["name"]: row["best_quarter_ms"] for row in rows}
         cut = min((row for row in rows if row["name"].endswith(", cut")), key=lambda row: row["best_quarter_ms"])
         one = ms["1 rank x 1 core sequential"]
@@ -123,7 +123,7 @@ def zoo():
 
 RECOMPUTED = {
     ("README.md", "network | one core, ms | two threads"): [cutting_readme],
-    ("docs/cutting.md", "network | one core, ms | two threads"): [cutting],
+    ("docs/cutting.md", "network | one core, ms | two threads"): [cutting, lambda: cutting("cutting-xeon")],
     ("README.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_readme],
     ("docs/mixed.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_page],
     ("bench/results/mixed.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed")],
@@ -138,6 +138,7 @@ RECOMPUTED = {
     ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/cold.md", "network | store | ranks x cores"): [cold],
+    ("bench/results/cold-xeon.md", "network | store | ranks x cores"): [lambda: cold("cold-xeon")],
     ("bench/results/exchange.md", "network | plan | nodes"): [read_back],
     ("bench/results/exchange.md", "schedule | merged sets | stages"): [published],
     ("bench/results/soak.md", " | "): [lambda part=part: soak_part(part) for part in ("steady", "record", "kills")],
