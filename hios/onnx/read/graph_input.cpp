@@ -53,8 +53,8 @@ class InputReader {
     if (element == proto::TensorProto::FLOAT16) file_.set_widens_halves(true);
     if (!type.has_shape()) file_.fail(what + "has no shape");
     const int dimensions = type.shape().dim_size();
-    if (dimensions == 0 || dimensions > kMostDimensions) {
-      file_.fail(what + "has " + std::to_string(dimensions) + " dimensions; one to six are read");
+    if (dimensions > kMostDimensions) {
+      file_.fail(what + "has " + std::to_string(dimensions) + " dimensions; up to six are read");
     }
   }
 

@@ -276,7 +276,7 @@ TEST(ManyDimensions, SevenOfAnInputAreRefused) {
   Net net({1, 1, 1, 1, 1, 1, 2});
   net.output(net.op("Relu", {"x"}));
   expect_error([&] { onnx::import_model(net.write()); },
-               {"the input 'x' has 7 dimensions; one to six are read"});
+               {"the input 'x' has 7 dimensions; up to six are read"});
 }
 
 // Four heads of Q share two of K and V; a mask of truth values, and none later than Q.

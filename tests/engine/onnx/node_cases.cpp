@@ -96,7 +96,7 @@ std::optional<OnnxCase> read_case(const std::filesystem::path& folder) {
   if (!first || !graph.input(0).type().has_tensor_type()) return {};
   auto input = floats_of(*first);
   if (!input || input->dims.empty() || input->dims.size() > 6) return {};
-  OnnxCase result{folder.filename().string(), {}, *input, {}};
+  OnnxCase result{folder.filename().string(), {}, {*input}, {}};
   for (int i = 1; i < graph.input_size(); ++i) {
     auto tensor = tensor_of(data / ("input_" + std::to_string(i) + ".pb"));
     if (!tensor || !graph.input(i).type().has_tensor_type()) return {};
@@ -135,6 +135,21 @@ std::optional<std::vector<proto::TensorProto>> tensors_of(const std::filesystem:
   return tensors;
 }
 
+std::optional<OnnxCase> read_case_of_all_inputs(const std::filesystem::path& folder) {
+  proto::ModelProto model;
+  const std::string bytes = bytes_of(folder / "model.onnx");
+  if (!model.ParseFromString(bytes)) return {};
+  const proto::GraphProto& graph = model.graph();
+  const auto inputs = tensors_of(folder / "test_data_set_0", "input_", graph.input());
+  const auto outputs = tensors_of(folder / "test_data_set_0", "output_", graph.output());
+  if (!inputs || inputs->empty() || !outputs || outputs->empty()) return {};
+  if (inputs->size() == 1 && inputs->front().data_type() == proto::TensorProto::FLOAT) return {};
+  OnnxCase result{folder.filename().string(), bytes, {}, {}};
+  for (const proto::TensorProto& tensor : *inputs) result.inputs.push_back(*as_floats(tensor));
+  for (const proto::TensorProto& tensor : *outputs) result.outputs.push_back(*as_floats(tensor));
+  return result;
+}
+
 proto::NodeProto& add_node(proto::GraphProto& graph, const std::string& type,
                            const std::vector<std::string>& inputs, const std::string& output) {
   proto::NodeProto& node = *graph.add_node();
@@ -154,7 +169,7 @@ std::optional<OnnxCase> read_constant_case(const std::filesystem::path& folder) 
   // Their results were computed with another π than 3.1415, which their nodes have. ONNX Runtime
   // gives our values.
   if (folder.filename().string().find("window") != std::string::npos) return {};
-  OnnxCase result{folder.filename().string(), {}, {{1}, {0}}, {}};
+  OnnxCase result{folder.filename().string(), {}, {{{1}, {0}}}, {}};
   graph.clear_input();
   graph.clear_output();
   for (const proto::TensorProto& tensor : *inputs) *graph.add_initializer() = tensor;
@@ -190,6 +205,10 @@ std::vector<OnnxCase> cases_below(const std::filesystem::path& folder,
 
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder) {
   return cases_below(folder, read_case);
+}
+
+std::vector<OnnxCase> onnx_cases_of_all_inputs(const std::filesystem::path& folder) {
+  return cases_below(folder, read_case_of_all_inputs);
 }
 
 std::vector<OnnxCase> onnx_constant_cases(const std::filesystem::path& folder) {

@@ -13,17 +13,23 @@ struct OnnxValues {
   std::vector<float> values;  ///< row-major
 };
 
-/// A case with one fp32 input of at most six dimensions. Further inputs become initializers.
+/// A case with inputs of up to six dimensions.
 struct OnnxCase {
   std::string name;
-  std::string model;  ///< the file's bytes
-  OnnxValues input;
+  std::string model;               ///< the file's bytes
+  std::vector<OnnxValues> inputs;  ///< in the graph's order
   std::vector<OnnxValues> outputs;
 };
 
-/// Returns all cases below a folder, by name. Cases whose outputs are no numbers, or
-/// sequences, have no outputs here: their models must be refused.
+/// Returns all cases below a folder whose first input is of fp32, by name; further inputs become
+/// initializers. Cases whose outputs are no numbers, or sequences, have no outputs here: their
+/// models must be refused.
 std::vector<OnnxCase> onnx_cases(const std::filesystem::path& folder);
+
+/// Returns all cases below a folder with several inputs, or with one of integers or truth values,
+/// by name, with all of them as inputs. Cases with inputs or outputs that are no tensors of numbers
+/// are left out.
+std::vector<OnnxCase> onnx_cases_of_all_inputs(const std::filesystem::path& folder);
 
 /// Returns all cases below a folder with constant inputs alone, by name: their inputs are
 /// initializers, and the one input "zero" of one value is added to each output, converted to fp32.

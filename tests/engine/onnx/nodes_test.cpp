@@ -21,51 +21,33 @@
 namespace hios::test {
 namespace {
 
-constexpr std::size_t kFewestCorrect = 450, kFewestConstantCorrect = 570;
+constexpr std::size_t kFewestCorrect = 450, kFewestOfAllInputsCorrect = 180,
+                      kFewestConstantCorrect = 570;
 
-/// The case's input, in the order of memory (NHWC).
-class GivenInput final : public TensorSource {
+/// The case's inputs.
+class GivenInputs final : public TensorSource {
  public:
-  explicit GivenInput(const OnnxValues& values) : values_(values) {}
+  explicit GivenInputs(const std::vector<OnnxValues>& inputs) : inputs_(inputs) {}
   void weights(const Model& model, const Layer& layer, std::span<float> out) override {
     seeded_.weights(model, layer, out);
   }
   void bias(const Model& model, const Layer& layer, std::span<float> out) override {
     seeded_.bias(model, layer, out);
   }
-  void input(const Model&, std::span<float> out) override {
-    ASSERT_EQ(values_.values.size(), out.size());
-    if (values_.dims.size() != 4) {
-      std::copy(values_.values.begin(), values_.values.end(), out.begin());
-      return;
-    }
-    const auto c = values_.dims[1], h = values_.dims[2], w = values_.dims[3];
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      const std::int64_t x = at % w, y = at / w % h, channel = at / (w * h) % c,
-                         n = at / (w * h * c);
-      out[static_cast<std::size_t>(((n * h + y) * w + x) * c + channel)] = values_.values[i];
+  void input(const Model& model, std::span<float> out) override {
+    const std::vector<InputPlace> places = places_of(model.named_inputs());
+    ASSERT_EQ(places.size(), inputs_.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const OnnxValues& given = inputs_[i];
+      ASSERT_EQ(static_cast<std::int64_t>(given.values.size()), places[i].rows * places[i].count);
+      put(in_memory_order(given.values, given.dims), places[i], out);
     }
   }
 
  private:
-  const OnnxValues& values_;
+  const std::vector<OnnxValues>& inputs_;
   SeededSource seeded_{0};
 };
-
-/// Returns values in row-major order.
-std::vector<float> row_major(const std::vector<float>& memory,
-                             const std::vector<std::int64_t>& dims) {
-  if (dims.size() != 4) return memory;
-  std::vector<float> result(memory.size());
-  const auto c = dims[1], h = dims[2], w = dims[3];
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    const std::int64_t x = at % w, y = at / w % h, channel = at / (w * h) % c, n = at / (w * h * c);
-    result[i] = memory[static_cast<std::size_t>(((n * h + y) * w + x) * c + channel)];
-  }
-  return result;
-}
 
 /// Returns the first difference; empty if there is none.
 std::string difference(const std::vector<float>& got, const std::vector<float>& wanted) {
@@ -81,7 +63,7 @@ std::string difference(const std::vector<float>& got, const std::vector<float>& 
 
 std::string run(const OnnxCase& the_case, const Model& model, Backend& backend) {
   const CoarseGraph coarse = coarsen(model);
-  GivenInput source(the_case.input);
+  GivenInputs source(the_case.inputs);
   const job::OneRankRun run(coarse, model, backend, std::vector<int>(coarse.graph.size(), 1),
                             source, "");
   if (model.named_outputs().size() != the_case.outputs.size()) return "another number of outputs";
@@ -89,7 +71,8 @@ std::string run(const OnnxCase& the_case, const Model& model, Backend& backend) 
     const NamedOutput& output = model.named_outputs()[i];
     if (output.dims != the_case.outputs[i].dims) return "other extents";
     const std::vector<float> got = run.output(*coarse.producer(output.tensor));
-    const std::string line = difference(row_major(got, output.dims), the_case.outputs[i].values);
+    const std::string line =
+        difference(in_row_major_order(got, output.dims), the_case.outputs[i].values);
     if (!line.empty()) return line;
   }
   return {};
@@ -126,6 +109,11 @@ void expect_correct_or_refused(const std::vector<OnnxCase>& cases, const std::st
               correct, cases.size() - correct);
   for (const auto& [text, count] : refused) std::printf("  %d x %s\n", count, text.c_str());
   EXPECT_GE(correct, fewest);
+}
+
+TEST(OnnxInputs, AreCorrectOrRefused) {
+  expect_correct_or_refused(onnx_cases_of_all_inputs(HIOS_ONNX_TESTDATA "/node"), "reference",
+                            kFewestOfAllInputsCorrect);
 }
 
 TEST_P(OnnxNodes, AreCorrectOrRefused) {

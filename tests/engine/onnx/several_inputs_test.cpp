@@ -101,14 +101,17 @@ TEST(SeveralInputs, LieInOneRowIfFirstExtentsDiffer) {
   b.input("a", {2, 3});
   b.input("b", {3});
   b.input("c", {2, 2, 3});
+  b.input("d", {});
   b.node("Add", {"a", "b"}, "ab");
-  b.node("Mul", {"ab", "c"}, "y");
+  b.node("Mul", {"ab", "c"}, "abc");
+  b.node("Sub", {"abc", "d"}, "y");
   b.output("y");
   const Drawn net(b.write());
-  EXPECT_EQ(net.model.tensor(net.model.input()).shape, (Shape{1, 6 + 3 + 12, 1, 1}));
+  EXPECT_EQ(net.model.tensor(net.model.input()).shape, (Shape{1, 6 + 3 + 12 + 1, 1, 1}));
   expect_equal(net.outputs.front(), table_of({2, 2, 3}, [&](const List& at) {
                  return (net.inputs.at("a").at({at[1], at[2]}) + net.inputs.at("b").at({at[2]})) *
-                        net.inputs.at("c").at(at);
+                            net.inputs.at("c").at(at) -
+                        net.inputs.at("d").at({});
                }));
 }
 
