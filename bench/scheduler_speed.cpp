@@ -36,8 +36,10 @@
 #include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/longest_path.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
+#include "scheduler/algorithms/list/heft.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/cold/sortinghat/sortinghat.h"
+#include "scheduler/pipeline/slicing/slice_graph.h"
 #include "scheduler/registry.h"
 
 namespace {
@@ -123,6 +125,11 @@ const Step kSteps[] = {
     {"hios-lp", nullptr, [](const TimedProblem& p) { hios_lp(p); }},
     {"inter-mr", nullptr, [](const TimedProblem& p) { record_mappings(p.graph, p.costs); }},
     {"hios-mr", nullptr, [](const TimedProblem& p) { hios_mr(p); }},
+    {"heft", nullptr, [](const TimedProblem& p) { schedule_heft(p.graph, p.costs, {}); }},
+    {"slicing", nullptr,
+     [](const TimedProblem& p) {
+       pipeline::slice_graph(p.graph, p.costs, {.order = pipeline::OrderSearch::kGiven}, 0, {});
+     }},
     {"simulate", [](TimedProblem& p) { p.schedule = hios_mr(p); },
      [](const TimedProblem& p) { simulate(p.graph, p.schedule, p.costs); }},
     {"validate", [](TimedProblem& p) { p.schedule = hios_mr(p); },
@@ -327,8 +334,8 @@ int main(int argc, char** argv) {
       "layers", po::value(&arguments.layers)->default_value("14,sqrt"),
       "of the random networks; sqrt: as deep as wide")(
       "steps", po::value(&arguments.steps)->default_value(""),
-      "of inter-lp,hios-lp,inter-mr,hios-mr,simulate,validate,bounds,cold-greedy; none: all")(
-      "devices", po::value(&arguments.devices)->default_value(4), "all alike")(
+      "of inter-lp,hios-lp,inter-mr,hios-mr,heft,slicing,simulate,validate,bounds,cold-greedy; "
+      "none: all")("devices", po::value(&arguments.devices)->default_value(4), "all alike")(
       "platform", po::value(&arguments.platform),
       "read the devices there; with stores, operators have parameters, and cold-greedy is "
       "measured")("seed", po::value(&arguments.seed)->default_value(1), "of the random networks")(

@@ -153,16 +153,23 @@ CostModel CostModel::only(std::span<const DeviceId> devices) const {
     std::fill_n(row, operators_, kCannotRun);
   }
   const auto pairs = static_cast<double>(devices.size() * (devices.size() - 1));
+  std::vector<std::optional<double>> known(rows_);  // means by row
   for (std::size_t e = 0; e < transfer_cost_.size(); ++e) {
     double& mean = costs.mean_transfer_ms_[e];
     if (pairs == 0) {
       mean = 0;
     } else if (transfer_cost_[e].by_pair) {
+      std::optional<double>& of_row = known[transfer_cost_[e].row];
+      if (of_row) {
+        mean = *of_row;
+        continue;
+      }
       double sum = 0;
       for (const DeviceId from : devices) {
         for (const DeviceId to : devices) sum += transfer_ms(EdgeId(e), from, to);
       }
       mean = sum / pairs;
+      of_row = mean;
     }
   }
   costs.mean_launch_ms_ = 0;

@@ -73,8 +73,8 @@ class CostModel {
     if (from == to) return 0;
     const TransferCost& cost = transfer_cost_[edge.index()];
     if (!cost.by_pair) return cost.ms;
-    const std::size_t devices = configurations_.size();
-    return pair_ms_[(cost.row * devices + from.index()) * devices + to.index()];
+    if (row_ms_.empty()) return pair_ms(edge, from, to);
+    return row_ms_[cost.row * pair_price_.size() + pair_class(from, to)];
   }
 
   /// Returns the time that the tensor travels, without the launch. REQUIRES: two devices.
@@ -153,8 +153,15 @@ class CostModel {
 
  private:
   struct MeasuredStages;
-  /// The cost of an edge between any two devices, or its row of pair_ms_. Edges of equal bytes
-  /// share a row; an edge with times by pair has its own.
+  /// The price of bytes between two classes of devices. None: there is no way between them.
+  struct PairPrice {
+    const TransferCurve* curve = nullptr;
+    std::optional<Link> link = {};
+    bool operator==(const PairPrice&) const = default;
+    std::optional<double> transfer_ms(Bytes size) const;
+  };
+  /// The cost of an edge between any two devices, or its row of row_ms_. Edges of equal costs share
+  /// a row.
   struct TransferCost {
     bool by_pair = false;
     std::uint32_t row = 0;
@@ -167,8 +174,16 @@ class CostModel {
   void find_ranges();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
-  std::optional<double> pair_transfer_ms(Bytes size, DeviceId from, DeviceId to) const;
+  PairPrice price(DeviceId from, DeviceId to) const;
+  std::size_t pair_class(DeviceId from, DeviceId to) const {
+    return device_class_[from.index()] * class_members_.size() + device_class_[to.index()];
+  }
+  void classify_devices();
+  bool exchange_alike(DeviceId a, DeviceId b) const;
+  double pair_ms(EdgeId edge, DeviceId from, DeviceId to) const;
+  std::optional<double> edge_ms(const Edge& edge, DeviceId from, DeviceId to) const;
   void fill_row(const Edge& edge, std::vector<double>& row) const;
+  double sum_of_pairs(std::span<const double> row) const;
   [[noreturn]] void refuse_transfer(const Edge& edge, DeviceId from, DeviceId to) const;
   void number_signatures();
   double serial_ms(std::span<const Group> groups, DeviceId device) const;
@@ -187,8 +202,14 @@ class CostModel {
   std::vector<bool> sends_ranges_;  // by operator; empty: none does
   double mean_launch_ms_ = 0;       // over ordered pairs, 0 with one device
   std::vector<double> mean_operator_ms_, mean_transfer_ms_;
-  std::vector<TransferCost> transfer_cost_;                      // by edge
-  std::vector<double> pair_ms_;                                  // row × from × to
+  std::vector<TransferCost> transfer_cost_;  // by edge
+  std::vector<std::uint32_t> device_class_;  // by device: equal transfers to and from all others
+  std::vector<std::vector<DeviceId>> class_members_;  // by class
+  std::vector<PairPrice> pair_price_;                 // class × class
+  /// Row × class × class; empty where that would be too much, so that costs are computed for each
+  /// query.
+  std::vector<double> row_ms_;
+  std::size_t rows_ = 0;
   std::vector<std::uint32_t> signature_;                         // by operator, with a profile
   std::vector<std::shared_ptr<const MeasuredStages>> measured_;  // by device, with a profile
   std::string profile_file_;                                     // for messages

@@ -36,8 +36,10 @@ Operator sized(Operator op, std::int64_t size, std::int64_t inputs) {
 
 Graph sized(const Graph& graph, std::int64_t size) {
   std::vector<Operator> operators;
+  operators.reserve(graph.size());
   for (const Operator& op : graph.operators()) operators.push_back(sized(op, size, graph.inputs()));
   std::vector<Edge> edges;
+  edges.reserve(graph.edge_count());
   for (const Edge& edge : graph.edges()) edges.push_back(hios::sized(edge, size, graph.inputs()));
   return Graph(graph.name(), std::move(operators), std::move(edges), graph.stage_cost(), size);
 }

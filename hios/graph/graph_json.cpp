@@ -248,6 +248,7 @@ Graph graph_from_json(const JsonView& root) {
   const JsonView operators_view = reader.required("operators");
   std::vector<Operator> operators;
   IdsByName ids;
+  if (operators_view.is_array()) operators.reserve(operators_view.json().size());
   for (const JsonView& view : operators_view.array()) {
     Operator op = read_operator(view, inputs);
     if (!ids.emplace(op.name, OpId(operators.size())).second) {
@@ -259,7 +260,9 @@ Graph graph_from_json(const JsonView& root) {
 
   std::vector<Edge> edges;
   const JsonView edges_view = reader.required("edges");
+  if (edges_view.is_array()) edges.reserve(edges_view.json().size());
   for (const JsonView& view : edges_view.array()) edges.push_back(read_edge(view, ids));
+  ids = {};
   StageCostRule stage_cost;
   if (const auto view = reader.optional("stage_cost")) stage_cost = read_stage_cost(*view);
   reader.finish();

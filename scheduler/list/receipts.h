@@ -98,7 +98,7 @@ class AwaitedInputs {
   template <class Work>
   double first_gap_ms(const BusyTimes<Work>& slots, double length_ms) const {
     const double first_ms = std::max(own_ms_, copies_.latest_begin_ms(ready_ms_));
-    return slots.first_gap_ms(first_ms, [&](double from_ms, double end_ms) {
+    return slots.first_gap_ms(first_ms, length_ms, [&](double from_ms, double end_ms) {
       const double start = start_ms(from_ms);
       // An operator that takes no time must not end with a copy where the next one begins: in the
       // order of slots it would come before, and it may depend on that one.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -202,9 +203,14 @@ void ScheduleInputs::read_graph(const Flags& flags, const Common& common, const 
     };
   } else {
     const std::string file = flags.text("graph");
-    const Json json = read_input(file, common.limits);
-    own_graph_ = graph_from_json(JsonView(json, file));
-    graph_ = *SizedGraphs(*own_graph_, {own_graph_->inputs()}).whole();
+    {  // the file's tree of values takes more memory than the graph
+      const Json json = read_input(file, common.limits);
+      own_graph_ = graph_from_json(JsonView(json, file));
+    }
+    const auto by_size = [](const Operator& op) { return !op.time_by_size.empty(); };
+    graph_ = own_graph_->inputs() > 1 || std::ranges::any_of(own_graph_->operators(), by_size)
+                 ? *SizedGraphs(*own_graph_, {own_graph_->inputs()}).whole()
+                 : *own_graph_;
   }
   read_inputs(flags);
   const ProblemSize size{graph().size(), graph().edge_count(), platform_.size()};

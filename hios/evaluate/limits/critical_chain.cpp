@@ -51,7 +51,11 @@ class ChainWalk {
  public:
   ChainWalk(const Timeline& timeline, const Arrivals& arrivals)
       : timeline_(timeline), arrivals_(arrivals), at_(last_stage(timeline)) {
-    for (const auto& stages : timeline.stages) order_.push_back(in_order(stages));
+    for (const auto& stages : timeline.stages) {
+      const std::vector<std::size_t> order = in_order(stages);
+      auto& before = before_.emplace_back(order.size());
+      for (std::size_t i = 1; i < order.size(); ++i) before[order[i]] = order[i - 1];
+    }
   }
 
   CriticalChain chain() {
@@ -90,10 +94,9 @@ class ChainWalk {
       at_ = {producer.device, producer.stage};
       return true;
     }
-    const std::vector<std::size_t>& order = order_[at_.device.index()];
-    const auto here = std::ranges::find(order, at_.stage);
-    if (here == order.begin()) return false;
-    at_.stage = *std::prev(here);
+    const std::optional<std::size_t> before = before_[at_.device.index()][at_.stage];
+    if (!before) return false;
+    at_.stage = *before;
     return true;
   }
 
@@ -117,9 +120,10 @@ class ChainWalk {
 
   const Timeline& timeline_;
   const Arrivals& arrivals_;
-  std::vector<std::vector<std::size_t>> order_;  // by device: the stages as they ran
-  StageAt at_;                                   // the present stage
-  std::optional<std::size_t> load_;              // the present load, instead
+  // By device and stage: the stage that ran before it.
+  std::vector<std::vector<std::optional<std::size_t>>> before_;
+  StageAt at_;                       // the present stage
+  std::optional<std::size_t> load_;  // the present load, instead
   CriticalChain chain_;
 };
 

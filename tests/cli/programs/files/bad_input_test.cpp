@@ -294,7 +294,6 @@ TEST_F(BadInput, RunRefusesFlagsThatDoNotFitTheSchedule) {
       {{"--cuda-graphs", "off"}, "--cuda-graphs is about GPUs"},
       {{"--devices-per-node", "1"}, "--devices-per-node is about GPUs"},
       {{"--allow-nondeterministic"}, "--allow-nondeterministic is about GPUs"},
-      {{"--without-algorithms", "cudnn"}, "--without-algorithms is about GPUs"},
       {{"--blocking"}, "--blocking is about GPUs"},
       {{"--math", "tf32"}, "made for fp32, and --math says tf32"},
       {{"--math", "fp8"}, "there are fp32, tf32, fp16"},
