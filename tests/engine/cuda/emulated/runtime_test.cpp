@@ -133,7 +133,7 @@ TEST_P(EmulatedRuntime, FindsWritesOfAKernelPastABlock) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-/// Reads leave no trace in the zone behind a block.
+/// Reads leave no trace in the zone after a block.
 TEST_P(EmulatedRuntime, FindsReadsOfAKernelPastABlock) {
   const auto* const bytes = static_cast<const volatile unsigned char*>(memory);
   EXPECT_DEATH(
