@@ -33,8 +33,9 @@
 namespace hios::scheduler::best {
 namespace {
 
-// Temperatures as shares of a mean operator's time. The fewer the operators, the hotter a cycle may
-// begin. A cycle of few moves an operator begins cooler, as it could not undo the disorder.
+// Temperatures as shares of an operator's mean time in the start. The fewer the operators, the
+// hotter a cycle may begin. A cycle of few moves an operator begins cooler, as it could not undo
+// the disorder.
 constexpr double kHot = 0.1;          ///< at least
 constexpr double kHottest = 1;        ///< at most
 constexpr double kHotOperators = 20;  ///< divided by the number of operators, clamped to these two
@@ -70,7 +71,9 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
     best_ms_ = timing_.latency_ms();
   }
   sweeps_do_all_ = !problem.memory_binds() && !problem.any_companions();
-  const double scale = problem.total_operator_ms();
+  // Operators run where they are fast, so their mean over devices would be far too hot where some
+  // devices are slow.
+  const double scale = std::min(problem.total_operator_ms(), now_.work_ms());
   const auto operators = static_cast<double>(problem.operators());
   hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
   cold_ms_ = kCold * scale / operators;
