@@ -24,7 +24,7 @@
 // without the other devices. So with one slow device more, the same budget of moves never ends at a
 // longer schedule. Each subset passes its best to the next larger one after each cycle. A subset is
 // pruned once its lower bound is not below the best of all; with a time limit, which gives no such
-// guarantee, also once its best is far above it. With a time limit, groups that end a cycle behind
+// guarantee, also once its best is far above it. With a time limit, groups that end a cycle above
 // the best also leave the next cycle to the others: mostly one group has all the time, so that more
 // devices cost little of it.
 //
@@ -52,8 +52,8 @@ constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator witho
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
 constexpr double kFarAbove =
-    1.02;                          // ratio to the best of all at which a time limit prunes a subset
-constexpr double kBehind = 1.001;  // ratio at which a time limit lets a group rest for a cycle
+    1.02;                         // ratio to the best of all at which a time limit prunes a subset
+constexpr double kAbove = 1.001;  // ratio at which a time limit lets a group rest for a cycle
 constexpr std::int64_t kMaxOperatorsOfMove = 1000;  // larger graphs' moves stay in a neighbourhood
 
 class Search {
@@ -153,11 +153,12 @@ class Search {
     let_rest();
   }
 
-  /// Lets groups rest in the next cycle that are behind after this one, but for those that rested.
+  /// Lets groups rest in the next cycle whose best is above the least of all, but for those that
+  /// rested.
   void let_rest() {
     if (options_.iterations > 0) return;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      resting_[g] = !resting_[g] && groups_[g]->leading().best_ms() > kBehind * least_ms();
+      resting_[g] = !resting_[g] && groups_[g]->leading().best_ms() > kAbove * least_ms();
     }
     const bool nobody = std::find(resting_.begin(), resting_.end(), false) == resting_.end();
     if (nobody) resting_.assign(groups_.size(), false);

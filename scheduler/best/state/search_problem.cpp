@@ -12,7 +12,10 @@ namespace hios::scheduler::best {
 
 namespace {
 
-constexpr double kLeastSpeed = 0.03;  ///< of the fastest device's, by which a device is drawn
+// Devices of a quarter of the fastest one's speed and more are drawn equally often, slower ones
+// less.
+constexpr double kFast = 0.25;
+constexpr double kLeastSpeed = 0.02;
 
 FlatGraph<SearchProblem::Link> links_of(const Graph& graph) {
   return {graph.size(),
@@ -64,10 +67,10 @@ void SearchProblem::gather_speeds() {
     }
   }
   const auto [slowest, fastest] = std::minmax_element(speeds.begin(), speeds.end());
-  if (memory_binds_ || speeds.empty() || *slowest == *fastest) return;
+  if (memory_binds_ || speeds.empty() || *slowest >= kFast * *fastest) return;
   double sum = 0;
   for (const double speed : speeds) {
-    speed_until_.push_back(sum += std::max(speed, kLeastSpeed * *fastest));
+    speed_until_.push_back(sum += std::clamp(speed / *fastest, kLeastSpeed, kFast));
   }
 }
 

@@ -38,8 +38,8 @@ class SearchProblem {
   /// Returns true if links or ports carry one tensor at a time, so that their order matters.
   bool links_contend() const { return platform().contention() != hios::Contention::kNone; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
-  /// Returns a usable device. Where memory does not bind, each is drawn in proportion to its speed,
-  /// since that is its share of the work in a balanced schedule.
+  /// Returns a usable device. Where memory does not bind, those of less than a quarter of the
+  /// fastest one's speed are drawn less often, in proportion to it.
   DeviceId any_device(Random& random) const;
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
@@ -72,7 +72,7 @@ class SearchProblem {
   std::vector<std::uint32_t> rank_;
   std::vector<DeviceId> usable_;
   std::vector<bool> is_usable_;      // by device
-  std::vector<double> speed_until_;  // sums over usable_; empty: all are alike
+  std::vector<double> speed_until_;  // sums over usable_; empty: all are drawn equally often
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
   std::vector<Bytes> held_bytes_;
