@@ -27,7 +27,9 @@
 // without the other devices. So with one slow device more, the same budget of moves never ends at a
 // longer schedule. Each subset passes its best to the next larger one after each cycle. A subset is
 // pruned once its lower bound is not below the best of all; with a time limit, which gives no such
-// guarantee, also once its best is far above it.
+// guarantee, also once its best is far above it. With a time limit, groups that end a cycle above
+// the best also leave the next cycle to the others: mostly one group has all the time, so that more
+// devices cost little of it.
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and islands exchange nothing before the round's end. So the result depends neither
@@ -53,7 +55,8 @@ constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator witho
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
 constexpr double kFarAbove =
-    1.02;  // ratio to the best of all at which a time limit prunes a subset
+    1.02;                         // ratio to the best of all at which a time limit prunes a subset
+constexpr double kAbove = 1.001;  // ratio at which a time limit lets a group rest for a cycle
 constexpr std::int64_t kMaxOperatorsOfMove = 1000;  // larger graphs' moves stay in a neighbourhood
 
 class Search {
@@ -119,6 +122,7 @@ class Search {
 
   void add_group(const CostModel& costs, const std::vector<Schedule>& from) {
     groups_.push_back(std::make_unique<Islands>(costs, from, options_.islands, context_.seed));
+    resting_.push_back(false);
   }
 
   /// Extends a cycle to the whole budget if less than half a cycle would be left.
@@ -130,8 +134,9 @@ class Search {
   void run_cycle(std::int64_t length) {
     prune_subsets();
     std::vector<Annealing*> islands;
-    for (const auto& group : groups_) {
-      for (std::size_t i = 0; i < group->size(); ++i) islands.push_back(&(*group)[i]);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (resting_[g]) continue;
+      for (std::size_t i = 0; i < groups_[g]->size(); ++i) islands.push_back(&(*groups_[g])[i]);
     }
     const auto operators = static_cast<std::int64_t>(graph_.size());
     const std::int64_t round = kRoundWork / std::min(operators, kMaxOperatorsOfMove);
@@ -149,6 +154,18 @@ class Search {
     }
     run_all(islands.size(), threads_, [&](std::size_t i) { islands[i]->end_cycle(); });
     for (const auto& group : groups_) offer(group->leading().best());
+    let_rest();
+  }
+
+  /// Lets groups rest in the next cycle whose best is above the least of all, but for those that
+  /// rested.
+  void let_rest() {
+    if (options_.iterations > 0) return;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      resting_[g] = !resting_[g] && groups_[g]->leading().best_ms() > kAbove * least_ms();
+    }
+    const bool nobody = std::find(resting_.begin(), resting_.end(), false) == resting_.end();
+    if (nobody) resting_.assign(groups_.size(), false);
   }
 
   double least_ms() const {
@@ -163,6 +180,7 @@ class Search {
     while (!subsets_.empty() && cannot_improve(subsets_.size() - 1)) {
       subsets_.pop_back();
       groups_.erase(groups_.end() - 2);
+      resting_.erase(resting_.end() - 2);
     }
   }
 
@@ -216,7 +234,8 @@ class Search {
   std::int64_t island_moves_ = 0;      ///< made by all islands
   std::vector<DeviceSubset> subsets_;  ///< the groups' but for the last, in their order
   std::vector<std::unique_ptr<Islands>>
-      groups_;  ///< one for each subset, then the whole platform's
+      groups_;                 ///< one for each subset, then the whole platform's
+  std::vector<bool> resting_;  ///< by group: left out of the next cycle
   BestResult best_;
   std::vector<Schedule> island_starts_;
   bool at_bound_ = false;   ///< no schedule can be shorter

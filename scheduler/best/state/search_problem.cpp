@@ -1,5 +1,6 @@
 #include "scheduler/best/state/search_problem.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,11 @@
 namespace hios::scheduler::best {
 
 namespace {
+
+// Devices of a quarter of the fastest one's speed and more are drawn equally often, slower ones
+// less.
+constexpr double kFast = 0.25;
+constexpr double kLeastSpeed = 0.02;
 
 FlatGraph<SearchProblem::Link> links_of(const Graph& graph) {
   return {graph.size(),
@@ -39,6 +45,33 @@ SearchProblem::SearchProblem(const CostModel& costs)
     total_operator_ms_ += costs_.mean_operator_ms(OpId(i));
   }
   gather_memory();
+  gather_speeds();
+}
+
+DeviceId SearchProblem::any_device(Random& random) const {
+  if (speed_until_.empty()) return usable_[random.below(usable_.size())];
+  const double drawn = random.uniform() * speed_until_.back();
+  const auto at = std::upper_bound(speed_until_.begin(), speed_until_.end() - 1, drawn);
+  return usable_[static_cast<std::size_t>(at - speed_until_.begin())];
+}
+
+/// Computes the mean, over operators, of the least time on any device divided by that on each.
+void SearchProblem::gather_speeds() {
+  std::vector<double> speeds(usable_.size(), 0);
+  for (std::size_t i = 0; i < operators(); ++i) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const DeviceId d : usable_) least = std::min(least, costs_.operator_ms(OpId(i), d));
+    for (std::size_t u = 0; u < usable_.size(); ++u) {
+      const double ms = costs_.operator_ms(OpId(i), usable_[u]);
+      speeds[u] += ms > least ? least / ms : 1;
+    }
+  }
+  const auto [slowest, fastest] = std::minmax_element(speeds.begin(), speeds.end());
+  if (memory_binds_ || speeds.empty() || *slowest >= kFast * *fastest) return;
+  double sum = 0;
+  for (const double speed : speeds) {
+    speed_until_.push_back(sum += std::clamp(speed / *fastest, kLeastSpeed, kFast));
+  }
 }
 
 void SearchProblem::gather_usable() {

@@ -38,7 +38,9 @@ class SearchProblem {
   /// Returns true if links or ports carry one tensor at a time, so that their order matters.
   bool links_contend() const { return platform().contention() != hios::Contention::kNone; }
   bool usable(DeviceId device) const { return is_usable_[device.index()]; }
-  DeviceId any_device(Random& random) const { return usable_[random.below(usable_.size())]; }
+  /// Returns a usable device. Where memory does not bind, those of less than a quarter of the
+  /// fastest one's speed are drawn less often, in proportion to it.
+  DeviceId any_device(Random& random) const;
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
   std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
@@ -61,6 +63,7 @@ class SearchProblem {
 
  private:
   void gather_usable();
+  void gather_speeds();
   void gather_companions();
   void gather_memory();
 
@@ -68,7 +71,8 @@ class SearchProblem {
   FlatGraph<Link> edges_;
   std::vector<std::uint32_t> rank_;
   std::vector<DeviceId> usable_;
-  std::vector<bool> is_usable_;  // by device
+  std::vector<bool> is_usable_;      // by device
+  std::vector<double> speed_until_;  // sums over usable_; empty: all are drawn equally often
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
   std::vector<Bytes> held_bytes_;

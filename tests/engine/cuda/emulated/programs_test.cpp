@@ -1,6 +1,7 @@
 // The three programs with --backend cuda on emulated GPUs, as their users start them: measured,
 // planned and run on two ranks, by each route, recorded and not, with several inferences in flight,
-// in batches, cut. Every run compares its outputs with plain loops, and with one rank bit for bit.
+// on four with operators that are cut. Every run compares its outputs with plain loops, and with
+// one rank bit for bit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,9 +188,14 @@ class EmulatedBranches : public testing::Test {
                          {"name", "branches"},
                          {"input", {{"shape", {1, 8, 18, 18}}}},
                          {"layers", layers}});
-    // Tensors travel for nothing, so that both ranks get work.
-    const Json devices{{{"name", "a"}, {"kind", "gpu"}, {"streams", 2}},
-                       {{"name", "b"}, {"kind", "gpu"}, {"streams", 2}}};
+    write_platform(2);
+  }
+  /// Writes a platform on which tensors travel for nothing, so that all ranks get work.
+  void write_platform(std::size_t ranks) const {
+    Json devices = Json::array();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      devices.push_back({{"name", "gpu" + std::to_string(rank)}, {"kind", "gpu"}, {"streams", 2}});
+    }
     write("platform.json", {{"format", "hios-platform"},
                             {"version", 1},
                             {"default_link", {{"latency_ms", 0}, {"gb_per_s", 1e6}}},
@@ -198,8 +204,8 @@ class EmulatedBranches : public testing::Test {
   void write(const std::string& name, const Json& json) const {
     std::ofstream(folder_.file(name)) << json;
   }
-  ProcessResult run(const Words& flags, const ProcessOptions& device) const {
-    return run_mpi(2,
+  ProcessResult run(const Words& flags, const ProcessOptions& device, std::size_t ranks = 2) const {
+    return run_mpi(ranks,
                    Words{HIOS_EMULATED_RUN} + model_ + kQuick + measurements_ +
                        Words{"--schedule", folder_.file("schedule.json"), "--verify"} + flags,
                    device);
@@ -272,6 +278,37 @@ TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   const ProcessResult in_flight =
       run({"--inferences", "6", "--in-flight", "2"}, "order=late,seed=3");
   EXPECT_EQ(in_flight.exit_status, 0) << in_flight.err;
+}
+
+/// Four ranks, and convolutions whose rows are divided among them: shards have the bits of the
+/// whole by our own kernel.
+TEST_F(EmulatedBranches, CutOverFourGpusGiveTheBitsOfOneRank) {
+  Json cuts = Json::array();
+  for (const char* const op : {"conv_1", "conv_4", "conv_5", "conv_7", "conv_11"}) {
+    cuts.push_back({{"operator", op}, {"axis", "height"}, {"parts", {1, 1, 1, 1}}});
+  }
+  write("cuts.json", {{"format", "hios-cuts"}, {"version", 1}, {"cuts", cuts}});
+  write_platform(4);
+  const Words cut{"--cut", folder_.file("cuts.json")};
+  const std::string machine = "devices=4,libraries=off,order=";
+  const ProcessResult measured = run_mpi(
+      4,
+      Words{HIOS_EMULATED_PROFILE} + model_ + kQuick + kTwice + cut +
+          Words{"--stages", "none", "--oversubscribe", "--output", folder_.file("profile.json")},
+      in_order(machine + "random"));
+  ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  const ProcessResult planned =
+      hios_schedule(model_ + measurements_ + cut +
+                    Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
+                          "--output", folder_.file("schedule.json")});
+  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  for (const Json& rank : read(folder_.file("schedule.json"))["devices"]) {
+    EXPECT_FALSE(rank["stages"].empty()) << rank["name"];
+  }
+  const Words shared = kTwice + Words{"--oversubscribe"};
+  expect_bits_of_one_rank(run(shared, in_order(machine + "late"), 4));
+  expect_bits_of_one_rank(
+      run(shared + Words{"--transport", "nccl"}, with_nccl(machine + "random,seed=7"), 4));
 }
 #endif
 

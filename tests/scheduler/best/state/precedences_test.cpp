@@ -4,6 +4,8 @@
 #include "scheduler/best/state/precedences.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -117,29 +119,41 @@ TEST(ContendedOrders, TheOraclesAgree) {
   }
 }
 
-/// 200 tiny problems: at most 1 % above the best order of operators and of transfers.
+/// Searches with so many moves, checks the schedule, and returns its latency if it is at most 1 %
+/// above the best order; otherwise infinity.
+double searched_ms(const CostModel& costs, std::int64_t moves, std::size_t& listed) {
+  const Graph& graph = costs.graph();
+  const Platform& platform = costs.platform();
+  BestOptions options;
+  options.iterations = moves;
+  const BestResult found = search(graph, costs, options, 0, {});
+  EXPECT_EQ(first_finding(graph, platform, found.schedule), "");
+  const auto plain_costs = test::plain_costs_of(graph, platform);
+  const auto slow =
+      test::slow_latency_ms(graph, found.schedule, plain_costs, platform.contention());
+  EXPECT_NEAR(found.latency_ms, slow.value_or(0), 1e-9);
+  listed += !found.schedule.transfers.empty();
+  const double limit_ms = found.latency_ms / 1.01;
+  const double least_ms = test::least_contended_ms(graph, platform, plain_costs, limit_ms);
+  const bool close = least_ms >= limit_ms * (1 - kOracleRounding);
+  return close ? found.latency_ms : std::numeric_limits<double>::infinity();
+}
+
+/// 200 tiny problems: at most 1 % above the best order of operators and of transfers, nearly all
+/// after few moves.
 TEST(ContendedOrders, BestIsWithinOnePercentOfTheBestOrder) {
-  std::size_t listed = 0;
+  std::size_t listed = 0, hard = 0;
   for (std::uint64_t seed = 0; seed < test::tries(200u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "tiny, contended");
     const Graph graph = with_tensors(5 + random.below(3), 3, random);
     const Platform platform = test::devices(3, 1, contention_by_number(seed));
     const CostModel costs = CostModel::from_graph(graph, platform);
-    BestOptions options;
-    options.iterations = 16'000;
-    const BestResult found = search(graph, costs, options, 0, {});
-    ASSERT_EQ(first_finding(graph, platform, found.schedule), "");
-    const auto plain_costs = test::plain_costs_of(graph, platform);
-    const auto slow =
-        test::slow_latency_ms(graph, found.schedule, plain_costs, platform.contention());
-    ASSERT_TRUE(slow.has_value());
-    EXPECT_NEAR(found.latency_ms, *slow, 1e-9);
-    const double limit_ms = found.latency_ms / 1.01;
-    const double least_ms = test::least_contended_ms(graph, platform, plain_costs, limit_ms);
-    EXPECT_GE(least_ms, limit_ms * (1 - kOracleRounding));
-    listed += !found.schedule.transfers.empty();
+    if (std::isfinite(searched_ms(costs, 4000, listed))) continue;
+    ++hard;
+    EXPECT_TRUE(std::isfinite(searched_ms(costs, 100'000, listed)));
   }
+  EXPECT_LE(hard, test::tries(200u) / 20);
   EXPECT_GT(listed, test::tries(200u) / 20) << "few orders matter: the problems are too easy";
 }
 
