@@ -245,11 +245,7 @@ void read_given_weights(const Flags& flags, const InputSize& wanted, job::RunInp
         "--weights: the schedule divides its inputs, and no such run takes weights of "
         "a file yet");
   }
-  const ScheduleFile& schedule = inputs.schedule;
-  const InputSize size =
-      flags.given("schedule")
-          ? job::size_for_schedule(wanted, schedule.batch, schedule.height, schedule.width)
-          : wanted;
+  const InputSize size = flags.given("schedule") ? inputs.size : wanted;
   inputs.network.model = with_weights_of(*file, flags, size, inputs.network.model, limits);
 }
 

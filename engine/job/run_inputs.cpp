@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/backends.h"
@@ -43,6 +45,32 @@ InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int6
 
 namespace {
 
+/// The size of the model that a schedule was made for, and the model where it was read to know it.
+struct SizedModel {
+  InputSize size;
+  std::optional<Model> model = {};
+};
+
+/// Returns the size of a run: where the user gives none, the schedule's if the model's own is
+/// another. The schedule has the extents of one input with a batch. A model of several inputs, or
+/// of one without a batch, has its own ones alone.
+SizedModel sized_model(const std::string& name, const InputSize& size, const ScheduleHead& head,
+                       const ReadLimits& limits) {
+  const InputSize scheduled = size_for_schedule(size, head.batch, head.height, head.width);
+  if (size.batch || size.height || size.width || head.batch <= 0) return {size};
+  try {
+    Model own = load_model(name, size, limits, layer_kernel());
+    const bool same =
+        own.batch() == head.batch && own.height() == head.height && own.width() == head.width;
+    const bool has_batch =
+        own.named_inputs().size() == 1 && own.named_inputs().front().dims.size() > 1;
+    if (same || !has_batch) return {size, std::move(own)};
+  } catch (const InputError& error) {
+    if (!std::holds_alternative<need::OpenDimensions>(error.need())) throw;
+  }
+  return {scheduled};
+}
+
 /// Returns the cuts ordered by their operators' names.
 Cuts in_order(Cuts cuts) {
   std::ranges::sort(cuts, {}, &Cut::op);
@@ -66,11 +94,12 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
         (head.cuts.empty() ? "operators that are not cut" : "operators that are cut otherwise") +
         ": leave the cuts to the schedule, or plan with these");
   }
-  const InputSize wanted = size_for_schedule(size, head.batch, head.height, head.width);
+  SizedModel sized = sized_model(model, size, head, limits);
   const auto build = [&](std::optional<std::int64_t> at_a_time) {
-    InputSize some = wanted;
+    InputSize some = sized.size;
     if (at_a_time) some.batch = at_a_time;
-    Model loaded = load_model(model, some, limits, layer_kernel());
+    Model loaded = sized.model && !at_a_time ? *std::exchange(sized.model, std::nullopt)
+                                             : load_model(model, some, limits, layer_kernel());
     try {
       return Network(std::move(loaded), Platform(head.devices).element_bytes(), rules);
     } catch (const InputError& error) {
@@ -80,7 +109,7 @@ RunInputs read_run_inputs(const std::string& model, const InputSize& size,
                        need::ScheduleOfGraph{});
     }
   };
-  RunInputs inputs{.network = build({}), .schedule = {}};
+  RunInputs inputs{.network = build({}), .schedule = {}, .size = sized.size};
   check_merge(root, inputs.network.coarse.graph, fusion.merge);
   const std::int64_t all = inputs.network.model.batch();
   if (std::vector<Batch> batches = schedule_batches(root, inputs.network.coarse.graph, all);

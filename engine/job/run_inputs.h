@@ -21,6 +21,8 @@ struct RunInputs {
   std::optional<Profile> profile = {};  ///< the costs of the prediction
   /// The schedule's file, for messages.
   std::string schedule_name = "the schedule";
+  /// The size by which the model was read.
+  InputSize size = {};
   /// The digest of the schedule's file, for the report; empty: it is computed from `schedule`.
   std::string schedule_digest = {};
   /// The machine to emulate, for a digest_network(); empty: this one computes.

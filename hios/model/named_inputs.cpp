@@ -17,9 +17,12 @@ std::int64_t rows_of(std::span<const NamedInput> inputs) {
     return input.dims.empty() ? std::int64_t{1} : input.dims.front();
   };
   const std::int64_t rows = first(inputs.front());
-  return std::ranges::all_of(inputs, [&](const NamedInput& each) { return first(each) == rows; })
-             ? rows
-             : 1;
+  const bool equal =
+      std::ranges::all_of(inputs, [&](const NamedInput& each) { return first(each) == rows; });
+  // Inputs of one dimension each have no batch.
+  const bool batch =
+      std::ranges::any_of(inputs, [](const NamedInput& each) { return each.dims.size() > 1; });
+  return equal && batch ? rows : 1;
 }
 
 /// Calls visit(index in memory, index in row-major order) for each value of an image.

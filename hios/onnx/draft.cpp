@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "hios/model/infer_shape.h"
 
@@ -15,15 +16,27 @@ std::string Draft::unique(const std::string& wanted) {
 }
 
 void Draft::look_up(const View& indices, std::int64_t positions) {
-  if (indices.is_constant() || indices.tensor() != DraftId(0) || inputs.empty()) return;
+  if (indices.is_constant() || inputs.empty()) return;
+  DraftId tensor = indices.tensor();
+  std::int64_t offset = indices.offset;
+  while (tensor != DraftId(0)) {
+    const auto producer = tensors[tensor.index()].producer;
+    const Move* const move = producer ? std::get_if<Move>(&layers[*producer].kind) : nullptr;
+    if (move == nullptr) return;
+    offset = move->offset;
+    tensor = layers[*producer].inputs.front();
+  }
   const std::vector<InputPlace> places = places_of(inputs);
-  const std::int64_t at = indices.offset % places.front().stride;
+  const std::int64_t at = offset % places.front().stride;
   std::size_t i = 0;
   while (i + 1 < places.size() && places[i + 1].offset <= at) ++i;
   NamedInput& input = inputs[i];
   if (input.below == 0) return;
-  input.below = input.is_index ? std::min(input.below, positions) : positions;
-  input.is_index = true;
+  looked_up_in_part.resize(inputs.size());
+  const bool first = !input.is_index && !looked_up_in_part[i];
+  input.below = first ? positions : std::min(input.below, positions);
+  if (elements(indices.dims) != places[i].rows * places[i].count) looked_up_in_part[i] = true;
+  input.is_index = !looked_up_in_part[i];
 }
 
 DraftId Draft::add(DraftLayer layer) {

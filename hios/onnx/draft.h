@@ -46,6 +46,8 @@ struct Draft {
   std::vector<DraftTensor> tensors;
   std::vector<DraftOutput> outputs;
   std::vector<NamedInput> inputs;
+  /// By input: a part of its values looks up a table, as one column of several.
+  std::vector<bool> looked_up_in_part;
 
   /// Names of layers in use, each with the last number that was appended to it.
   std::unordered_map<std::string, int> names;
@@ -54,7 +56,8 @@ struct Draft {
   std::string unique(const std::string& wanted);
   std::int64_t size(DraftId tensor) const { return tensors[tensor.index()].shape.elements(); }
   /// Records that a node looks indices up among so many positions: if they are values of an input,
-  /// these are below that.
+  /// also moved ones, the values drawn for it are below that. If they are all of its values, so are
+  /// those that the user gives.
   void look_up(const View& indices, std::int64_t positions);
   /// Appends a layer and returns its output. Throws InputError if the kind refuses its inputs.
   DraftId add(DraftLayer layer);

@@ -130,10 +130,13 @@ template <class Number>
 std::vector<float> converted(const std::string& name, std::span<const Number> numbers,
                              const std::vector<std::int64_t>& dims) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  const auto is_exact = [](Number number) {
+    return std::cmp_less_equal(number, kMost) && std::cmp_greater_equal(number, -kMost);
+  };
   std::vector<float> values(numbers.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(numbers[i]);
-    if (values[i] <= kMost && values[i] >= -kMost) continue;
+    if (is_exact(numbers[i])) continue;
     fail(name, "holds " + std::to_string(numbers[i]) + " at " + index_of(i, dims) +
                    "; whole numbers up to 2^24 are exact in float32");
   }

@@ -1,5 +1,6 @@
 #include "hios/onnx/read/graph_input.h"
 
+#include <map>
 #include <set>
 
 #include "hios/base/error.h"
@@ -22,8 +23,18 @@ class InputReader {
       if (!is_known(each.name())) given.push_back(&each);
     }
     if (given.empty()) file_.fail("has no input");
-    for (const auto* each : given) check_type(*each);
+    bool halves = false, others = false;
+    for (const auto* each : given) {
+      check_type(*each);
+      const int element = each->type().tensor_type().elem_type();
+      halves = halves || element == proto::TensorProto::FLOAT16;
+      others =
+          others || element == proto::TensorProto::FLOAT || element == proto::TensorProto::DOUBLE;
+    }
+    // A file of fp16 is computed in fp32 throughout; next to fp32, its casts to fp16 round.
+    file_.set_widens_halves(halves && !others);
     check_options(given);
+    settle(given);
     std::vector<GraphInput> inputs;
     for (const auto* each : given) {
       const auto& type = each->type().tensor_type();
@@ -50,7 +61,6 @@ class InputReader {
       file_.fail(what + "holds " + type_name(element) +
                  "; floating-point numbers, integers and truth values are read");
     }
-    if (element == proto::TensorProto::FLOAT16) file_.set_widens_halves(true);
     if (!type.has_shape()) file_.fail(what + "has no shape");
     const int dimensions = type.shape().dim_size();
     if (dimensions > kMostDimensions) {
@@ -58,20 +68,76 @@ class InputReader {
     }
   }
 
+  enum class Role { kBatch, kHeight, kWidth, kNone };
+
+  static Role role_of(const proto::TensorShapeProto& shape, int axis) {
+    if (axis == 0 && shape.dim_size() > 1) return Role::kBatch;
+    if (shape.dim_size() != 4 || axis < 2) return Role::kNone;
+    return axis == 2 ? Role::kHeight : Role::kWidth;
+  }
+
+  std::optional<std::int64_t> flag_of(Role role) const {
+    return role == Role::kBatch    ? options_.batch
+           : role == Role::kHeight ? options_.height
+           : role == Role::kWidth  ? options_.width
+                                   : std::nullopt;
+  }
+
+  /// Remembers what the flags of a size replace: the first extent of each role, and all uses of its
+  /// name.
+  void settle(const std::vector<const proto::ValueInfoProto*>& inputs) {
+    for (const auto* input : inputs) {
+      const auto& shape = input->type().tensor_type().shape();
+      for (int axis = 0; axis < shape.dim_size(); ++axis) {
+        const Role role = role_of(shape, axis);
+        const auto& dim = shape.dim(axis);
+        if (role == Role::kNone) continue;
+        replaced_.emplace(role, dim);
+        if (!is_open(dim) || dim.dim_param().empty()) continue;
+        const auto flag = flag_of(role), value = extent(shape, axis);
+        const auto named = options_.dims.find(dim.dim_param());
+        if (flag && value == flag && named != options_.dims.end() && named->second != *flag) {
+          file_.fail(what_of(*input) + "gets two extents for " + quote(dim.dim_param()) + ", " +
+                     std::to_string(*flag) + " and " + std::to_string(named->second) +
+                     ": leave --dim out");
+        }
+        if (value) settled_.emplace(dim.dim_param(), *value);
+      }
+    }
+  }
+
+  /// Returns true unless an open extent has another name than the first one of its role: such as
+  /// the length of a text, which may be the first axis of a table.
+  static bool is_of(const proto::TensorShapeProto::Dimension& dim,
+                    const proto::TensorShapeProto::Dimension& first) {
+    return dim.dim_param().empty() || first.dim_param().empty() ||
+           dim.dim_param() == first.dim_param();
+  }
+
   /// Returns the extent of an input's axis: that of its flag, else the file's. Files mark an open
   /// one by a name, or by -1. An open batch is 1, an open height or width as the other one's flag
-  /// says. Empty: it stays open.
+  /// says; and one of the same name as any of these is the same. A flag replaces the fixed extents
+  /// that equal the first one that it replaces: others are no batch, or no size of an image. Empty:
+  /// it stays open.
   std::optional<std::int64_t> extent(const proto::TensorShapeProto& shape, int axis) const {
-    const bool image = shape.dim_size() == 4, batch = axis == 0 && shape.dim_size() > 1;
-    const bool height = image && axis == 2, width = image && axis == 3;
-    const auto& flag = batch ? options_.batch : height ? options_.height : options_.width;
-    if ((batch || height || width) && flag) return flag;
+    const Role role = role_of(shape, axis);
     const auto& dim = shape.dim(axis);
-    if (!is_open(dim)) return dim.dim_value();
+    const auto flag = flag_of(role);
+    if (!is_open(dim)) {
+      const bool replaces = flag && replaced_.at(role).dim_value() == dim.dim_value();
+      return replaces ? *flag : dim.dim_value();
+    }
+    const bool has_role = role != Role::kNone && is_of(dim, replaced_.at(role));
+    if (flag && has_role) return flag;
     const auto named = options_.dims.find(name_of(dim, axis));
     if (named != options_.dims.end()) return named->second;
-    if (batch) return 1;
-    return height ? options_.width : width ? options_.height : std::nullopt;
+    const auto settled = settled_.find(dim.dim_param());
+    if (settled != settled_.end()) return settled->second;
+    if (!has_role) return {};
+    if (role == Role::kBatch) return 1;
+    return role == Role::kHeight  ? options_.width
+           : role == Role::kWidth ? options_.height
+                                  : std::nullopt;
   }
 
   /// Returns the name of an open extent; its index where the file gives it none.
@@ -148,6 +214,8 @@ class InputReader {
 
   ModelFile& file_;
   const ImportOptions& options_;
+  std::map<Role, proto::TensorShapeProto::Dimension> replaced_;  ///< the first extent of each role
+  std::map<std::string, std::int64_t> settled_;                  ///< open extents, by name
   std::set<std::string> open_;  ///< names of the extents that stay open
   std::string open_of_;         ///< the first input that has one
 };

@@ -29,6 +29,7 @@ class Network:
     name: str
     inputs: tuple
     outputs: tuple
+    rows: int = 0  # the batch of several inputs together
 
     @property
     def input(self):
@@ -40,7 +41,7 @@ class Network:
 
     @property
     def batch(self):
-        return self.inputs[0].dims[0] if self.inputs[0].dims else 1
+        return self.rows or (self.inputs[0].dims[0] if self.inputs[0].dims else 1)
 
 
 def network(model):
@@ -56,4 +57,5 @@ def network(model):
             raise InputError(lines[-1].removeprefix("error: "))
         listed = json.loads(file.read_text())
     tensor = lambda each: Tensor(each["name"], tuple(each["dims"]))  # noqa: E731
-    return Network(listed["model"], tuple(map(tensor, listed["inputs"])), tuple(map(tensor, listed["outputs"])))
+    return Network(listed["model"], tuple(map(tensor, listed["inputs"])), tuple(map(tensor, listed["outputs"])),
+                   listed["input"]["shape"][0] if len(listed["inputs"]) > 1 else 0)

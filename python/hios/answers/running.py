@@ -120,12 +120,25 @@ def size_of(schedule):
         return []
 
 
+def form_of(model, words):
+    """The network of these words. A schedule has the extents of one input with a batch; several inputs have the file's own."""
+    if "--schedule" in words and not any(flag in words for flag in SIZES):
+        bare = [word for i, word in enumerate(model) if word not in SIZES and (i == 0 or model[i - 1] not in SIZES)]
+        try:
+            form = network(bare)
+        except InputError:  # extents that the file leaves open
+            return network(model)
+        if len(form.inputs) > 1 or len(form.inputs[0].dims) < 2:
+            return form
+    return network(model)
+
+
 def run(answers, words, ranks):
     """Returns the exit status."""
     check(answers, words)
     pictures = answers.pictures()
     model = model_words(words, len(pictures))
-    form = network(model)
+    form = form_of(model, words)
     if answers.top:
         length = vector_length(form, answers.top)
         labels = labels_for(answers.labels, length) if answers.labels else None
@@ -156,7 +169,7 @@ def show(folder, files, form, count, labels):
     _, values = read_npy(Path(folder) / output["file"])
     length = len(values) // form.batch
     for i in range(form.batch):
-        of = f"{files[i]}, " if len(files) == form.batch else f"input {i}, " if form.batch > 1 else ""
+        of = f"{files[i]}, " if len(files) == form.batch and len(form.inputs) == 1 else f"input {i}, " if form.batch > 1 else ""
         title = f"{of}top {count} of '{output['name']}'"
         print("\n".join(answer_lines(title, values[i * length:(i + 1) * length], count, labels)))
     if labels is None:

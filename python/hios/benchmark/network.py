@@ -63,7 +63,9 @@ def inputs_of(files, preprocess, network, folder):
         from hios.answers.tensor import tensor_for
     except ImportError as error:
         raise InputError(f"--input {files[0]}: pictures cannot be read here ({error}): give an .npy file") from error
-    return "--input", tensor_for(list(network.flags), files, preprocess, folder)
+    name = split_name(files[0])[0]
+    tensor = tensor_for(list(network.flags), [split_name(file)[1] for file in files], preprocess, folder)
+    return "--input", f"{name}:{tensor}" if name else tensor
 
 
 def first_answer(programs, network, folder):

@@ -115,6 +115,87 @@ TEST(SeveralInputs, LieInOneRowIfFirstExtentsDiffer) {
                }));
 }
 
+/// Opens an extent under a name.
+void open(proto::TypeProto::Tensor& type, int axis, const char* name) {
+  type.mutable_shape()->mutable_dim(axis)->set_dim_param(name);
+}
+
+std::vector<List> extents(const std::string& file, const onnx::ImportOptions& options) {
+  std::vector<List> all;
+  const Model model = onnx::import_model(file, options);
+  for (const NamedInput& input : model.named_inputs()) all.push_back(input.dims);
+  return all;
+}
+
+TEST(SeveralInputs, ShareTheExtentsOfOneName) {
+  OnnxBuilder b;
+  open(b.input("time", {1}), 0, "batch");
+  auto& picture = b.input("x", {1, 3, 4, 4});
+  open(picture, 0, "batch");
+  auto& table = b.input("table", {9, 3});
+  open(table, 0, "length");
+  b.input("mask", {1, 1, 5, 5});
+  b.node("Relu", {"x"}, "y");
+  b.output("y");
+  const std::string file = b.write();
+  using Extents = std::vector<List>;
+  EXPECT_EQ(extents(file, {.dims = {{"length", 7}}}),
+            (Extents{{1}, {1, 3, 4, 4}, {7, 3}, {1, 1, 5, 5}}));
+  EXPECT_EQ(extents(file, {.batch = 2, .height = 6, .width = {}, .dims = {{"length", 7}}}),
+            (Extents{{2}, {2, 3, 6, 4}, {7, 3}, {1, 1, 5, 5}}))
+      << "the mask is no image of that size, and its first extent no batch of the pictures";
+  expect_error([&] { onnx::import_model(file); },
+               {"the input 'table' leaves extents open: length"});
+  expect_error(
+      [&] {
+        onnx::import_model(
+            file, {.batch = 3, .height = {}, .width = {}, .dims = {{"batch", 2}, {"length", 7}}});
+      },
+      {"the input 'x' gets two extents for \"batch\", 3 and 2: leave --dim out"});
+}
+
+/// The columns of a table of categories look up tables of their own.
+TEST(SeveralInputs, LookUpTablesInPart) {
+  OnnxBuilder b;
+  b.input("categories", {4, 2}, proto::TensorProto::INT64);
+  b.input("x", {4, 3});
+  b.floats("few", {3, 3}, std::vector<float>(9, 1));
+  b.floats("many", {100, 3}, std::vector<float>(300, 2));
+  b.integers("first", {0});
+  b.integers("second", {1});
+  b.integers("rows", {4, 3});
+  for (const auto& [column, table] : {std::pair("first", "few"), {"second", "many"}}) {
+    const std::string of = column;
+    OnnxBuilder::attribute(b.node("Gather", {"categories", column}, of + "_ids"), "axis",
+                           std::int64_t{1});
+    b.node("Gather", {table, of + "_ids"}, of + "_found");
+    b.node("Reshape", {of + "_found", "rows"}, of + "_rows");
+  }
+  b.node("Sum", {"first_rows", "second_rows", "x"}, "y");
+  b.output("y");
+  const Drawn net(b.write());
+  const NamedInput& categories = net.model.named_inputs()[0];
+  EXPECT_EQ(categories.below, 3) << "what is drawn must be in both";
+  EXPECT_FALSE(categories.is_index) << "what is given may be in either";
+}
+
+TEST(SeveralInputs, LookUpTablesAfterAReshape) {
+  OnnxBuilder b;
+  b.input("ids", {2, 6}, proto::TensorProto::INT64);
+  b.input("x", {2, 6, 3});
+  b.integers("row", {12});
+  b.integers("together", {2, 6, 3});
+  b.floats("table", {9, 3}, std::vector<float>(27, 1));
+  b.node("Reshape", {"ids", "row"}, "flat");
+  b.node("Gather", {"table", "flat"}, "found");
+  b.node("Reshape", {"found", "together"}, "rows");
+  b.node("Add", {"rows", "x"}, "y");
+  b.output("y");
+  const Drawn net(b.write());
+  EXPECT_EQ(net.model.named_inputs()[0].below, 9);
+  EXPECT_TRUE(net.model.named_inputs()[0].is_index);
+}
+
 TEST(SeveralInputs, LookUpTables) {
   OnnxBuilder b;
   b.input("ids", {2, 5}, proto::TensorProto::INT64);

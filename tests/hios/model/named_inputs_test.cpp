@@ -29,6 +29,11 @@ TEST(NamedInputs, FollowEachOtherIfFirstExtentsDiffer) {
   EXPECT_EQ(all, (std::vector<float>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST(NamedInputs, OneDimensionIsNoBatch) {
+  const std::vector<NamedInput> inputs = {{"ids", {5}}, {"mask", {5}}};
+  EXPECT_EQ(joined_shape(inputs), (Shape{1, 10, 1, 1}));
+}
+
 TEST(NamedInputs, AreTheInputItselfIfThereIsOne) {
   const std::vector<NamedInput> inputs = {{"a", {2, 3}}};
   std::vector<float> all(6);

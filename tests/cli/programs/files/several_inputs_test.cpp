@@ -119,6 +119,37 @@ TEST_F(SeveralInputs, GiveTwoRanksOneRanksBits) {
 }
 #endif
 
+/// The size of a schedule is that of one input with a batch. These have none, or another one.
+TEST_F(SeveralInputs, KeepTheirExtentsFromProfileToRun) {
+  using Extents = std::vector<std::int64_t>;
+  const std::vector<std::vector<Extents>> networks = {
+      {{2, 4, 8, 8}, {1}}, {{2, 3}, {3}, {2, 2, 3}}, {{5}, {5}}, {{}}, {{5}}};
+  const std::string profile = folder_.file("p.json"), schedule = folder_.file("s.json");
+  for (const auto& network : networks) {
+    OnnxBuilder b;
+    std::string sum;
+    for (std::size_t i = 0; i < network.size(); ++i) {
+      const std::string name = "x" + std::to_string(i);
+      b.input(name, network[i]);
+      b.node(i == 0 ? "Relu" : "Add", i == 0 ? Words{name} : Words{sum, name},
+             "sum" + std::to_string(i));
+      sum = "sum" + std::to_string(i);
+    }
+    b.output(sum);
+    const Words model{"--model", b.write()}, again{"--force"};
+    SCOPED_TRACE(network.size());
+    const auto measured =
+        hios_profile(1, model + quick() + again + Words{"--stages", "none", "--output", profile});
+    ASSERT_EQ(measured.exit_status, 0) << measured.err;
+    const auto planned = hios_schedule(model + again +
+                                       Words{"--profile", profile, "--devices", "1", "--algorithm",
+                                             "sequential", "--output", schedule});
+    ASSERT_EQ(planned.exit_status, 0) << planned.err;
+    const auto done = hios_run(1, model + quick() + Words{"--schedule", schedule, "--verify"});
+    EXPECT_EQ(done.exit_status, 0) << done.err;
+  }
+}
+
 TEST_F(SeveralInputs, RefuseFilesForNothing) {
   const auto refused = [&](const Words& flags, const std::string& message) {
     const auto done = hios_run(1, model_ + flags);

@@ -106,6 +106,16 @@ TEST(Npy, RoundsDoublesWithinTheRangeOfFp32) {
                {"a.npy: holds 1e+39 at [], "});
 }
 
+TEST(Npy, ReadsIntegersThatFp32HoldsExactly) {
+  constexpr const char* kIntegers = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+  const auto values = [&](std::int64_t second) {
+    return npy(kIntegers, raw(std::vector<std::int64_t>{-3, second}));
+  };
+  EXPECT_EQ(read(values(1 << 24)).values, (std::vector<float>{-3, 1 << 24}));
+  expect_error([&] { read(values((1 << 24) + 1)); },
+               {"a.npy: holds 16777217 at [1]; whole numbers up to 2^24 are exact in float32"});
+}
+
 TEST(Npy, RefusesOtherFiles) {
   const std::string data = raw(std::vector<float>(6));
   const auto with = [&](const char* old, const char* fresh) {
