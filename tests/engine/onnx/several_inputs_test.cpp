@@ -12,14 +12,14 @@
 namespace hios::test {
 namespace {
 
-constexpr std::uint64_t kSeed = 3;
+constexpr std::uint64_t kDrawnSeed = 3;
 
 /// A model, the values that a seed draws for each of its inputs, and its outputs, all row-major.
 class Drawn {
  public:
   explicit Drawn(const std::string& file, const onnx::ImportOptions& options = {})
       : model(onnx::import_model(file, options)) {
-    SeededSource source(kSeed);
+    SeededSource source(kDrawnSeed);
     std::vector<float> all(static_cast<std::size_t>(model.tensor(model.input()).shape.elements()));
     source.input(model, all);
     const std::vector<InputPlace> places = places_of(model.named_inputs());
@@ -265,7 +265,7 @@ TEST(SeveralInputs, NumbersOfOneInputArePartOfItsSeedAlone) {
   for (const auto& [name, table] : one.inputs) {
     EXPECT_EQ(table.values, same.inputs.at(name).values) << name;
   }
-  SeededSource source(kSeed);
+  SeededSource source(kDrawnSeed);
   std::vector<float> first(2 * 83), second(2 * 83);
   source.numbered_input(one.model, 0, first);
   source.numbered_input(one.model, 1, second);
