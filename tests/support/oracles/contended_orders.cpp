@@ -10,7 +10,7 @@
 namespace hios::test {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
 class OrderSearch {
  public:
@@ -20,10 +20,10 @@ class OrderSearch {
         platform_(platform),
         costs_(costs),
         best_ms_(below_ms),
-        end_(graph.size(), kNever),
+        end_(graph.size(), kNotYet),
         device_(graph.size(), 0),
         tail_(graph.size(), 0),
-        arrived_(graph.size(), std::vector<double>(platform.size(), kNever)) {
+        arrived_(graph.size(), std::vector<double>(platform.size(), kNotYet)) {
     const std::size_t devices = platform.size();
     for (std::size_t d = 0; d < devices; ++d) free_.push_back(costs.launch_ms(DeviceId(d)));
     const bool ports = platform.contention() == Contention::kPort;
@@ -34,7 +34,7 @@ class OrderSearch {
       for (EdgeId e : graph.out_edges(order[i])) {
         rest = std::max(rest, tail_[graph.edge(e).to.index()]);
       }
-      double least = kNever;
+      double least = kNotYet;
       for (std::size_t d = 0; d < devices; ++d) least = std::min(least, time(order[i], d));
       tail_[order[i].index()] = least + rest;
     }
@@ -43,12 +43,12 @@ class OrderSearch {
   double run() {
     const double below_ms = best_ms_;
     append(0, 0);
-    return best_ms_ < below_ms ? best_ms_ : kNever;
+    return best_ms_ < below_ms ? best_ms_ : kNotYet;
   }
 
  private:
   double time(OpId op, std::size_t d) const { return costs_.stage_ms(Stage{{{op}}}, DeviceId(d)); }
-  bool done(OpId op) const { return end_[op.index()] < kNever; }
+  bool done(OpId op) const { return end_[op.index()] < kNotYet; }
 
   void append(std::size_t count, double last_ms) {
     if (count == graph_.size()) {
@@ -72,7 +72,7 @@ class OrderSearch {
       const std::size_t from = graph_.edge(e).from.index();
       start = std::max(start, device_[from] == d ? end_[from] : arrived_[from][d]);
     }
-    if (start == kNever || start < last_ms) return;
+    if (start == kNotYet || start < last_ms) return;
     const double end = start + time(op, d), rest = tail_[op.index()];
     if (std::max(end, start + rest) >= best_ms_) return;
     const double free = free_[d];
@@ -80,21 +80,21 @@ class OrderSearch {
     device_[op.index()] = d;
     append(count + 1, start);
     free_[d] = free;
-    end_[op.index()] = kNever;
+    end_[op.index()] = kNotYet;
   }
 
   void send(std::size_t count, double last_ms, OpId op, std::size_t d) {
     const std::size_t from = device_[op.index()];
     double& arrived = arrived_[op.index()][d];
-    if (from == d || arrived < kNever) return;
-    double takes = kNever, rest = kNever;
+    if (from == d || arrived < kNotYet) return;
+    double takes = kNotYet, rest = kNotYet;
     for (EdgeId e : graph_.out_edges(op)) {
       const Edge& edge = graph_.edge(e);
       if (done(edge.to)) continue;
       takes = costs_.transfer_ms(edge, DeviceId(from), DeviceId(d));
       rest = std::min(rest, tail_[edge.to.index()]);
     }
-    if (takes == kNever) return;  // nobody waits for it
+    if (takes == kNotYet) return;  // nobody waits for it
     double& one = busy_[channel(from, d, true)];
     double& other = busy_[channel(from, d, false)];
     const double start = std::max({end_[op.index()], one, other});
@@ -106,7 +106,7 @@ class OrderSearch {
     append(count, start);
     one = before;
     other = before_other;
-    arrived = kNever;
+    arrived = kNotYet;
   }
 
   std::size_t channel(std::size_t from, std::size_t to, bool sending) const {
@@ -118,7 +118,7 @@ class OrderSearch {
   const Platform& platform_;
   const PlainCosts& costs_;
   double best_ms_;
-  std::vector<double> end_;                   // by operator; kNever: not yet
+  std::vector<double> end_;                   // by operator; kNotYet: not yet
   std::vector<std::size_t> device_;           // by operator
   std::vector<double> tail_;                  // by operator: the longest path from its start
   std::vector<std::vector<double>> arrived_;  // by operator and device
