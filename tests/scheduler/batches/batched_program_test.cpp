@@ -112,8 +112,9 @@ TEST(BatchedProgram, FindsTheBestOfAllShares) {
       }
     }
   }
-  EXPECT_TRUE(milp::solvers().empty() || found > 10);
-  EXPECT_TRUE(milp::solvers().empty() || shorter > 3);
+  if (milp::solvers().empty() || test::kSanitized) return;  // few cases, or none
+  EXPECT_GT(found, 10u);
+  EXPECT_GT(shorter, 3u);
 }
 
 TEST(BatchedProgram, RefusesLargeProgramsAndProvesThatNoneIsShorter) {

@@ -55,8 +55,8 @@ TEST(EveryDivision, BoundsAreBelowTheOptimumOfAll) {
     greater += bound.name == "dependencies";
     alone += bound.name.starts_with("one part by ");
   }
-  EXPECT_GT(greater, test::tries(60u) / 12);
-  EXPECT_GT(alone, test::tries(60u) / 12);
+  EXPECT_GE(greater, test::tries(60u) / 12);
+  EXPECT_GE(alone, test::tries(60u) / 12);
 }
 
 // A chain of two operators whose batches take as long for one input as for all: an input takes
