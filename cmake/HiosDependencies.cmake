@@ -13,6 +13,10 @@ if(NOT HIOS_PYTHON_MODULE)
     cmake_policy(SET CMP0167 NEW)
   endif()
   find_package(Boost 1.74 QUIET COMPONENTS program_options)
+  # CMake 3.31 says that Boost is found where this part of it is not.
+  if(NOT TARGET Boost::program_options)
+    set(Boost_FOUND FALSE)
+  endif()
   hios_need("${Boost_FOUND}" "Boost.Program_options 1.74 or newer" DEBIAN libboost-program-options-dev FEDORA boost-devel
     CONDA libboost-devel SPACK "boost+program_options")
 endif()
