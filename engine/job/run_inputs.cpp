@@ -30,6 +30,10 @@ std::optional<Profile> read_profile(const std::optional<std::string>& file,
   return profile;
 }
 
+namespace {
+
+/// Returns the given size, or where that is empty, the one that a schedule was made for (batch 0:
+/// none).
 InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int64_t height,
                             std::int64_t width) {
   InputSize wanted = size;
@@ -42,8 +46,6 @@ InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int6
   }
   return wanted;
 }
-
-namespace {
 
 /// The size of the model that a schedule was made for, and the model where it was read to know it.
 struct SizedModel {

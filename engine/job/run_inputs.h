@@ -36,11 +36,6 @@ struct RunInputs {
 std::optional<Profile> read_profile(const std::optional<std::string>& file,
                                     const ReadLimits& limits);
 
-/// Returns the size of a model for a schedule that was made for these extents (batch 0: none): the
-/// given one, or where that is empty, the schedule's.
-InputSize size_for_schedule(const InputSize& size, std::int64_t batch, std::int64_t height,
-                            std::int64_t width);
-
 /// Reads the files of a run. `model`: see load_model. Where `size` is empty, the model has the size
 /// that the schedule was made for. `fusion` must be the schedule's. Throws InputError.
 RunInputs read_run_inputs(const std::string& model, const InputSize& size,
