@@ -99,7 +99,7 @@ class InputReader {
         if (flag && value == flag && named != options_.dims.end() && named->second != *flag) {
           file_.fail(what_of(*input) + "gets two extents for " + quote(dim.dim_param()) + ", " +
                      std::to_string(*flag) + " and " + std::to_string(named->second) +
-                     ": leave --dim out");
+                     ": give one of them");
         }
         if (value) settled_.emplace(dim.dim_param(), *value);
       }

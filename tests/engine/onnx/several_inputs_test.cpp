@@ -151,7 +151,7 @@ TEST(SeveralInputs, ShareTheExtentsOfOneName) {
         onnx::import_model(
             file, {.batch = 3, .height = {}, .width = {}, .dims = {{"batch", 2}, {"length", 7}}});
       },
-      {"the input 'x' gets two extents for \"batch\", 3 and 2: leave --dim out"});
+      {"the input 'x' gets two extents for \"batch\", 3 and 2: give one of them"});
 }
 
 /// The columns of a table of categories look up tables of their own.
