@@ -56,6 +56,10 @@ struct Specs {
       "limit"};
   OptionSpec channels{"channels", std::int64_t{4}, 1, 1000,
                       "milp-split: the most tensors that cross a cut between modules"};
+  OptionSpec modules{"modules", std::string("windows"), 0, 0,
+                     "milp-split, where more than one operator connects modules: windows of a "
+                     "schedule, improved with the rest fixed, or components (k-edge-connected), "
+                     "each solved by itself as DiviML prints it"};
   OptionSpec order{"order", std::string("brkga"), 0, 0,
                    "slice-graph: the topological orders that are sliced: given (the graph's), "
                    "random, brkga (a genetic algorithm), mla or mla-weighted (short edges)"};

@@ -137,6 +137,14 @@ Machine machine_of(const Graph& graph, const Platform& platform, double time_sca
         "the platform has routes with start_ms, slowdown or load_slowdown, which no emulated run "
         "knows: leave these out of the platform, and plan again");
   }
+  const auto copies = [](const Device& device) {
+    return device.io_charge && device.io_charge->receive > 0;
+  };
+  if (std::ranges::any_of(platform.devices(), copies)) {
+    throw InputError(
+        "the platform has an io_charge with receive above 0, and an emulated device receives while "
+        "it computes: leave it out of the platform, and plan again");
+  }
   require_times(graph, time_scale);
   require_rates(*platform.topology(), time_scale);
   Machine machine{scaled(graph, time_scale), scaled(platform, time_scale), time_scale};

@@ -83,7 +83,7 @@ class CostModel {
   }
   /// Returns the receiver's own time for a tensor, during which it computes nothing: a share of
   /// link_ms(), by the platform (IoCharge::receive), or else by the profile. Without either it is
-  /// 0, as with contention and with a topology. REQUIRES: two devices.
+  /// 0, as with contention. REQUIRES: two devices.
   double receive_ms(EdgeId edge, DeviceId from, DeviceId to) const {
     return copy_ms(link_ms(edge, from, to), to);
   }

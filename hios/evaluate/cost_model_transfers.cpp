@@ -214,9 +214,9 @@ double CostModel::sum_of_pairs(std::span<const double> row) const {
   return sum;
 }
 
-// Where tensors wait for each other, or share buses, transfers are priced by these alone.
+// Where tensors wait for each other, transfers are priced by that alone.
 void CostModel::fill_charges() {
-  if (platform_->topology() || platform_->contention() != Contention::kNone) return;
+  if (platform_->contention() != Contention::kNone) return;
   for (std::size_t d = 0; d < platform_->size(); ++d) {
     if (const auto& charge = platform_->device(DeviceId(d)).io_charge) {
       receive_share_[d] = charge->receive;

@@ -49,6 +49,7 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
   SplitOptions limits;
   limits.solving = milp_options(options);
   limits.channels = static_cast<std::size_t>(options.integer("channels"));
+  limits.division = division_named(options.string("modules"));
   const Context known = bounded(context, problem);
   return complete_exact(schedule_by_modules(problem.graph(), problem.costs(), limits, known),
                         problem, options, known);

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "scheduler/best/best.h"
 #include "scheduler/split/diagram/gap_closer.h"
+#include "scheduler/split/independent.h"
 #include "scheduler/split/modules/chain.h"
 #include "scheduler/split/modules/module_bounds.h"
 #include "scheduler/split/modules/modules.h"
@@ -41,8 +43,11 @@ class Split {
     find_start();
     if (!result_.optimal) try_chain();
     const bool ended = result_.optimal || shortest_one_by_one_;
-    if (!ended && !context_.deadline.expired()) try_neighbourhoods();
-    if (!ended && !result_.optimal && !context_.deadline.expired()) try_whole_graph();
+    const bool by_components = options_.division == Division::kComponents;
+    if (!ended && by_components) take_components();
+    if (!ended && !by_components && !context_.deadline.expired()) try_neighbourhoods();
+    if (!ended && !by_components && !result_.optimal && !context_.deadline.expired())
+      try_whole_graph();
     result_.timed_out = !result_.optimal && context_.deadline.expired();
     return std::move(result_);
   }
@@ -72,6 +77,15 @@ class Split {
     raise_bound(chain.bound_ms);
     shortest_one_by_one_ = result_ms_ <= chain.bound_ms * (1 + 4 * milp::kTolerance);
     result_.optimal = shortest_one_by_one_ && !milp::stages_can_gain(graph_, costs_);
+  }
+
+  /// Takes the schedule of DiviML's modules, also if it is longer than the present one.
+  void take_components() {
+    Prover prover(subproblem_options_, context_);
+    auto schedule = schedule_independently(costs_, options_.channels, prover);
+    if (!schedule) return;
+    result_.schedule = std::move(*schedule);
+    result_ms_ = simulate(graph_, result_.schedule, costs_).latency_ms;
   }
 
   /// Improves the schedule and the bound in parallel: neither depends on the other.
@@ -163,6 +177,13 @@ class Split {
 };
 
 }  // namespace
+
+Division division_named(const std::string& name) {
+  if (name == "windows") return Division::kWindows;
+  if (name == "components") return Division::kComponents;
+  throw InputError("milp-split: there are no modules " + quote(name) +
+                   "; there are: windows, components");
+}
 
 SplitResult schedule_by_modules(const Graph& graph, const CostModel& costs,
                                 const SplitOptions& options, const Context& context) {

@@ -3,17 +3,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "scheduler/milp/milp.h"
 #include "scheduler/scheduler.h"
 
 namespace hios::scheduler::split {
 
+/// The modules of graphs that no single operator divides.
+enum class Division {
+  kWindows,     ///< neighbourhoods of a schedule, each solved with the rest fixed
+  kComponents,  ///< as DiviML prints it: each module by itself (independent.h), nothing afterwards
+};
+
+/// Returns `windows` or `components`; throws InputError on other names.
+Division division_named(const std::string& name);
+
 struct SplitOptions {
   /// The nodes are those of each subproblem, the iterations those of the search for the first
   /// schedule.
   milp::MilpOptions solving;
   std::size_t channels = 4;  ///< tensors that may cross a cut, if no cut with fewer is found
+  Division division = Division::kWindows;
 };
 
 struct SplitResult {
@@ -31,6 +42,9 @@ struct SplitResult {
 /// starts from the schedule of a short `best` and improves neighbourhoods while the rest is fixed
 /// (neighbourhoods.h). In parallel it raises bounds by decision diagrams (diagram/gap_closer.h) and
 /// of modules (modules/module_bounds.h). The result is never longer than the first schedule.
+/// By Division::kComponents the schedule of the modules alone is the result, shorter or not, unless
+/// they have none.
+///
 /// Subproblems ignore contention of links; a schedule is taken only if it is shorter with
 /// contention.
 ///

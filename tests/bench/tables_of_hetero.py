@@ -3,6 +3,7 @@
 import statistics
 
 import summaries
+from hetero_parts import as_printed
 from markdown_tables import RESULTS, Numbers
 
 MODULES = ("1 channel", *(f"{ends}, {count} channels" for ends in ("strong", "weak") for count in (2, 3, 4)))
@@ -31,8 +32,8 @@ class Cases:
     def latency_ms(self, case, algorithm, options=None):
         return self.mean(case, algorithm, lambda row: float(row["latency_ms"]), options)
 
-    def speedup(self, case, algorithm):
-        return self.mean(case, algorithm, self.rows.speedup)
+    def speedup(self, case, algorithm, options=None):
+        return self.mean(case, algorithm, self.rows.speedup, options)
 
     def largest_speedup(self, case):
         """That of a schedule as short as the bound."""
@@ -52,10 +53,14 @@ def speedups():
     for size in (10, 32):
         for modules in MODULES:
             case = f"{modules}, {size} operators"
-            names = ("met", "greedy", "heft", "ea", "annealing", "milp", "milp-split", "best")
+            names = ("met", "greedy", "heft", "ea", "annealing", "milp")
+            channels = 1 if modules == MODULES[0] else int(modules.split()[1])
             lines.append([case if modules == MODULES[0] else modules, str(len(cases.of(case, "sequential"))),
                           f"{cases.latency_ms(case, 'sequential'):.1f}",
                           *(two_digits(cases.speedup(case, name)) for name in names),
+                          two_digits(cases.speedup(case, "milp-split", " ".join(as_printed(channels)))),
+                          two_digits(cases.speedup(case, "milp-split", "")),
+                          two_digits(cases.speedup(case, "best")),
                           two_digits(cases.largest_speedup(case))])
     return lines
 

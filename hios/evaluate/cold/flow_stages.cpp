@@ -122,7 +122,18 @@ class FlowPlanner {
     for (std::size_t m = first; m < plan_.messages.size(); ++m) {
       set_flow(plan_.messages[m]);
       plan_.stages[from].messages.push_back(m);
+      plan_.stages[first_reader(plan_.messages[m])].receives.push_back(m);
     }
+  }
+
+  /// Returns the first stage of the message's device that reads it.
+  std::size_t first_reader(const FlowMessage& message) const {
+    std::size_t first = plan_.stages.size();
+    for (const EdgeId e : graph_.out_edges(message.producer)) {
+      const std::size_t stage = plan_.stage_of[graph_.edge(e).to.index()];
+      if (plan_.stages[stage].device == message.to) first = std::min(first, stage);
+    }
+    return first;
   }
 
   void add_to_message(OpId producer, EdgeId edge, DeviceId to, std::size_t first) {

@@ -34,6 +34,7 @@ struct FlowStage {
   std::vector<std::size_t> evicted = {};    ///< parameters that its device frees
   std::vector<std::size_t> consumers = {};  ///< stages of the same device, one for each edge
   std::vector<std::size_t> messages = {};   ///< indices of FlowPlan::messages
+  std::vector<std::size_t> receives = {};   ///< of those to its device, the ones it reads first
 };
 
 struct FlowPlan {

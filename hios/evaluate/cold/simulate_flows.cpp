@@ -15,6 +15,7 @@
 #include "hios/evaluate/cold/flow_stages.h"
 #include "hios/evaluate/cold/flows.h"
 #include "hios/evaluate/cold/lanes.h"
+#include "hios/evaluate/message_run.h"
 
 // Events in the order of time. At each time all that happens is processed until nothing more does:
 // flows end, stages begin and end, and only then new flows start, which may end at the same time.
@@ -72,6 +73,7 @@ class FlowSimulation {
     plan_ = plan_flow_stages(graph, schedule, costs, lanes_ ? &lanes_->sets() : nullptr);
     for (const auto& stages : schedule.devices) timeline_.stages.emplace_back(stages.size());
     timeline_.estimated_stages = plan_.estimated;
+    arrived_ms_.resize(plan_.messages.size());
     for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
       next_.push_back(0);
       if (schedule.devices[d].empty()) continue;
@@ -127,7 +129,7 @@ class FlowSimulation {
         }
         break;
       case Use::kMessage:
-        end_message(plan_.messages[flow.index]);
+        end_message(flow.index);
         break;
       case Use::kRead:
         end_read(flow.index);
@@ -158,12 +160,14 @@ class FlowSimulation {
     own.end_ms = end_ms;
   }
 
-  void end_message(const FlowMessage& message) {
+  void end_message(std::size_t number) {
+    const FlowMessage& message = plan_.messages[number];
     const double sent_ms = times(plan_.stage_of[message.producer.index()]).end_ms;
     const double end_ms = std::max(now_ms_, sent_ms + message.least_ms);
     timeline_.transfers.push_back(
         {message.producer, message.from, message.to, sent_ms, end_ms, message.bytes.size()});
     const double ready_ms = end_ms + costs_.launch_ms(message.to);
+    arrived_ms_[number] = ready_ms;
     for (const EdgeId e : costs_.graph().out_edges(message.producer)) {
       const std::size_t consumer = plan_.stage_of[costs_.graph().edge(e).to.index()];
       if (plan_.stages[consumer].device == message.to) arrive(consumer, ready_ms);
@@ -209,7 +213,7 @@ class FlowSimulation {
     if (loaded_ms > 0) {
       own.ready_ms = std::max(own.ready_ms, loaded_ms + costs_.launch_ms(planned.device));
     }
-    own.start_ms = std::max(own.ready_ms, own.awaited_ms);
+    own.start_ms = std::max(own.ready_ms, copied_ms(planned, own.awaited_ms));
     change_pace(planned.device, [](DevicePace& pace) { pace.computes(true); });
     if (planned.read) {
       reads_.add(own.start_ms, stage);
@@ -221,6 +225,17 @@ class FlowSimulation {
       running_[planned.device.index()] = stage;
     }
     ends_.add(own.end_ms, stage);
+  }
+
+  /// Returns the time at which the device has copied what the stage is the first to read.
+  double copied_ms(const FlowStage& stage, double awaited_ms) {
+    if (!costs_.charges_receivers()) return awaited_ms;
+    copies_.clear();
+    for (const std::size_t m : stage.receives) {
+      copies_.add(m, arrived_ms_[m], costs_.copy_ms(plan_.messages[m].least_ms, stage.device));
+    }
+    copies_.sort();
+    return copies_.end_ms(awaited_ms);
   }
 
   /// Ends the stages that end now, and returns true if there was one.
@@ -308,10 +323,12 @@ class FlowSimulation {
   std::vector<DevicePace> paces_;
   std::vector<std::optional<std::size_t>> running_;  // the stage, unless it is read in place
   std::vector<FlowUse> uses_;                        // by FlowId
-  TimedStages ends_, reads_;       // ends of stages; starts of those that read in place
-  std::vector<std::size_t> next_;  // by device, the stage that begins next
-  std::vector<DeviceId> changed_;  // devices whose next stage may be able to begin
-  std::vector<std::size_t> sent_;  // messages whose flows start now
+  TimedStages ends_, reads_;        // ends of stages; starts of those that read in place
+  std::vector<std::size_t> next_;   // by device, the stage that begins next
+  std::vector<DeviceId> changed_;   // devices whose next stage may be able to begin
+  std::vector<std::size_t> sent_;   // messages whose flows start now
+  std::vector<double> arrived_ms_;  // by message, with the launch of its readers
+  AwaitedCopies copies_;            // of the stage that begins
   std::size_t stages_left_ = 0;
   double last_load_ms_ = 0;
   double now_ms_ = 0;

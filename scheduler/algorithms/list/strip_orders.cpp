@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "scheduler/structures/depth_first.h"
+
 // Two kinds of orders.
 //
 // Depth first: all ancestors of an end before the next end, or all descendants of a source after
@@ -50,7 +52,9 @@ class StripOrders {
 
   std::vector<std::vector<OpId>> run() {
     for (const bool from_ends : {true, false}) {
-      for (const bool first : {true, false}) add(depth_first(from_ends, first));
+      for (const bool first : {true, false}) {
+        add(depth_first_order(graph_, {from_ends, from_ends == first, first}));
+      }
     }
     const std::vector<double> hops = hops_across();
     for (const std::vector<double>& x : {smoothed(hops), hops}) {
@@ -69,43 +73,6 @@ class StripOrders {
     if (std::find(orders_.begin(), orders_.end(), order) == orders_.end()) {
       orders_.push_back(std::move(order));
     }
-  }
-
-  OpId other_end(EdgeId edge, bool before) const {
-    return before ? graph_.edge(edge).from : graph_.edge(edge).to;
-  }
-
-  /// Returns the order in which a depth-first search leaves operators: from the ends against the
-  /// edges, or from the sources along them, which is then reversed. It follows an operator's first
-  /// edge first, or its last one.
-  std::vector<OpId> depth_first(bool from_ends, bool first) const {
-    std::vector<OpId> order, open;
-    std::vector<bool> entered(graph_.size(), false), left(graph_.size(), false);
-    const auto edges = [&](OpId op, bool back) {
-      return back == from_ends ? graph_.in_edges(op) : graph_.out_edges(op);
-    };
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const OpId root = graph_.topological()[first == from_ends ? i : graph_.size() - 1 - i];
-      if (!edges(root, false).empty()) continue;
-      open.push_back(root);
-      while (!open.empty()) {
-        const OpId op = open.back();
-        if (entered[op.index()]) {
-          open.pop_back();
-          if (!left[op.index()]) order.push_back(op);
-          left[op.index()] = true;
-          continue;
-        }
-        entered[op.index()] = true;
-        const auto next = edges(op, true);
-        for (std::size_t e = 0; e < next.size(); ++e) {
-          const OpId to = other_end(next[first ? next.size() - 1 - e : e], from_ends);
-          if (!entered[to.index()]) open.push_back(to);
-        }
-      }
-    }
-    if (!from_ends) std::reverse(order.begin(), order.end());
-    return order;
   }
 
   template <class Visit>

@@ -11,6 +11,7 @@
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
 #include "scheduler/list/timeline.h"
+#include "scheduler/structures/depth_first.h"
 #include "scheduler/structures/saturating_sum.h"
 
 // A device takes operators in order until the next one does not fit or the device's share is
@@ -30,30 +31,6 @@
 
 namespace hios::scheduler::best {
 namespace {
-
-/// Returns a topological order in which a producer comes right before its first consumer.
-std::vector<OpId> depth_first_order(const Graph& graph) {
-  std::vector<OpId> order, open;
-  std::vector<bool> entered(graph.size(), false), left(graph.size(), false);
-  for (OpId end : graph.topological()) {
-    if (!graph.out_edges(end).empty()) continue;
-    open.push_back(end);
-    while (!open.empty()) {
-      const OpId op = open.back();
-      if (entered[op.index()]) {
-        open.pop_back();
-        if (!left[op.index()]) order.push_back(op);
-        left[op.index()] = true;
-        continue;
-      }
-      entered[op.index()] = true;
-      for (EdgeId e : graph.in_edges(op)) {
-        if (!entered[graph.edge(e).from.index()]) open.push_back(graph.edge(e).from);
-      }
-    }
-  }
-  return order;
-}
 
 class Filling {
  public:

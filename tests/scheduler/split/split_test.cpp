@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
 #include "scheduler/milp/solver.h"
 #include "scheduler/registry.h"
+#include "scheduler/split/independent.h"
 #include "scheduler/split/modules/chain.h"
 #include "scheduler/split/modules/modules.h"
 #include "support/graphs/dag_generator.h"
@@ -173,6 +175,38 @@ TEST_P(MilpSplit, IsNeverAboveItsStartWithSeveralChannels) {
       EXPECT_LE(result.bound->ms, latency_ms(result, costs));
     }
   }
+}
+
+// DiviML as printed: the modules' schedules one after the other.
+TEST_P(MilpSplit, ByComponentsIsValidAndNotBelowTheOptimum) {
+  std::size_t longer = 0;
+  for (std::uint64_t seed = 0; seed < test::tries(20u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "components");
+    test::CostStyle style;
+    style.by_device = seed % 2 == 0;
+    style.overlap = false;
+    const RandomProblem problem{test::dag(6, random.below(1 << 15), style, random),
+                                test::devices(2, 1)};
+    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+    const double least =
+        test::brute_force(problem.graph, problem.platform, test::plain_costs_of(costs)).latency_ms;
+    Prover prover({.solver = &solver(), .nodes = 500, .iterations = 50}, {});
+    const auto schedule = schedule_independently(costs, 2, prover, 3);
+    ASSERT_TRUE(schedule.has_value());
+    EXPECT_TRUE(validate(problem.graph, problem.platform, *schedule).empty());
+    const double ms = simulate(problem.graph, *schedule, costs).latency_ms;
+    EXPECT_GE(ms, least * (1 - 1e-9));
+    longer += ms > least * (1 + 1e-9) ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(longer, 0u) << "modules by themselves know nothing of their inputs";
+}
+
+TEST(Division, HasTwoNames) {
+  EXPECT_EQ(division_named("windows"), Division::kWindows);
+  EXPECT_EQ(division_named("components"), Division::kComponents);
+  EXPECT_THROW(division_named("bridges"), InputError);
 }
 
 TEST_P(MilpSplit, OutOfTimeIsTheBestSoFar) {

@@ -76,8 +76,27 @@ std::optional<Timeline> timeline_of(const test::ColdCase& cold, const CostModel&
   }
 }
 
+/// Returns the platform, most of whose devices copy what they receive.
+Platform with_receivers(const Platform& platform, Random& random) {
+  std::vector<Device> devices(platform.devices().begin(), platform.devices().end());
+  for (Device& device : devices) {
+    if (random.below(4) > 0) device.io_charge = IoCharge{0, random.uniform(0, 2)};
+  }
+  return platform.with_devices(std::move(devices));
+}
+
+/// Returns true if a stage begins neither when the one before it ends nor when all is there.
+bool copies_delay(const Timeline& timeline) {
+  for (const auto& device : timeline.stages) {
+    for (const StageTimes& stage : device) {
+      if (stage.start_ms > std::max(stage.awaited_ms, stage.ready_ms) + 1e-6) return true;
+    }
+  }
+  return false;
+}
+
 TEST(RandomCold, AgreesWithASlowSimulator) {
-  std::size_t deadlocks = 0, waits_for_room = 0, copies = 0, reads = 0, evictions = 0;
+  std::size_t deadlocks = 0, waits_for_room = 0, copies = 0, reads = 0, evictions = 0, received = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "cold");
@@ -88,6 +107,7 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
     test::ColdCase cold = test::random_cold_case(style, random);
     if (seed % 9 == 0) cold.schedule.weights.reset();
     if (seed % 2 == 0) cold.platform = test::with_slowdowns(cold.platform, random);
+    if (seed % 7 < 3) cold.platform = with_receivers(cold.platform, random);
     Profile launches;
     if (seed % 5 == 4) {
       launches = test::random_profile(cold.graph, cold.platform, random);
@@ -106,6 +126,7 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
     if (!timeline) continue;
     expect_equal(*timeline, *expected);
     if (testing::Test::HasFailure()) return;
+    received += copies_delay(*timeline);
     const Weights weights = cold.schedule.weights.value_or(Weights{});
     evictions += weights.evictions.size();
     reads += weights.in_place.size();
@@ -120,6 +141,7 @@ TEST(RandomCold, AgreesWithASlowSimulator) {
   EXPECT_GT(copies, 500u);
   EXPECT_GT(reads, 200u);
   EXPECT_GT(evictions, 500u);
+  EXPECT_GT(received, 100u);
 }
 
 TEST(RandomCold, ValidSchedulesEnd) {
@@ -184,6 +206,7 @@ TEST(RandomCold, WithoutWeightsPrivateBusesAreLinks) {
     std::vector<Edge> edges(cold.graph.edges().begin(), cold.graph.edges().end());
     for (Edge& edge : edges) edge.transfer_ms.reset();
     const Graph graph("links", operators, edges, cold.graph.stage_cost());
+    if (seed % 2 == 0) cold.platform = with_receivers(cold.platform, random);
     const Platform routes = with_private_buses(cold.platform), links = with_links(cold.platform);
     const Timeline timeline = simulate(graph, cold.schedule, CostModel::from_graph(graph, routes));
     expect_equal(timeline, simulate(graph, cold.schedule, CostModel::from_graph(graph, links)));

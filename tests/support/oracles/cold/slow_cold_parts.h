@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "hios/evaluate/timeline.h"
@@ -45,6 +46,29 @@ inline Moving over_route(const Topology& topology, double now, const Holder& fro
   }
   moving.left = bytes;
   return moving;
+}
+
+/// Returns the read in place that begins now and takes `ms` when undisturbed, or longer where its
+/// route does.
+inline Moving lasting(Moving read, double now, double ms) {
+  const double latency = read.begins - now;
+  if (read.left == 0) {
+    read.begins = now + std::max(latency, ms);
+  } else if (ms > latency) {
+    read.flow.limit = std::min(read.flow.limit, read.left / (ms - latency));
+  }
+  read.what = Moving::For::kStage;
+  return read;
+}
+
+/// Returns when a device that is free from then on has copied these, each an arrival and its copy:
+/// one after the other, none done before it is there.
+inline double after_copies(std::vector<std::pair<double, double>> copies, double free_ms) {
+  std::ranges::sort(copies);
+  for (const auto& [arrival_ms, ms] : copies) {
+    if (ms > 0) free_ms = std::max(arrival_ms, free_ms + ms);
+  }
+  return free_ms;
 }
 
 /// Returns how many times as long a device's stages take, by the loads to it.

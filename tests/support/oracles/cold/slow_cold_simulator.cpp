@@ -88,7 +88,6 @@ class SlowCold {
   bool now(double ms) const { return ms <= now_ + 1e-9 + 1e-12 * now_; }
 
   bool lanes_over() const { return std::ranges::equal(next_, weights_.lanes, {}, {}, &Lane::size); }
-
   bool end_flows() {
     bool any = false;
     for (std::size_t i = 0; i < moving_.size();) {
@@ -155,6 +154,24 @@ class SlowCold {
     return ready;
   }
 
+  /// Returns the time at which the device has copied the messages that no earlier stage reads.
+  double copied_ms(std::size_t d, std::size_t s, double free_ms) const {
+    std::vector<std::pair<double, double>> copies;  // arrival and copy
+    for (const SlowMessage& message : messages_) {
+      if (message.to != DeviceId(d)) continue;
+      std::size_t first = stages_[d].size();
+      for (const Edge& edge : graph_.edges()) {
+        const auto [reader_d, reader_s] = runs_.at(edge.to);
+        if (edge.from == message.producer && reader_d == d) first = std::min(first, reader_s);
+      }
+      if (first != s) continue;
+      const EdgeId edge = edge_of(message);
+      copies.emplace_back(*message.arrived + costs_.launch_ms(message.to),
+                          costs_.receive_ms(edge, message.from, message.to));
+    }
+    return after_copies(std::move(copies), free_ms);
+  }
+
   bool begin_stages() {
     bool any = false;
     for (std::size_t d = 0; d < stages_.size(); ++d) {
@@ -167,7 +184,7 @@ class SlowCold {
         stage.times.awaited_ms =
             s > 0 ? stages_[d][s - 1].times.end_ms : costs_.launch_ms(DeviceId(d));
         stage.times.ready_ms = ready;
-        stage.times.start_ms = std::max(ready, stage.times.awaited_ms);
+        stage.times.start_ms = std::max(ready, copied_ms(d, s, stage.times.awaited_ms));
         stage.times.end_ms = kNever;
         stage.is = SlowStage::Is::kReading;
         if (!store_of(operators_of(d, s).front())) {
@@ -276,21 +293,13 @@ class SlowCold {
     const double ms = *in_place_ms(graph_.op(op), costs_.platform().device(DeviceId(d)));
     const auto bytes =
         static_cast<double>(graph_.op(op).in_place_bytes.value_or(graph_.op(op).parameter_bytes));
-    Moving moving = over_route(topology_, now_, *store_of(op), DeviceId(d), bytes);
-    const double latency = moving.begins - now_;
-    if (bytes == 0) {
-      moving.begins = now_ + std::max(latency, ms);
-    } else if (ms > latency) {
-      moving.flow.limit = std::min(moving.flow.limit, bytes / (ms - latency));
-    }
-    moving.what = Moving::For::kStage;
-    moving.a = d;
-    moving.b = s;
-    moving_.push_back(moving);
+    moving_.push_back(
+        lasting(over_route(topology_, now_, *store_of(op), DeviceId(d), bytes), now_, ms));
+    moving_.back().a = d;
+    moving_.back().b = s;
     return true;
   }
 
-  /// Returns true once the launch is over.
   bool runs(const SlowStage& stage) const { return now(stage.times.start_ms); }
 
   /// Lets time pass to the next event, and returns false where there is none. The end of a stage
