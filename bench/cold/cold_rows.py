@@ -59,9 +59,10 @@ def bits(row):
 
 def page(summary):
     """A table: each plan next to load-then-run of the same network, store and cores."""
+    errors = (" Errors are those of the best quarter of a plan's cold starts."
+              if any("best_quarter_ms" in each for each in summary["rows"]) else "")
     lines = [f"{summary.get('processor', '')}, {summary.get('cores', '')} cores. {summary['rounds']} rounds of {summary['iterations']} cold starts each; medians of the rounds' medians. "
-             "Of overlap: the time divided by the larger of the walls, in the same run. Errors are those of the best quarter of a "
-             "plan's cold starts.",
+             f"Of overlap: the time divided by the larger of the walls, in the same run.{errors}",
              *([f"ONNX Runtime {summary['onnxruntime']}: a session made from its optimised network with packed weights, and one "
                 "run; its graph is read in that time. Its values differ from ours by at most 1e-4 of the largest."]
                if summary.get("onnxruntime") else []), "",

@@ -203,6 +203,11 @@ TEST(EmulatedMachine, RefusesWhatItCannotEmulate) {
                          {slow});
   test::expect_error([&] { emulated::machine_of(cold.graph, slowing, 1); },
                      {"routes with start_ms, slowdown or load_slowdown"});
+  std::vector<Device> copying(cold.platform.devices().begin(), cold.platform.devices().end());
+  copying.front().io_charge = IoCharge{0, 0.5};
+  test::expect_error(
+      [&] { emulated::machine_of(cold.graph, cold.platform.with_devices(copying), 1); },
+      {"an io_charge with receive above 0"});
   const Graph several("g", {cold.graph.op(OpId(0))}, {}, {}, 4);
   test::expect_error([&] { emulated::machine_of(several, cold.platform, 1); },
                      {"the graph counts several inputs"});
