@@ -18,7 +18,7 @@
 namespace hios::scheduler::split {
 namespace {
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoSet = std::numeric_limits<std::size_t>::max();
 
 /// A set of operators that splits into components.
 class Splitting {
@@ -86,7 +86,7 @@ class Splitting {
       each_neighbour(op, number, [&](OpId other) {
         if (degree[other.index()]-- == k_) thin.push_back(other);
       });
-      set_[op.index()] = kNone;
+      set_[op.index()] = kNoSet;
       components_.push_back({op});
     }
   }
@@ -116,13 +116,13 @@ class Splitting {
   }
 
   std::vector<Link> links_among(const std::vector<OpId>& operators) const {
-    std::vector<std::size_t> position(graph_.size(), kNone);
+    std::vector<std::size_t> position(graph_.size(), kNoSet);
     for (std::size_t i = 0; i < operators.size(); ++i) position[operators[i].index()] = i;
     std::vector<Link> links;
     for (OpId op : operators) {
       for (EdgeId e : graph_.out_edges(op)) {
         const std::size_t to = position[graph_.edge(e).to.index()];
-        if (to != kNone) links.push_back({position[op.index()], to});
+        if (to != kNoSet) links.push_back({position[op.index()], to});
       }
     }
     return links;
@@ -172,7 +172,7 @@ class Splitting {
 
   const Graph& graph_;
   std::size_t k_;
-  std::vector<std::size_t> set_;  ///< the last set that held the operator; kNone: a component
+  std::vector<std::size_t> set_;  ///< the last set that held the operator; kNoSet: a component
   std::size_t sets_ = 0;
   std::vector<std::vector<OpId>> open_, components_;
 };

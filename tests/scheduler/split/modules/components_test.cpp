@@ -77,7 +77,7 @@ TEST(Components, AreTheLargestSetsThatStayConnected) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "components");
     const std::size_t n = 1 + seed % 8;
-    // Of two random sets of edges the union has many.
+    // The union of two random sets has many edges.
     const std::uint64_t all = std::uint64_t{1} << (n * (n - 1) / 2);
     const std::uint64_t edges = random.below(all) | (seed % 3 == 0 ? 0 : random.below(all));
     const Graph graph = test::dag(n, edges, {}, random);
@@ -123,7 +123,7 @@ TEST(Components, AreModulesWithSeveralChannels) {
   EXPECT_EQ(modules_by_components(graph, 3, 3).size(), 3u) << "single operators, three a module";
 }
 
-TEST(Components, OfNoOperatorsAreNone) {
+TEST(Components, AreNoneWithoutOperators) {
   EXPECT_TRUE(edge_connected_components(Graph(), 2).empty());
   EXPECT_TRUE(modules_by_components(Graph(), 2, 8).empty());
 }
