@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/exchange.h"
@@ -18,7 +19,7 @@ namespace {
 
 /// The most time for the watchdogs of the other ranks to print, which started to wait at nearly the
 /// same time: once one rank has ended, the launcher ends the others.
-constexpr std::chrono::seconds kOthersSpeak(3);
+constexpr double kOthersSpeak_s = 3;
 constexpr std::chrono::milliseconds kBetweenLooks(20);
 /// The time for the launcher to take over their lines, of which it gives no sign.
 constexpr std::chrono::milliseconds kLinesTravel(200);
@@ -79,8 +80,8 @@ bool Watch::all_have_spoken() const {
 
 void Watch::end_process(const std::string& line) const {
   flight::report_failure(flight::Ending::kTimeOut, line);
-  const auto end = std::chrono::steady_clock::now() + kOthersSpeak;
-  while (!all_have_spoken() && std::chrono::steady_clock::now() < end) {
+  const Stopwatch stopwatch;
+  while (!all_have_spoken() && stopwatch.seconds() < kOthersSpeak_s) {
     std::this_thread::sleep_for(kBetweenLooks);
   }
   std::this_thread::sleep_for(kLinesTravel);
