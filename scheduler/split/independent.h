@@ -10,7 +10,7 @@
 namespace hios::scheduler::split {
 
 /// Operators of a module of several components.
-inline constexpr std::size_t kMostOperators = 36;
+inline constexpr std::size_t kMostOfModule = 36;
 
 /// Solves each module by itself, as if all of its inputs were there at its begin, and appends their
 /// schedules device by device (Ghannane and Abdelfattah, "DiviML: A Module-based Heuristic for
@@ -18,6 +18,6 @@ inline constexpr std::size_t kMostOperators = 36;
 /// are those of modules_by_components(), joined up to `most` operators. Absent where a module has
 /// no schedule or the whole is not valid, since memory and labels couple modules.
 std::optional<Schedule> schedule_independently(const CostModel& costs, std::size_t channels,
-                                               Prover& prover, std::size_t most = kMostOperators);
+                                               Prover& prover, std::size_t most = kMostOfModule);
 
 }  // namespace hios::scheduler::split

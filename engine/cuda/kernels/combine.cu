@@ -3,7 +3,7 @@
 // four; each row of blocks has one range.
 #include <cstdint>
 
-#include "engine/cuda/kernels/common.cuh"
+#include "engine/cuda/kernels/epilogue.cuh"
 
 namespace hios::cuda {
 namespace {
@@ -29,9 +29,11 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(const CombineTask tas
         sum);
 }
 
-// From: the type of partials; T: the type of the bias and the output.
-template <class From, class T, int vector>
-__global__ void __launch_bounds__(kThreads, kLeastBlocks) finish_kernel(const FinishTask task) {
+// From: the type of partials; T: the type of the epilogue and the output; unary: there is a
+// function other than a relu, whose registers let fewer blocks in.
+template <class From, class T, int vector, bool unary>
+__global__ void __launch_bounds__(kThreads, unary ? 1 : kLeastBlocks)
+    finish_kernel(const FinishTask task) {
   const int columns = task.channels / vector;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   const int values = task.pixels * columns;
@@ -45,20 +47,31 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks) finish_kernel(const Fi
   for (int part = 1; part < task.count; ++part) {
     add(sum, load<vector>(partials + part * step));
   }
-  if (task.bias != nullptr) {
-    add(sum, load<vector>(static_cast<const T*>(task.bias) + index % columns * vector));
-  }
-  if (task.relu) relu(sum);
+  add_bias<T>(task.after, index % columns * vector, sum);
+  add_and_activate<T, unary>(task.after, index * vector, sum);
   store(static_cast<T*>(task.output) + index * vector, sum);
+}
+
+template <class From, class T, int vector>
+cudaError_t launch_finish(const FinishTask& task, cudaStream_t stream) {
+  const long long threads = static_cast<long long>(task.pixels) * (task.channels / vector);
+  const bool unary = task.after.activation.kind == Activation::Kind::kUnary;
+  return queue_kernel(
+      unary ? finish_kernel<From, T, vector, true> : finish_kernel<From, T, vector, false>,
+      blocks_for(threads), kThreads, stream, task);
 }
 
 template <class From, class T>
 cudaError_t launch_finish(const FinishTask& task, cudaStream_t stream) {
-  const long long values = static_cast<long long>(task.pixels) * task.channels;
-  return task.channels % 4 == 0
-             ? queue_kernel(finish_kernel<From, T, 4>, blocks_for(values / 4), kThreads, stream,
-                            task)
-             : queue_kernel(finish_kernel<From, T, 1>, blocks_for(values), kThreads, stream, task);
+  return task.channels % 4 == 0 ? launch_finish<From, T, 4>(task, stream)
+                                : launch_finish<From, T, 1>(task, stream);
+}
+
+template <class From, class T>
+cudaError_t load_finish() {
+  return first_error(
+      {load_kernel(finish_kernel<From, T, 1, false>), load_kernel(finish_kernel<From, T, 4, false>),
+       load_kernel(finish_kernel<From, T, 1, true>), load_kernel(finish_kernel<From, T, 4, true>)});
 }
 
 bool fours(int channels) { return channels % 4 == 0; }
@@ -99,13 +112,10 @@ cudaError_t finish(const FinishTask& task, cudaStream_t stream) {
 }
 
 cudaError_t load_combine() {
-  return first_error(
-      {load_kernel(combine_kernel<float, 1>), load_kernel(combine_kernel<float, 4>),
-       load_kernel(combine_kernel<__half, 1>), load_kernel(combine_kernel<__half, 4>),
-       load_kernel(finish_kernel<float, float, 1>), load_kernel(finish_kernel<float, float, 4>),
-       load_kernel(finish_kernel<float, __half, 1>), load_kernel(finish_kernel<float, __half, 4>),
-       load_kernel(finish_kernel<__half, __half, 1>),
-       load_kernel(finish_kernel<__half, __half, 4>)});
+  return first_error({load_kernel(combine_kernel<float, 1>), load_kernel(combine_kernel<float, 4>),
+                      load_kernel(combine_kernel<__half, 1>),
+                      load_kernel(combine_kernel<__half, 4>), load_finish<float, float>(),
+                      load_finish<float, __half>(), load_finish<__half, __half>()});
 }
 
 cudaError_t load_kernels() {

@@ -4,7 +4,6 @@
 // depth step after depth step, from two buffers in shared memory. While one is multiplied, the next
 // step's operands travel through registers into the other. A thread computes a few rows and columns
 // of the tile.
-// through registers into the other. A thread makes a few rows and columns of the tile.
 // One inference has few pixels, so tiles alone often leave most of the GPU idle. Then each sum is
 // cut into `split` parts, computed by blocks of their own and written separately, and a second
 // kernel (finish) adds them in order. Nothing is added atomically: the bits are the same each time.
@@ -16,11 +15,12 @@
 //
 // The best tile and split for a shape is measured, not guessed
 // (engine/cuda/operators/autotune.cpp). Compared with cuDNN and cuBLASLt, the relu before it and
-// bias and relu after it cost no pass, and any group count and any number of channels are possible.
+// the bias, addend and function after it cost no pass, whichever function it is, and any group
+// count and any number of channels are possible.
 // tests/engine/cuda/kernels/convolution_test.cpp compares the bits with plain loops.
 #include <limits>
 
-#include "engine/cuda/kernels/common.cuh"
+#include "engine/cuda/kernels/epilogue.cuh"
 
 namespace hios::cuda {
 namespace {
@@ -116,9 +116,8 @@ template <class T, int rows, int columns, int apart>
 __device__ __forceinline__ void write_sums(const ConvolutionTask& task, const Counts& counts,
                                            const float (&sums)[rows][columns], int group, int part,
                                            int first_pixel, int first_output) {
-  const bool last = task.split == 1;  // no second kernel adds bias or relu
+  const bool last = task.split == 1;  // no second kernel computes the epilogue
   auto* const output = static_cast<T*>(task.output);
-  const auto* const bias = static_cast<const T*>(task.bias);
   const int channels = task.window.out_channels;
   const long long part_at = static_cast<long long>(part) * counts.pixels * channels;
 #pragma unroll
@@ -130,14 +129,14 @@ __device__ __forceinline__ void write_sums(const ConvolutionTask& task, const Co
       if (pixel >= counts.pixels || in_group >= counts.group_outputs) continue;
       const int channel = group * counts.group_outputs + in_group;
       const long long at = static_cast<long long>(pixel) * channels + channel;
-      float value = sums[r][c];
+      Values<1> value = {{sums[r][c]}};
       if (!last) {
-        task.partials[part_at + at] = value;
+        task.partials[part_at + at] = sums[r][c];
         continue;
       }
-      if (bias != nullptr) value += load<1>(bias + channel).v[0];
-      if (task.relu_after) value = fmaxf(value, 0.0f);
-      store_one(output + at, value);
+      add_bias<T>(task.after, channel, value);
+      add_and_activate<T>(task.after, at, value);
+      store_one(output + at, value.v[0]);
     }
   }
 }
@@ -366,11 +365,10 @@ cudaError_t convolution(const ConvolutionTask& task, int tile, cudaStream_t stre
   return finish({.element = task.element,
                  .partials = task.partials,
                  .count = task.split,
-                 .bias = task.bias,
+                 .after = task.after,
                  .output = task.output,
                  .pixels = task.window.images * task.window.out_height * task.window.out_width,
-                 .channels = task.window.out_channels,
-                 .relu = task.relu_after},
+                 .channels = task.window.out_channels},
                 stream);
 }
 

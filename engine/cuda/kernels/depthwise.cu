@@ -1,8 +1,9 @@
-// Depthwise convolutions (kernels.h), with relu before and after. A thread has four channels (or
-// one) of a few neighbouring output pixels of a row: each input pixel that their windows share is
-// loaded once for all of them. If pixels are few, a thread has one, so that the GPU is filled. The
-// order of a sum (bias, then taps row by row) is the same either way, and so are its bits.
-#include "engine/cuda/kernels/common.cuh"
+// Depthwise convolutions (kernels.h), with a relu before and an epilogue. A thread has four
+// channels (or one) of a few neighbouring output pixels of a row: each input pixel that their
+// windows share is loaded once for all of them. If pixels are few, a thread has one, so that the
+// GPU is filled. The order of a sum (bias, then taps row by row) is the same either way, and so are
+// its bits.
+#include "engine/cuda/kernels/epilogue.cuh"
 
 namespace hios::cuda {
 namespace {
@@ -21,7 +22,6 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
   const int stride_h = step != 0 ? step : window.stride_h;
   const int stride_w = step != 0 ? step : window.stride_w;
   const auto* input = static_cast<const T*>(task.input);
-  const auto* bias = static_cast<const T*>(task.bias);
   const int columns = window.channels / vector;
   const int runs = (window.out_width + pixels - 1) / pixels;
   const int index = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
   Values<vector> sums[pixels];
 #pragma unroll
   for (int p = 0; p < pixels; ++p) {
-    sums[p] = bias != nullptr ? load<vector>(bias + channel) : filled<vector>(0.0f);
+    sums[p] = filled<vector>(0.0f);
+    add_bias<T>(task.after, channel, sums[p]);
   }
   const int spread_h = size != 0 ? 1 : window.dilation_h;
   const int spread_w = size != 0 ? 1 : window.dilation_w;
@@ -66,13 +67,14 @@ __global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask
       }
     }
   }
-  T* to = static_cast<T*>(task.output) +
-          (static_cast<long long>(row) * window.out_width + w) * window.channels + channel;
+  const long long first =
+      (static_cast<long long>(row) * window.out_width + w) * window.channels + channel;
 #pragma unroll
   for (int p = 0; p < pixels; ++p) {
     if (w + p >= window.out_width) break;
-    if (task.relu_after) relu(sums[p]);
-    store(to + p * window.channels, sums[p]);
+    const long long at = first + p * window.channels;
+    add_and_activate<T>(task.after, at, sums[p]);
+    store(static_cast<T*>(task.output) + at, sums[p]);
   }
 }
 

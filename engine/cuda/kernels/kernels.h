@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "hios/model/layer.h"
+
 /// Our own kernels: the parameters of the launches, and the launches. Tensors are dense NHWC of
 /// less than 2^31 values. All operands of a task have its element, unless stated otherwise, and are
 /// aligned to four elements. Whatever the element, the arithmetic is fp32: halves are widened as
@@ -24,6 +26,21 @@ struct TaskWindow {
   int dilation_h = 1, dilation_w = 1;  ///< between taps
 };
 
+/// The function that a kernel applies to its sums before it writes them.
+struct Activation {
+  enum class Kind { kNone, kRelu, kUnary };
+  Kind kind = Kind::kNone;
+  Unary::Function function = Unary::Function::kClip;  ///< kUnary: this one
+  float alpha = 0, beta = 0;
+};
+
+/// The end of a kernel that sums: activation(sum + bias + addend).
+struct Epilogue {
+  const void* bias = nullptr;    ///< a value for each channel; null: none
+  const void* addend = nullptr;  ///< a tensor like the output; null: none
+  Activation activation = {};
+};
+
 /// Sums, relus, slices and concats: channel ranges of the output, each a sum of terms (one: a
 /// copy).
 struct CombineTask {
@@ -42,16 +59,15 @@ struct CombineTask {
 };
 cudaError_t combine(const CombineTask& task, cudaStream_t stream);
 
-/// y = relu(Σ_s partials[s] + bias), both optional; partials are `pixels` x `channels` apart. A
-/// single partial may be `output` itself. Several partials are fp32, whatever the element.
+/// The epilogue of Σ_s partials[s]; partials are `pixels` x `channels` apart. A single partial may
+/// be `output` itself. Several partials are fp32, whatever the element.
 struct FinishTask {
   Element element = Element::kFloat;
   const void* partials = nullptr;
   int count = 1;
-  const void* bias = nullptr;  ///< null: none
+  Epilogue after = {};
   void* output = nullptr;
   int pixels = 0, channels = 0;
-  bool relu = false;
 };
 cudaError_t finish(const FinishTask& task, cudaStream_t stream);
 
@@ -74,15 +90,15 @@ struct MeanTask {
 };
 cudaError_t global_mean(const MeanTask& task, cudaStream_t stream);
 
-/// One filter for each channel; relus before and after it.
+/// One filter for each channel, with a relu before it.
 struct DepthwiseTask {
   Element element = Element::kFloat;
   TaskWindow window;
   const void* input = nullptr;
   const void* weights = nullptr;  ///< [kernel h][kernel w][channel]
-  const void* bias = nullptr;     ///< null: none
+  Epilogue after = {};
   void* output = nullptr;
-  bool relu_before = false, relu_after = false;
+  bool relu_before = false;
 };
 cudaError_t depthwise(const DepthwiseTask& task, cudaStream_t stream);
 
@@ -93,9 +109,9 @@ struct ConvolutionTask {
   int groups = 1;
   const void* input = nullptr;
   const void* weights = nullptr;  ///< [out channel][kernel h][kernel w][in channel of the group]
-  const void* bias = nullptr;     ///< null: none
+  Epilogue after = {};
   void* output = nullptr;
-  bool relu_before = false, relu_after = false;
+  bool relu_before = false;
   int split = 1;  ///< parts of each sum that are computed in parallel, and added at the end
   float* partials = nullptr;  ///< split > 1: `split` times the size of the output, in fp32
 };

@@ -1,20 +1,18 @@
 // Sum, relu, depthwise convolution, convolution, addend and activation as one operator
-// (ConvolutionChain) of up to four steps, each one or two kernels, through the stream's workspace:
+// (ConvolutionChain) of up to three steps, each one or two kernels, through the stream's workspace:
 //  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
 //    summing on the fly would read each term several times);
-//  - a depthwise convolution, with the relu before it if there was no sum;
-//  - the convolution, with the remaining relus, the bias and an addend, by the chosen algorithm:
-//    cuDNN's graphs compute all at once, the others add in a pass of their own;
-//  - an activation that is no relu, with the addend before it, and an addend of a depthwise
-//    convolution: one pass in place.
+//  - a depthwise convolution, with the relu before it if there was no sum, and with addend and
+//    activation if it is the last;
+//  - the convolution, with the remaining relu before it, bias, addend and activation, by the chosen
+//    algorithm. Our kernel computes all at once; the libraries leave to a pass in place what they
+//    do not have (ComputedPart).
 //
 // Pointwise convolutions take the same way as all others: cuBLASLt's matrix products are one more
 // family of candidates, which only they can use.
-#include <limits>
 #include <utility>
 
 #include "engine/cuda/device/handles.h"
-#include "engine/cuda/kernels/layers.h"
 #include "engine/cuda/operators/operators.h"
 
 namespace hios::cuda {
@@ -27,44 +25,14 @@ Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignm
 /// Returns true if there is a sum, which includes the relu after it.
 bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
 
-bool is_relu(const Model& model, LayerId layer) {
-  return std::holds_alternative<Relu>(model.layer(layer).kind);
-}
-
-/// Returns true if an algorithm of the dense convolution adds the addend.
-bool adds(const Model& model, const ConvolutionChain& chain) {
-  return chain.addend && (!chain.activation || is_relu(model, *chain.activation)) &&
-         (chain.depthwise || !is_depthwise(model.layer(chain.convolution)));
-}
-
-/// Returns true if the convolution's algorithm, or its own pass, ends with a relu.
 bool ends_with_relu(const Model& model, const ConvolutionChain& chain) {
-  return (!chain.addend || adds(model, chain)) && chain.activation &&
-         is_relu(model, *chain.activation);
+  return chain.activation && std::holds_alternative<Relu>(model.layer(*chain.activation).kind);
 }
 
-/// Returns the pass after the convolution, in place; empty: there is none.
-std::optional<UnaryTask> pass_after(const Binding& binding, const ConvolutionChain& chain) {
-  const Model& model = *binding.operation.model;
-  if (adds(model, chain)) return {};
-  if (!chain.addend && (!chain.activation || ends_with_relu(model, chain))) return {};
-  UnaryTask task;
-  task.element = binding.element();
-  task.input = task.output = binding.output;
-  task.values = static_cast<int>(binding.output_shape().elements());
-  if (chain.addend) task.addend = binding.inputs[*chain.addend].data;
-  const Layer* const layer = chain.activation ? &model.layer(*chain.activation) : nullptr;
-  if (const auto* unary = layer ? std::get_if<Unary>(&layer->kind) : nullptr) {
-    task.function = unary->function;
-    task.alpha = unary->alpha;
-    task.beta = unary->beta;
-  } else {  // a relu or nothing
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    task.function = Unary::Function::kClip;
-    task.alpha = layer ? 0 : -kInfinity;
-    task.beta = kInfinity;
-  }
-  return task;
+/// Returns the activation, unless it is a relu.
+std::optional<Unary> function_of(const Model& model, const ConvolutionChain& chain) {
+  if (!chain.activation || ends_with_relu(model, chain)) return {};
+  return std::get<Unary>(model.layer(*chain.activation).kind);
 }
 
 class ChainOperator final : public BoundOperator {
@@ -74,7 +42,7 @@ class ChainOperator final : public BoundOperator {
 
  private:
   void add_depthwise(const Binding& binding, const ConvolutionChain& chain, const Layer& layer,
-                     const Shape& output, bool relu_after);
+                     const Shape& output);
   void add_dense(const Binding& binding, const ConvolutionChain& chain);
   /// Reserves bytes of the workspace, after those already reserved.
   Bytes take(Bytes size_bytes) { return std::exchange(taken_, taken_ + aligned(size_bytes)); }
@@ -83,12 +51,11 @@ class ChainOperator final : public BoundOperator {
   StreamState& stream_;
   const void* input_;  // null: the result of the sum
   void* output_;
-  const void* addend_ = nullptr;  // that the convolution's algorithm adds
+  const void* addend_ = nullptr;
   std::vector<CombineTask> combine_;
   bool has_depthwise_ = false, depthwise_is_last_ = false;
   DepthwiseTask depthwise_;
   std::unique_ptr<ConvolutionAlgorithm> dense_;
-  std::optional<UnaryTask> after_;
   std::shared_ptr<const UploadedWeights> depthwise_weights_, dense_weights_;
   Bytes sums_at_ = 0, middle_at_ = 0, workspace_at_ = 0, taken_ = 0;
 };
@@ -97,12 +64,11 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
     : doing_(doing_text(binding.operation)),
       stream_(binding.tools.stream),
       input_(sums(chain) ? nullptr : binding.inputs[chain.terms.front()].data),
-      output_(binding.output),
-      after_(pass_after(binding, chain)) {
+      output_(binding.output) {
   const Model& model = *binding.operation.model;
   const Shape input = binding.inputs[chain.terms.front()].shape;
   const Bytes element_bytes = size_of(binding.element());
-  if (adds(model, chain)) addend_ = binding.inputs[*chain.addend].data;
+  if (chain.addend) addend_ = binding.inputs[*chain.addend].data;
   if (sums(chain)) {
     combine_ = combine_tasks({binding.inputs[chain.terms]}, chain.relu_before, input,
                              binding.element(), nullptr);
@@ -111,12 +77,14 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
   if (chain.depthwise) {
     const Layer& first = binding.layer(*chain.depthwise);
     const Shape& middle = model.tensor(first.output).shape;
-    add_depthwise(binding, chain, first, middle, false);
+    add_depthwise(binding, chain, first, middle);
     middle_at_ = take(middle.size_bytes(element_bytes));
     add_dense(binding, chain);
   } else if (is_depthwise(binding.layer(chain.convolution))) {
-    add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape(),
-                  ends_with_relu(model, chain));
+    add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape());
+    depthwise_.after.addend = addend_;
+    depthwise_.after.activation =
+        activation_of(ends_with_relu(model, chain), function_of(model, chain));
     depthwise_is_last_ = true;
   } else {
     add_dense(binding, chain);
@@ -125,15 +93,14 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
 }
 
 void ChainOperator::add_depthwise(const Binding& binding, const ConvolutionChain& chain,
-                                  const Layer& layer, const Shape& output, bool relu_after) {
+                                  const Layer& layer, const Shape& output) {
   const Conv& conv = std::get<Conv>(layer.kind);
   depthwise_weights_ = binding.weights.get(*binding.operation.model, layer, binding.source);
   depthwise_.element = binding.element();
   depthwise_.window = window_of(binding.inputs[chain.terms.front()].shape, output, conv);
   depthwise_.weights = depthwise_weights_->weight_values();
-  depthwise_.bias = depthwise_weights_->bias_values();
+  depthwise_.after.bias = depthwise_weights_->bias_values();
   depthwise_.relu_before = chain.relu_before && !sums(chain);
-  depthwise_.relu_after = relu_after;
   has_depthwise_ = true;
 }
 
@@ -168,7 +135,6 @@ void ChainOperator::run() {
         {input, dense_weights_->weight_values(), dense_weights_->bias_values(), output_, addend_},
         scratch + workspace_at_, doing_);
   }
-  if (after_) HIOS_CUDA(unary(*after_, stream_.stream()), doing_);
 }
 
 }  // namespace
@@ -187,7 +153,8 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
   problem.relu_after = ends_with_relu(model, chain);
   problem.precision = precision;
-  problem.addend = adds(model, chain);
+  problem.addend = chain.addend.has_value();
+  problem.activation = function_of(model, chain);
   return problem;
 }
 

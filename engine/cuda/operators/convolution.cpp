@@ -9,6 +9,7 @@
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/kernels/layers.h"
+#include "hios/model/layer_fields.h"
 
 namespace hios::cuda {
 namespace {
@@ -53,8 +54,14 @@ bool ConvolutionProblem::evenly_padded() const {
   return end_pad_h() == window.pad_h && end_pad_w() == window.pad_w;
 }
 
-ConvolutionProblem ConvolutionProblem::before_addend() const {
+ConvolutionProblem ConvolutionProblem::before_activation() const {
   ConvolutionProblem result = *this;
+  result.activation.reset();
+  return result;
+}
+
+ConvolutionProblem ConvolutionProblem::before_addend() const {
+  ConvolutionProblem result = before_activation();
   if (addend) result.addend = result.relu_after = false;
   return result;
 }
@@ -88,6 +95,12 @@ std::string ConvolutionProblem::key() const {
   if (bias) text << " b";
   if (addend) text << " add";
   if (relu_after) text << " relu";
+  if (activation) {
+    text << ' ' << name_of(activation->function);
+    if (activation->alpha != 0 || activation->beta != 0) {
+      text << '(' << activation->alpha << ',' << activation->beta << ')';
+    }
+  }
   text << ' ' << to_string(precision);
   return text.str();
 }
@@ -95,29 +108,32 @@ std::string ConvolutionProblem::key() const {
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
-  const auto add = [&](const ConvolutionFamily& family, const ConvolutionProblem& computed) {
-    for (std::string& name : family.candidates(computed, tools, deterministic)) {
-      names.push_back(std::move(name));
+  for (const ConvolutionFamily* family : kFamilies) {
+    for (const ComputedPart& part : family->parts(problem)) {
+      for (std::string& name : family->candidates(part.problem, tools, deterministic)) {
+        names.push_back(std::move(name));
+      }
     }
-  };
-  for (const ConvolutionFamily* family : kFamilies) add(*family, problem.before_addend());
-  if (problem.addend) add(kGraphConvolutions, problem);
+  }
   return names;
 }
 
 namespace {
 
-/// An algorithm for the problem before the addend, and a pass in place with the rest.
-class AddedAfter final : public ConvolutionAlgorithm {
+/// An algorithm for a part of a problem, and a pass in place with the rest.
+class FinishedAfter final : public ConvolutionAlgorithm {
  public:
-  AddedAfter(std::unique_ptr<ConvolutionAlgorithm> first, const ConvolutionProblem& problem,
-             cudaStream_t stream)
-      : first_(std::move(first)), stream_(stream) {
+  FinishedAfter(std::unique_ptr<ConvolutionAlgorithm> first, const ConvolutionProblem& part,
+                const ConvolutionProblem& problem, cudaStream_t stream)
+      : first_(std::move(first)), stream_(stream), adds_(problem.addend && !part.addend) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const Unary nothing{Unary::Function::kClip, -kInfinity, kInfinity};
+    const Unary relu{Unary::Function::kClip, 0, kInfinity};
+    const Unary last = problem.activation.value_or(problem.relu_after ? relu : nothing);
     after_.element = problem.element();
-    after_.function = Unary::Function::kClip;
-    after_.alpha = problem.relu_after ? 0 : -kInfinity;
-    after_.beta = kInfinity;
+    after_.function = last.function;
+    after_.alpha = last.alpha;
+    after_.beta = last.beta;
     after_.values = static_cast<int>(problem.output_values());
   }
   Bytes workspace_bytes() const override { return first_->workspace_bytes(); }
@@ -125,15 +141,26 @@ class AddedAfter final : public ConvolutionAlgorithm {
              std::string_view doing) override {
     first_->queue(operands, workspace, doing);
     after_.input = after_.output = operands.output;
-    after_.addend = operands.addend;
+    after_.addend = adds_ ? operands.addend : nullptr;
     HIOS_CUDA(unary(after_, stream_), doing);
   }
 
  private:
   std::unique_ptr<ConvolutionAlgorithm> first_;
   cudaStream_t stream_;
+  bool adds_;
   UnaryTask after_;
 };
+
+/// Returns the part that the algorithm of this name computes.
+ComputedPart part_of(const ConvolutionFamily& family, const ConvolutionProblem& problem,
+                     const std::string& name) {
+  std::vector<ComputedPart> parts = family.parts(problem);
+  for (ComputedPart& part : parts) {
+    if (!part.suffix.empty() && name.ends_with(part.suffix)) return std::move(part);
+  }
+  return std::move(parts.front());
+}
 
 }  // namespace
 
@@ -146,12 +173,15 @@ bool is_of_a_family(const std::string& words) {
 std::unique_ptr<ConvolutionAlgorithm> make_convolution(const std::string& name,
                                                        const ConvolutionProblem& problem,
                                                        const ConvolutionTools& tools) {
-  const bool adds = !problem.addend || name.ends_with(" added");
   for (const ConvolutionFamily* family : kFamilies) {
     if (!name.starts_with(std::string(family->name) + " ")) continue;
-    if (adds) return family->make(name, problem, tools);
-    return std::make_unique<AddedAfter>(family->make(name, problem.before_addend(), tools), problem,
-                                        tools.stream.stream());
+    const ConvolutionProblem part = part_of(*family, problem, name).problem;
+    auto algorithm = family->make(name, part, tools);
+    const bool all = part.addend == problem.addend && part.relu_after == problem.relu_after &&
+                     part.activation == problem.activation;
+    if (all) return algorithm;
+    return std::make_unique<FinishedAfter>(std::move(algorithm), part, problem,
+                                           tools.stream.stream());
   }
   refuse_name(name);
 }
@@ -169,29 +199,34 @@ const void* ReluFirst::queue(const void* input, std::byte* workspace, cudaStream
   HIOS_CUDA(finish({.element = problem_.element(),
                     .partials = input,
                     .count = 1,
-                    .bias = nullptr,
+                    .after = {.activation = {Activation::Kind::kRelu}},
                     .output = workspace,
                     .pixels = window.images * window.height * window.width,
-                    .channels = window.channels,
-                    .relu = true},
+                    .channels = window.channels},
                    stream),
             doing);
   return workspace;
 }
 
+Activation activation_of(bool relu, const std::optional<Unary>& function) {
+  if (relu) return {Activation::Kind::kRelu};
+  if (!function) return {};
+  return {Activation::Kind::kUnary, function->function, function->alpha, function->beta};
+}
+
 void queue_bias_and_relu(const ConvolutionProblem& problem, const ConvolutionOperands& operands,
                          cudaStream_t stream, std::string_view doing) {
   if (operands.bias == nullptr && !problem.relu_after) return;
-  HIOS_CUDA(finish({.element = problem.element(),
-                    .partials = operands.output,
-                    .count = 1,
-                    .bias = operands.bias,
-                    .output = operands.output,
-                    .pixels = problem.pixels(),
-                    .channels = problem.window.out_channels,
-                    .relu = problem.relu_after},
-                   stream),
-            doing);
+  HIOS_CUDA(
+      finish({.element = problem.element(),
+              .partials = operands.output,
+              .count = 1,
+              .after = {.bias = operands.bias, .activation = activation_of(problem.relu_after, {})},
+              .output = operands.output,
+              .pixels = problem.pixels(),
+              .channels = problem.window.out_channels},
+             stream),
+      doing);
 }
 
 std::vector<std::string> words_of(const std::string& name) {

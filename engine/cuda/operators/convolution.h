@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +22,15 @@ constexpr Element element_of(Precision precision) {
   return precision == Precision::kFp16 ? Element::kHalf : Element::kFloat;
 }
 
-/// A convolution with what is fused: relu?, convolution, bias?, addend?, relu?.
+/// A convolution with what is fused: relu?, convolution, bias?, addend?, then a relu or another
+/// function or neither.
 struct ConvolutionProblem {
   TaskWindow window;
   int groups = 1;
   bool bias = false, relu_before = false, relu_after = false;
   Precision precision = Precision::kFp32;
-  bool addend = false;  ///< a tensor like the output is added
+  bool addend = false;                   ///< a tensor like the output is added
+  std::optional<Unary> activation = {};  ///< another function than a relu, at the end
 
   Element element() const { return element_of(precision); }
   bool pointwise() const;  ///< one tap, no padding, one group, every pixel
@@ -37,15 +40,19 @@ struct ConvolutionProblem {
   int end_pad_h() const;
   int end_pad_w() const;
   bool evenly_padded() const;  ///< the same after as before
-  /// Returns the problem up to the addend: without it and the relu after it, if it has one.
+  /// Returns the problem without the function at the end, unless that is a relu.
+  ConvolutionProblem before_activation() const;
+  /// Returns the problem up to the addend: without it and all after it, if it has one; else
+  /// before_activation().
   ConvolutionProblem before_addend() const;
   int pixels() const { return window.images * window.out_height * window.out_width; }
   std::size_t input_values() const;
   std::size_t weight_values() const;
   std::size_t output_values() const;
   /// Returns a text, equal for equal problems: "conv 1x35x35x192 -> 35x35x64 k1x1 s1x1 p0x0 g1 b
-  /// fp32"; with " d2x2" after the groups if taps are two apart. The output's extent determines the
-  /// padding after the input.
+  /// fp32"; with " d2x2" after the groups if taps are two apart, and " add Clip(0,6)" before the
+  /// precision for an addend and a function. The output's extent determines the padding after the
+  /// input.
   std::string key() const;
 };
 
@@ -78,11 +85,21 @@ struct ConvolutionTools {
   cublasLtHandle_t lt;
 };
 
+/// The part of a problem that some algorithms of a family compute. The rest of it, an addend or a
+/// function, is a pass of ours.
+struct ComputedPart {
+  ConvolutionProblem problem;
+  std::string_view suffix = {};  ///< the names of these algorithms end with it
+};
+
 /// A family of algorithms. A candidate's name begins with the family's and a space. It suffices to
 /// make the same algorithm, with the same arithmetic in the same order, on any rank with the same
 /// libraries and kind of GPU.
 struct ConvolutionFamily {
   std::string_view name;
+  /// Returns the parts of a problem that the family computes. The first one has no suffix.
+  std::vector<ComputedPart> (*parts)(const ConvolutionProblem&);
+  /// `candidates` and `make` are given one of these parts as the problem.
   std::vector<std::string> (*candidates)(const ConvolutionProblem&, const ConvolutionTools&,
                                          bool deterministic);
   /// Makes the algorithm. Throws RunError if the name is none of the family's, or the algorithm
@@ -95,9 +112,7 @@ extern const ConvolutionFamily kCudnnConvolutions;  ///< cuDNN's, by its legacy 
 extern const ConvolutionFamily kGraphConvolutions;  ///< cuDNN's, as graphs of operations
 extern const ConvolutionFamily kLtConvolutions;     ///< pointwise: cuBLASLt's matrix products
 
-/// Returns the candidates of all families. Where there is an addend, most compute the problem
-/// before it, and the rest is a pass of ours; cuDNN's graphs whose name ends with "added" compute
-/// all.
+/// Returns the candidates of all families, for all parts of the problem that they compute.
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic);
 /// Returns true if algorithms of some family begin with these words.
@@ -120,6 +135,9 @@ class ReluFirst {
  private:
   ConvolutionProblem problem_;
 };
+
+/// Returns a relu, another function or neither, as kernels take it.
+Activation activation_of(bool relu, const std::optional<Unary>& function);
 
 /// Queues bias and relu after a convolution, in place, if the problem has any; for algorithms that
 /// omit them.

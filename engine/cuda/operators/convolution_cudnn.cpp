@@ -177,6 +177,10 @@ std::vector<cudnnMathType_t> maths_to_try(Precision precision, cudnnMathType_t p
   }
 }
 
+std::vector<ComputedPart> parts(const ConvolutionProblem& problem) {
+  return {{problem.before_addend()}};
+}
+
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   if (!problem.evenly_padded()) return {};
@@ -224,6 +228,6 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
 
 }  // namespace
 
-const ConvolutionFamily kCudnnConvolutions{"cudnn", candidates, make};
+const ConvolutionFamily kCudnnConvolutions{"cudnn", parts, candidates, make};
 
 }  // namespace hios::cuda

@@ -1,6 +1,7 @@
 // The family kLtConvolutions (convolution.h): pointwise convolutions as matrix products by
-// cuBLASLt, bias and relu in its epilogue. Names are "lt ALGORITHM", the library's own 64 bytes in
-// hexadecimal.
+// cuBLASLt, which adds the addend, and has bias and relu in its epilogue. Names are "lt ALGORITHM",
+// the library's own 64 bytes in hexadecimal; with " gelu" the epilogue is GeluTanh, too. (The
+// library's GELU is that approximation.) Any other function is a pass of ours.
 //
 // A 1x1 convolution of NHWC tensors is Y = X·Wᵀ, with a row for each pixel. cuBLASLt is
 // column-major, so it computes Yᵀ = W·Xᵀ, which has the same layout.
@@ -18,6 +19,7 @@ constexpr std::size_t kMaxWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kWantedCandidates = 8;
 constexpr std::uint32_t kAlignmentBytes = kOperandAlignment;
 constexpr const char* kDescribing = "describing a matrix product";
+constexpr std::string_view kGelu = " gelu";
 
 /// The descriptors of a product.
 struct Product {
@@ -42,6 +44,16 @@ LtLayout columns(cudaDataType_t type, int rows, int count) {
                         static_cast<std::int64_t>(rows));
 }
 
+cublasLtEpilogue_t epilogue_of(const ConvolutionProblem& problem) {
+  if (problem.activation) {
+    return problem.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  }
+  if (problem.relu_after) {
+    return problem.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  }
+  return problem.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
 Product describe(const ConvolutionProblem& problem) {
   const bool rounds_to_tf32 = problem.precision == Precision::kTf32;
   const cudaDataType_t type = data_type(problem);
@@ -51,10 +63,7 @@ Product describe(const ConvolutionProblem& problem) {
       kDescribing, cublasLtMatmulDescCreate,
       rounds_to_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
   set(result.operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-  const cublasLtEpilogue_t epilogue =
-      problem.bias ? (problem.relu_after ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
-                   : (problem.relu_after ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
-  set(result.operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  set(result.operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem));
   if (problem.bias) set(result.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
   result.weights = columns(type, window.channels, window.out_channels);
   result.input = columns(type, window.channels, problem.pixels());
@@ -67,6 +76,7 @@ class LtConvolution final : public ConvolutionAlgorithm {
   LtConvolution(const ConvolutionProblem& problem, const ConvolutionTools& tools,
                 const cublasLtMatmulAlgo_t& algorithm)
       : relu_first_(problem),
+        adds_(problem.addend),
         lt_(tools.lt),
         stream_(tools.stream.stream()),
         product_(describe(problem)),
@@ -88,16 +98,18 @@ class LtConvolution final : public ConvolutionAlgorithm {
     if (operands.bias != nullptr) {
       set(product_.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
     }
-    const float one = 1.0f, zero = 0.0f;
+    const float one = 1.0f, of_addend = adds_ ? 1.0f : 0.0f;
     HIOS_CUDA(cublasLtMatmul(lt_, product_.operation.get(), &one, operands.weights,
-                             product_.weights.get(), input, product_.input.get(), &zero,
-                             operands.output, product_.output.get(), operands.output,
-                             product_.output.get(), &algorithm_, workspace, own_bytes_, stream_),
+                             product_.weights.get(), input, product_.input.get(), &of_addend,
+                             adds_ ? operands.addend : operands.output, product_.output.get(),
+                             operands.output, product_.output.get(), &algorithm_, workspace,
+                             own_bytes_, stream_),
               doing);
   }
 
  private:
   ReluFirst relu_first_;
+  bool adds_;
   cublasLtHandle_t lt_;
   cudaStream_t stream_;
   Product product_;
@@ -118,6 +130,14 @@ constexpr std::uint32_t kOrderedReductions =
     CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
 /// The scheme that keeps split sums in fp32: in fp16 the other two would round each part to a half.
 constexpr std::uint32_t kFp32Reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+
+std::vector<ComputedPart> parts(const ConvolutionProblem& problem) {
+  std::vector<ComputedPart> result = {{problem.before_activation()}};
+  const bool gelu =
+      problem.activation && problem.activation->function == Unary::Function::kGeluTanh;
+  if (gelu) result.push_back({problem, kGelu});
+  return result;
+}
 
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
@@ -147,7 +167,8 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
   for (int i = 0; i < count; ++i) {
     const cublasLtMatmulHeuristicResult_t& one = found[static_cast<std::size_t>(i)];
     if (one.state != CUBLAS_STATUS_SUCCESS) continue;
-    names.push_back("lt " + to_hex(&one.algo, sizeof(one.algo)));
+    names.push_back("lt " + to_hex(&one.algo, sizeof(one.algo)) +
+                    std::string(problem.activation ? kGelu : ""));
   }
   return names;
 }
@@ -156,7 +177,9 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
                                            const ConvolutionProblem& problem,
                                            const ConvolutionTools& tools) {
   const std::vector<std::string> words = words_of(name);
-  if (words.size() != 1 || !problem.pointwise()) refuse_name(name);
+  const bool right =
+      problem.activation ? words.size() == 2 && name.ends_with(kGelu) : words.size() == 1;
+  if (!right || !problem.pointwise()) refuse_name(name);
   cublasLtMatmulAlgo_t algorithm;
   from_hex(words[0], &algorithm, sizeof(algorithm));
   return std::make_unique<LtConvolution>(problem, tools, algorithm);
@@ -164,6 +187,6 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
 
 }  // namespace
 
-const ConvolutionFamily kLtConvolutions{"lt", candidates, make};
+const ConvolutionFamily kLtConvolutions{"lt", parts, candidates, make};
 
 }  // namespace hios::cuda

@@ -30,7 +30,7 @@ class OwnConvolution final : public ConvolutionAlgorithm {
     task_.window = problem.window;
     task_.groups = problem.groups;
     task_.relu_before = problem.relu_before;
-    task_.relu_after = problem.relu_after;
+    task_.after.activation = activation_of(problem.relu_after, problem.activation);
     task_.split = split;
     if (split > 1) {
       workspace_bytes_ = static_cast<Bytes>(split) * problem.output_values() * sizeof(float);
@@ -43,7 +43,8 @@ class OwnConvolution final : public ConvolutionAlgorithm {
              std::string_view doing) override {
     task_.input = operands.input;
     task_.weights = operands.weights;
-    task_.bias = operands.bias;
+    task_.after.bias = operands.bias;
+    task_.after.addend = operands.addend;
     task_.output = operands.output;
     task_.partials = reinterpret_cast<float*>(workspace);
     HIOS_CUDA(convolution(task_, tile_, stream_), doing);
@@ -55,6 +56,9 @@ class OwnConvolution final : public ConvolutionAlgorithm {
   cudaStream_t stream_;
   Bytes workspace_bytes_ = 0;
 };
+
+/// The kernel computes all of any problem.
+std::vector<ComputedPart> parts(const ConvolutionProblem& problem) { return {{problem}}; }
 
 /// Returns the tiles and splits; more splits only while the GPU has room for more blocks and a part
 /// has some depth.
@@ -87,6 +91,6 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
 
 }  // namespace
 
-const ConvolutionFamily kOwnConvolutions{"own", candidates, make};
+const ConvolutionFamily kOwnConvolutions{"own", parts, candidates, make};
 
 }  // namespace hios::cuda

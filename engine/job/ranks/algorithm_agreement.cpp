@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -147,59 +148,106 @@ std::vector<std::string> certify(Backend& backend, Certification& certification,
   return {failed.begin(), failed.end()};
 }
 
-Choice choose_all(Backend& backend, const CoarseGraph& coarse, const Model& model,
-                  const KnownAlgorithms& known, Choosing how, Rank rank, int streams) {
-  adopt(backend, known);
-  Certification certification(backend, coarse, model, streams);
-  const std::map<OpId, const CutOperator*> wholes = by_shard(certification);
-  Choice all;
-  log::Progress progress("choosing algorithms, operator");
-  std::size_t done = 0;
-  // Shards first: operators that equal their wholes then compute as these do.
-  const auto topological = coarse.graph.topological();
-  std::vector<OpId> order(topological.begin(), topological.end());
-  std::ranges::stable_partition(order, [&](OpId op) { return wholes.contains(op); });
-  for (const OpId op : order) {
-    progress.update(++done, coarse.graph.size(), -1);
-    const Operation operation = operation_of(coarse, model, op);
-    if (backend.unsupported(operation)) continue;
-    const auto cut = wholes.find(op);
+/// The choice of one rank for all operators, one after another. The backend has adopted `known`.
+class Chooser {
+ public:
+  Chooser(Backend& backend, const CoarseGraph& coarse, const Model& model,
+          const KnownAlgorithms& known, Choosing how, int streams)
+      : backend_(backend),
+        coarse_(coarse),
+        model_(model),
+        known_(known),
+        how_(how),
+        certification_(backend, coarse, model, streams),
+        wholes_(by_shard(certification_)),
+        progress_("choosing algorithms, operator") {
+    // Shards first: operators that equal their wholes then compute as these do.
+    const auto topological = coarse.graph.topological();
+    order_.assign(topological.begin(), topological.end());
+    std::ranges::stable_partition(order_, [&](OpId op) { return wholes_.contains(op); });
+  }
+
+  /// Chooses for the operator of this position in an order of its own.
+  void choose(std::size_t position) {
+    progress_.update(position + 1, order_.size(), -1);
+    const OpId op = order_[position];
+    const Operation operation = operation_of(coarse_, model_, op);
+    if (backend_.unsupported(operation)) return;
+    const auto cut = wholes_.find(op);
     const Json of_one =
-        cut == wholes.end()
-            ? backend.algorithms(operation, how)
-            : algorithms_of_shard(backend, certification.whole(*cut->second), operation, how);
-    ++origin_of(of_one, known.algorithms, all.origin);
-    all.algorithms.update(of_one);
+        cut == wholes_.end()
+            ? backend_.algorithms(operation, how_)
+            : algorithms_of_shard(backend_, certification_.whole(*cut->second), operation, how_);
+    ++origin_of(of_one, known_.algorithms, all_.origin);
+    all_.algorithms.update(of_one);
   }
-  if (how == Choosing::kByTiming) {
-    all.uncertified = certify(backend, certification, all.algorithms);
+
+  /// Returns the choice. REQUIRES: choose() was called for all positions.
+  Choice finish(Rank rank) {
+    if (how_ == Choosing::kByTiming) {
+      all_.uncertified = certify(backend_, certification_, all_.algorithms);
+    }
+    all_.origin.source = source_text(all_.origin, backend_, known_.file, rank);
+    all_.origin.digest = Digest().add(all_.algorithms.dump()).hex();
+    return std::move(all_);
   }
-  all.origin.source = source_text(all.origin, backend, known.file, rank);
-  all.origin.digest = Digest().add(all.algorithms.dump()).hex();
-  return all;
-}
+
+ private:
+  Backend& backend_;
+  const CoarseGraph& coarse_;
+  const Model& model_;
+  const KnownAlgorithms& known_;
+  Choosing how_;
+  Certification certification_;
+  std::map<OpId, const CutOperator*> wholes_;
+  log::Progress progress_;
+  std::vector<OpId> order_;
+  Choice all_;
+};
+
+/// A rank's part in the agreement.
+struct Chooses {
+  std::string backend;  ///< ranks with equal texts compute by the same algorithms
+  bool tries = false;   ///< its choices may take seconds each: it tries candidates
+  static auto fields(auto& self) { return std::tie(self.backend, self.tries); }
+};
 
 }  // namespace
 
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
                                      const KnownAlgorithms& known, Choosing how, int streams) {
-  const std::string mine = std::string(backend.name()) + " on " + std::string(backend.kind()) +
-                           " in " + std::string(to_string(backend.precision())) + " " +
-                           DeviceIdentity::of(backend.describe()).text();
-  const std::vector<std::string> names = mpi::gather(transport, mine);
+  const Chooses mine{std::string(backend.name()) + " on " + std::string(backend.kind()) + " in " +
+                         std::string(to_string(backend.precision())) + " " +
+                         DeviceIdentity::of(backend.describe()).text(),
+                     how == Choosing::kByTiming || backend.accelerator() != nullptr};
+  const std::vector<Chooses> ranks = mpi::gather(transport, mine);
+  const auto like_mine = [&](const Chooses& rank) { return rank.backend == mine.backend; };
   const auto first =
-      static_cast<std::size_t>(std::find(names.begin(), names.end(), mine) - names.begin());
-  const bool chooses = first == transport.rank().index();
-  const Choice chosen = mpi::agreed(transport, [&] {
-    if (!chooses) return Choice();
-    return choose_all(backend, coarse, model, known, how, transport.rank(), streams);
+      static_cast<std::size_t>(std::ranges::find_if(ranks, like_mine) - ranks.begin());
+  std::optional<Chooser> chooser;
+  mpi::agreed(transport, [&] {
+    if (first != transport.rank().index()) return;
+    adopt(backend, known);
+    chooser.emplace(backend, coarse, model, known, how, streams);
   });
+  const std::size_t operators = coarse.graph.size();
+  const auto choose = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; chooser && i < end; ++i) chooser->choose(i);
+  };
+  // Watchdogs of all ranks see progress after each operator that is tried.
+  const std::size_t step = std::ranges::any_of(ranks, &Chooses::tries) ? 1 : operators;
+  for (std::size_t i = 0; i < operators; i += step) {
+    mpi::agreed(transport, [&] { choose(i, i + step); });
+  }
+  const Choice chosen = mpi::agreed(
+      transport, [&] { return chooser ? chooser->finish(transport.rank()) : Choice(); });
+  chooser.reset();  // which ends the line of progress
   const Choice agreed = mpi::gather(transport, chosen)[first];
   mpi::agreed(transport, [&] { backend.adopt(agreed.algorithms); });
   return {.algorithms = agreed.algorithms,
           .origin = agreed.origin,
-          .by_all = std::ranges::count(names, mine) == std::ssize(names),
+          .by_all = std::ranges::all_of(ranks, like_mine),
           .uncertified = agreed.uncertified};
 }
 

@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 #include <tuple>
 #include <utility>
 
+#include "engine/host/clock.h"
 #include "hios/base/error.h"
 #include "hios/flight/crash_reporter.h"
 #include "mpi/exchange.h"
@@ -15,16 +17,12 @@
 namespace hios::job {
 namespace {
 
-/// The time for the watchdogs of the other ranks to print, which started to wait at nearly the same
-/// time: once one rank has ended, the launcher ends the others.
-constexpr std::chrono::milliseconds kOthersSpeak(700);
-
-[[noreturn]] void end_process(const std::string& line) {
-  flight::report_failure(flight::Ending::kTimeOut, line);
-  std::this_thread::sleep_for(kOthersSpeak);
-  // Only the main thread may call MPI, and it is the one that hangs: the launcher ends the others.
-  std::_Exit(static_cast<int>(ExitCode::kRunFailed));
-}
+/// The most time for the watchdogs of the other ranks to print, which started to wait at nearly the
+/// same time: once one rank has ended, the launcher ends the others.
+constexpr double kOthersSpeak_s = 3;
+constexpr std::chrono::milliseconds kBetweenLooks(20);
+/// The time for the launcher to take over their lines, of which it gives no sign.
+constexpr std::chrono::milliseconds kLinesTravel(200);
 
 /// The process and descriptor by which a rank's record can be opened.
 struct RecordLocation {
@@ -52,7 +50,7 @@ Watch::Watch(mpi::Transport& transport, double timeout_s, flight::Recorder* reco
       recorder_(recorder),
       timeout_s_(timeout_s),
       on_stall_(std::move(on_stall)) {
-  if (!on_stall_) on_stall_ = end_process;
+  if (!on_stall_) on_stall_ = [this](const std::string& line) { end_process(line); };
   if (recorder_) recorder_->set_rank(transport.rank().index(), transport.size());
 }
 
@@ -69,6 +67,26 @@ void Watch::meet() {
     if (auto record = flight::PeerRecord::open(locations[r].process, locations[r].descriptor))
       peers_.push_back({Rank(r), std::move(record)});
   }
+}
+
+// A rank prints before it notes the end in its record; one that is dead or stopped prints no more.
+bool Watch::all_have_spoken() const {
+  return peers_.size() + 1 == transport_.size() &&
+         std::ranges::all_of(peers_, [](const Peer& peer) {
+           return !peer.record->failure().empty() ||
+                  peer.record->read().ending != flight::Ending::kRunning;
+         });
+}
+
+void Watch::end_process(const std::string& line) const {
+  flight::report_failure(flight::Ending::kTimeOut, line);
+  const Stopwatch stopwatch;
+  while (!all_have_spoken() && stopwatch.seconds() < kOthersSpeak_s) {
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  std::this_thread::sleep_for(kLinesTravel);
+  // Only the main thread may call MPI, and it is the one that hangs: the launcher ends the others.
+  std::_Exit(static_cast<int>(ExitCode::kRunFailed));
 }
 
 std::string Watch::silent_peers() const {

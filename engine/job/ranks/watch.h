@@ -19,8 +19,9 @@ class Watch {
  public:
   /// `timeout_s`: the time-out of later phases; 0: no watchdog. `recorder` (may be null) gets
   /// phases, calls and steps. `on_stall` is called on a thread of its own after the rank has
-  /// printed its position. The default writes the record, gives the other ranks a moment to print,
-  /// and ends the process with exit status 3, upon which the launcher ends the others. `transport`
+  /// printed its position. The default writes the record, waits until the other ranks have printed,
+  /// at most 3 s, and ends the process with exit status 3, upon which the launcher ends the others.
+  /// `transport`
   /// and `recorder` outlive this.
   explicit Watch(mpi::Transport& transport, double timeout_s = kDefaultTimeoutSeconds,
                  flight::Recorder* recorder = nullptr, Watchdog::OnStall on_stall = {});
@@ -51,6 +52,11 @@ class Watch {
 
   std::unique_ptr<Watchdog> watchdog(Watched watched, double extra_s) const;
   std::string silent_peers() const;
+  /// Returns true if all other ranks have printed why they end, or cannot; false where some run on
+  /// other hosts.
+  bool all_have_spoken() const;
+  /// Ends the process once the other ranks have printed, or after a while.
+  [[noreturn]] void end_process(const std::string& line) const;
 
   mpi::HeartbeatTransport transport_;
   flight::Recorder* recorder_;

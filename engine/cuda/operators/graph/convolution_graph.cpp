@@ -1,8 +1,9 @@
 // Family kGraphConvolutions of engine/cuda/operators/convolution.h: cuDNN's graphs of operations as
 // "graph ENGINE KNOB=VALUE,…", all numbers (engine_choice.h). Convolution, bias and relu are one
 // graph, which one engine computes at once. Other candidates compute the convolution as a graph
-// alone, and the rest costs one pass of ours ("… plain"). A problem with an addend has one kind of
-// candidates, with all in the graph ("… added"): it saves a pass over two tensors.
+// alone, and bias and relu cost one pass of ours ("… plain"). Where there is an addend, a third
+// kind has it in the graph, too ("… added"): it saves a pass over two tensors. Any function but a
+// relu is a pass of ours.
 //
 // Compared with the legacy calls (engine/cuda/operators/convolution_cudnn.cpp) it adds: engines
 // that these never name, some of them compiled for the graph; bias and relu fused in more engines;
@@ -68,6 +69,12 @@ class GraphConvolution final : public ConvolutionAlgorithm {
   graph::ExecutionPlan plan_;
 };
 
+std::vector<ComputedPart> parts(const ConvolutionProblem& problem) {
+  std::vector<ComputedPart> result = {{problem.before_addend()}};
+  if (problem.addend) result.push_back({problem.before_activation(), " added"});
+  return result;
+}
+
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
@@ -97,6 +104,6 @@ std::unique_ptr<ConvolutionAlgorithm> make(const std::string& name,
 
 }  // namespace
 
-const ConvolutionFamily kGraphConvolutions{"graph", candidates, make};
+const ConvolutionFamily kGraphConvolutions{"graph", parts, candidates, make};
 
 }  // namespace hios::cuda

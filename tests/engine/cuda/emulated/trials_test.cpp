@@ -11,6 +11,7 @@
 #include "engine/cuda/operators/autotune.h"
 #include "engine/cuda/operators/autotune_timer.h"
 #include "support/emulated_cuda/runtime/settings.h"
+#include "support/emulated_cuda/runtime/streams.h"
 #include "support/expect_error.h"
 #include "support/layers/operations.h"
 
@@ -101,34 +102,64 @@ TEST_F(EmulatedTrial, GivesATimeOrAReasonForEveryCandidate) {
   EXPECT_GT(wrong, 0u) << trials.dump(2);
 }
 
-/// All candidates for a problem with an addend compute the same, whether a graph adds or a pass.
-TEST_F(EmulatedTrial, AnAddendIsPartOfTheGraphOrOfAPass) {
+/// All candidates for a problem compute the same, whether an algorithm adds and ends with the
+/// function or a pass of ours does.
+TEST_F(EmulatedTrial, TheEndIsPartOfAnAlgorithmOrOfAPass) {
+  using Function = Unary::Function;
+  const std::optional<Unary> ends[] = {std::nullopt, Unary{Function::kSilu},
+                                       Unary{Function::kClip, 0, 6}, Unary{Function::kGeluTanh}};
+  for (const std::optional<Unary>& end : ends) {
+    for (const bool addend : {false, true}) {
+      cuda::ConvolutionProblem problem = problem_;
+      problem.addend = addend;
+      problem.activation = end;
+      problem.relu_after = !end;
+      SCOPED_TRACE(problem.key());
+      cuda::AutotuneTimer timer(problem, tools_);
+      std::unique_ptr<cuda::ConvolutionAlgorithm> own;
+      std::size_t added = 0, gelu = 0, others = 0;
+      for (const std::string& name : cuda::convolution_candidates(problem, tools_, true)) {
+        if (!own) own = cuda::make_convolution(name, problem, tools_);
+        try {
+          const auto algorithm = cuda::make_convolution(name, problem, tools_);
+          EXPECT_LT(timer.difference(*algorithm, *own), 1e-5) << name;
+        } catch (const RunError&) {
+          continue;  // proposed, then refused
+        }
+        ++(name.ends_with(" added") ? added : name.ends_with(" gelu") ? gelu : others);
+      }
+      EXPECT_EQ(added >= 3, addend) << added;
+      EXPECT_EQ(gelu, end && end->function == Function::kGeluTanh ? 2u : 0u);
+      EXPECT_GE(others, 3u);
+    }
+  }
+}
+
+TEST_F(EmulatedTrial, NamesOfOtherProblemsAreRefused) {
+  for (const std::string& name : cuda::convolution_candidates(problem_, tools_, true)) {
+    for (const char* const end : {" added", " gelu"}) {
+      test::expect_error<RunError>([&] { cuda::make_convolution(name + end, problem_, tools_); },
+                                   {"is no algorithm"});
+    }
+  }
+}
+
+/// Our kernel computes bias, addend and function in its own launch, or in the one that adds parts.
+TEST_F(EmulatedTrial, OurKernelNeedsNoPassForTheEnd) {
   cuda::ConvolutionProblem problem = problem_;
   problem.addend = true;
-  for (const bool relu : {true, false}) {
-    problem.relu_after = relu;
-    cuda::AutotuneTimer timer(problem, tools_);
-    std::unique_ptr<cuda::ConvolutionAlgorithm> own;
-    std::size_t in_graphs = 0, in_passes = 0;
-    for (const std::string& name : cuda::convolution_candidates(problem, tools_, true)) {
-      if (!own) own = cuda::make_convolution(name, problem, tools_);
-      try {
-        const auto algorithm = cuda::make_convolution(name, problem, tools_);
-        EXPECT_LT(timer.difference(*algorithm, *own), 1e-5) << name;
-      } catch (const RunError&) {
-        continue;  // proposed, then refused
-      }
-      ++(name.ends_with(" added") ? in_graphs : in_passes);
-      test::expect_error<RunError>(
-          [&] {
-            cuda::make_convolution(name.ends_with(" added") ? name : name + " added", problem_,
-                                   tools_);
-          },
-          {"is no algorithm"});
-    }
-    EXPECT_GE(in_graphs, 3u);
-    EXPECT_GE(in_passes, 3u);
-  }
+  problem.relu_after = false;
+  problem.activation = Unary{Unary::Function::kMish};
+  cuda::AutotuneTimer timer(problem, tools_);
+  const auto launches_of = [&](const std::string& name) {
+    const auto algorithm = cuda::make_convolution(name, problem, tools_);
+    timer.run_once(*algorithm);
+    const std::size_t before = cuda_emulation::launches();
+    timer.run_once(*algorithm);
+    return cuda_emulation::launches() - before;
+  };
+  EXPECT_EQ(launches_of("own 2 1"), 1u);
+  EXPECT_EQ(launches_of("own 2 2"), 2u);
 }
 
 /// Notes its operands and computes nothing.

@@ -1,6 +1,7 @@
 // Our own convolution, bit for bit. For every tile and every division of a sum into parts, an
-// output is the fused multiply-adds of its window in the order of rows, taps and channels. Random
-// windows of every size, step, dilation and group count run on the emulated CUDA.
+// output is the fused multiply-adds of its window in the order of rows, taps and channels, and then
+// bias, addend and any function. Random windows of every size, step, dilation and group count run
+// on the emulated CUDA.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,12 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/layers/functions.h"
 #include "engine/cuda/kernels/kernels.h"
 #include "hios/base/numbers/half.h"
+#include "hios/model/layer_fields.h"
 
 namespace hios {
 namespace {
 
+using cuda::Activation;
 using cuda::ConvolutionTask;
 using cuda::Element;
 using cuda::TaskWindow;
@@ -66,8 +70,8 @@ class Case {
 
  private:
   ConvolutionTask task_;
-  mutable Tensor input_, weights_, bias_;
-  bool has_bias_;
+  mutable Tensor input_, weights_, bias_, addend_;
+  bool has_bias_, has_addend_;
 
   std::size_t pixels() const {
     const TaskWindow& w = task_.window;
@@ -79,6 +83,16 @@ class Case {
 
 int between(std::mt19937_64& random, int least, int most) {
   return static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1)) + least;
+}
+
+/// Returns nothing, a relu or any function, each as often as the others.
+Activation random_activation(std::mt19937_64& random) {
+  Activation activation{static_cast<Activation::Kind>(between(random, 0, 2))};
+  const auto functions = static_cast<int>(Names<Unary::Function>::kAll.size());
+  activation.function = static_cast<Unary::Function>(between(random, 0, functions - 1));
+  activation.alpha = static_cast<float>(between(random, 1, 8)) / 8;
+  activation.beta = activation.alpha + static_cast<float>(between(random, 0, 8)) / 8;
+  return activation;
 }
 
 ConvolutionTask random_task(std::mt19937_64& random, Element element) {
@@ -109,7 +123,7 @@ ConvolutionTask random_task(std::mt19937_64& random, Element element) {
   w.out_height = random() % 2 == 0 ? most_h : between(random, 1, most_h);
   w.out_width = random() % 2 == 0 ? most_w : between(random, 1, most_w);
   task.relu_before = random() % 2 == 0;
-  task.relu_after = random() % 2 == 0;
+  task.after.activation = random_activation(random);
   const int depth = w.kernel_h * w.kernel_w * (w.channels / task.groups);
   const int steps = (depth + cuda::kTileDepth - 1) / cuda::kTileDepth;
   task.split = random() % 2 == 0 ? 1 : between(random, 1, std::min(steps, 9));
@@ -140,7 +154,11 @@ Case::Case(std::mt19937_64& random, Element element)
                         product({task_.window.out_channels, task_.window.kernel_h,
                                  task_.window.kernel_w, task_.window.channels / task_.groups}))),
       bias_(random_tensor(random, element, product({task_.window.out_channels}))),
-      has_bias_(random() % 2 == 0) {}
+      addend_(random_tensor(random, element,
+                            product({task_.window.images, task_.window.out_height,
+                                     task_.window.out_width, task_.window.out_channels}))),
+      has_bias_(random() % 2 == 0),
+      has_addend_(random() % 2 == 0) {}
 
 std::string Case::text() const {
   const TaskWindow& w = task_.window;
@@ -150,6 +168,13 @@ std::string Case::text() const {
        << w.kernel_w << " s" << w.stride_h << 'x' << w.stride_w << " p" << w.pad_h << 'x' << w.pad_w
        << " d" << w.dilation_h << 'x' << w.dilation_w << " g" << task_.groups << " split "
        << task_.split;
+  if (has_bias_) text << " bias";
+  if (has_addend_) text << " addend";
+  const Activation& last = task_.after.activation;
+  if (last.kind == Activation::Kind::kRelu) text << " relu";
+  if (last.kind == Activation::Kind::kUnary) {
+    text << ' ' << name_of(last.function) << '(' << last.alpha << ',' << last.beta << ')';
+  }
   return text.str();
 }
 
@@ -187,7 +212,13 @@ float Case::expected(int pixel, int channel) const {
     result += sum(pixel, channel, std::min(i * part, depth), std::min((i + 1) * part, depth));
   }
   if (has_bias_) result += bias_[static_cast<std::size_t>(channel)];
-  return task_.relu_after ? std::max(result, 0.0f) : result;
+  if (has_addend_) {
+    result += addend_[static_cast<std::size_t>(pixel * w.out_channels + channel)];
+  }
+  const Activation& last = task_.after.activation;
+  if (last.kind == Activation::Kind::kRelu) return std::max(result, 0.0f);
+  if (last.kind == Activation::Kind::kNone) return result;
+  return functions::value_of<float>(last.function, last.alpha, last.beta, result);
 }
 
 void Case::expect_bits(int tile) const {
@@ -198,13 +229,19 @@ void Case::expect_bits(int tile) const {
   ConvolutionTask task = task_;
   task.input = input_.data();
   task.weights = weights_.data();
-  task.bias = has_bias_ ? bias_.data() : nullptr;
+  task.after.bias = has_bias_ ? bias_.data() : nullptr;
+  task.after.addend = has_addend_ ? addend_.data() : nullptr;
   task.output = output.data();
   task.partials = partials.data();
   ASSERT_EQ(cuda::convolution(task, tile, nullptr), cudaSuccess);
   for (std::size_t i = 0; i < output.size(); ++i) {
     right.set(i, expected(static_cast<int>(i / channels), static_cast<int>(i % channels)));
-    // Compared as numbers: a sum may reach zero from either side.
+    if (std::isnan(right[i])) {  // of a function that is not defined there
+      ASSERT_TRUE(std::isnan(output[i])) << "value " << i << " is " << output[i];
+      continue;
+    }
+    // Compared as numbers: a sum may reach zero from either side, and its reciprocal infinity.
+    if (std::isinf(output[i]) && std::isinf(right[i])) continue;
     ASSERT_EQ(output[i], right[i]) << "value " << i;
   }
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "mpi/session/heartbeat_transport.h"
 #include "support/expect_error.h"
 #include "support/fakes/choosy_backend.h"
 #include "support/networks/random_network.h"
@@ -33,6 +34,25 @@ TEST(AlgorithmAgreement, TheFirstRankOfABackendChoosesForAllOfThem) {
     }
     EXPECT_EQ(backend.asked, rank < 2 ? network.coarse.graph.size() : 0u);
   });
+}
+
+/// Trials of all operators of a large network take longer than a watchdog's time-out.
+TEST(AlgorithmAgreement, RanksHearOfEachOtherAfterEachOperatorThatIsTried) {
+  const test::RandomNetwork network = test::random_network(40, 1);
+  const auto calls = [&](Choosing how) {
+    std::vector<std::uint64_t> by_rank(2);
+    test::run_ranks(2, [&](mpi::Transport& transport) {
+      mpi::HeartbeatTransport counted(transport);
+      ChoosyBackend backend(3);
+      agree_on_algorithms(counted, backend, network.coarse, network.model, {}, how);
+      by_rank[transport.rank().index()] = counted.heartbeats();
+    });
+    return by_rank;
+  };
+  const auto by_rule = calls(Choosing::kByRule), by_timing = calls(Choosing::kByTiming);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_GE(by_timing[rank] - by_rule[rank], 2 * (network.coarse.graph.size() - 1));
+  }
 }
 
 TEST(AlgorithmAgreement, NoRankTimesALayerThatItCannotRun) {

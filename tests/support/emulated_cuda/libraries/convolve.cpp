@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/backend/layers/functions.h"
 #include "hios/base/numbers/half.h"
 #include "support/emulated_cuda/runtime/memory.h"
 #include "support/emulated_cuda/runtime/streams.h"
@@ -95,6 +96,7 @@ void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
           if (c.bias) value += bias[static_cast<std::size_t>(out)];
           if (c.addend) value += addend[at];
           if (c.relu) value = std::fmax(value, 0.0f);
+          if (c.gelu) value = functions::gelu_tanh(value);
           if (wrong && at == 0) value += 1000;
           write_value(c, data.output, at++, value);
         }

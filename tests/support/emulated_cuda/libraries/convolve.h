@@ -17,7 +17,8 @@ struct Convolution {
   bool halves = false;
   bool rounds_to_tf32 = false;
   bool bias = false, addend = false, relu = false;
-  int lanes = 1;  ///< partial sums, which are added at the end: the arithmetic of an algorithm
+  bool gelu = false;  ///< approximated by tanh
+  int lanes = 1;      ///< partial sums, which are added at the end: the arithmetic of an algorithm
 
   std::size_t element_bytes() const { return halves ? 2 : 4; }
   std::size_t input_bytes() const;

@@ -69,6 +69,7 @@ bool describe(const EmulatedMatmul& operation, const EmulatedLayout& a, const Em
   result.rounds_to_tf32 = operation.compute_type == CUBLAS_COMPUTE_32F_FAST_TF32;
   result.bias = (operation.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0;
   result.relu = (operation.epilogue & CUBLASLT_EPILOGUE_RELU) != 0;
+  result.gelu = (operation.epilogue & CUBLASLT_EPILOGUE_GELU) != 0;
   return !result.bias || operation.bias_type == a.type;
 }
 
@@ -203,7 +204,7 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t op
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, const void*,
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
-                              cublasLtMatrixLayout_t b_layout, const void*, const void*,
+                              cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
                               cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t* algorithm, void* workspace,
                               std::size_t workspace_bytes, cudaStream_t stream) {
@@ -217,9 +218,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   convolution.lanes = product->lanes;
+  convolution.addend = *static_cast<const float*>(beta) != 0;
   const std::string name = "lt " + std::to_string(algorithm->data[0]);
   return queue_convolution(name.c_str(), convolution,
-                           {b, a, operation->bias, d, workspace, workspace_bytes},
+                           {b, a, operation->bias, d, workspace, workspace_bytes, c},
                            stream) == cudaSuccess
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_EXECUTION_FAILED;

@@ -80,8 +80,12 @@ void Block::run(dim3 block, const std::function<void()>& kernel) {
 }
 
 Block the_block;
+std::size_t queued_kernels = 0;
 
 }  // namespace
+
+std::size_t launches() { return queued_kernels; }
+
 }  // namespace hios::cuda_emulation
 
 using namespace hios::cuda_emulation;
@@ -92,6 +96,7 @@ void emulated_fault(cudaError_t error) { the_block.fault(error); }
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
                             std::function<void()> kernel) {
   const std::unique_lock held(Device::get().lock());
+  ++queued_kernels;
   const std::string name = "kernel " + std::to_string(grid.x) + " " + std::to_string(grid.y) + " " +
                            std::to_string(grid.z) + " " + std::to_string(block.x);
   return enqueue(stream, {name, [grid, block, kernel = std::move(kernel)] {

@@ -18,9 +18,10 @@ namespace {
 /// Sets the one of these that has the word's name; returns false if none has.
 bool set_switch(Settings& result, const std::string& key, const std::string& value) {
   constexpr std::pair<const char*, bool Settings::*> kSwitches[] = {
-      {"ipc", &Settings::ipc},   {"libraries", &Settings::libraries},
-      {"busy", &Settings::busy}, {"nccl_records", &Settings::nccl_records},
-      {"maps", &Settings::maps}, {"pinned", &Settings::pinned},
+      {"ipc", &Settings::ipc},         {"libraries", &Settings::libraries},
+      {"busy", &Settings::busy},       {"nccl_records", &Settings::nccl_records},
+      {"maps", &Settings::maps},       {"pinned", &Settings::pinned},
+      {"records", &Settings::records},
   };
   for (const auto& [name, member] : kSwitches) {
     if (key == name && (value == "on" || value == "off")) {

@@ -118,7 +118,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   const std::unique_lock held(Device::get().lock());
-  if (stream == nullptr) return answer(cudaErrorStreamCaptureUnsupported);
+  if (stream == nullptr || !settings().records) return answer(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return answer(cudaErrorInvalidValue);
   stream->capture = std::make_shared<Capture>();
   stream->capture->thread = std::this_thread::get_id();

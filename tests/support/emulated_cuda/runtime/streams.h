@@ -17,6 +17,8 @@ bool is_capturing(cudaStream_t stream);
 cudaError_t invalidate(cudaStream_t stream);
 /// Returns the number of times that a host has waited for a stream.
 std::size_t synchronizations();
+/// Returns the number of kernels of our own that were queued.
+std::size_t launches();
 /// Returns an error, and ends the recordings, if this thread records: for calls that may wait for
 /// the device.
 cudaError_t refuse_while_capturing();
