@@ -41,12 +41,14 @@ class Split {
 
   SplitResult run() {
     find_start();
-    if (!result_.optimal) try_chain();
+    const std::vector<Module> modules = modules_of(graph_);
+    const bool by_components = options_.division == Division::kComponents && modules.size() == 1;
+    if (!result_.optimal && !by_components) try_chain(modules);
     const bool ended = result_.optimal || shortest_one_by_one_;
-    const bool by_components = options_.division == Division::kComponents;
+    const bool as_printed = options_.division == Division::kComponents;
     if (!ended && by_components) take_components();
-    if (!ended && !by_components && !context_.deadline.expired()) try_neighbourhoods();
-    if (!ended && !by_components && !result_.optimal && !context_.deadline.expired())
+    if (!ended && !as_printed && !context_.deadline.expired()) try_neighbourhoods();
+    if (!ended && !as_printed && !result_.optimal && !context_.deadline.expired())
       try_whole_graph();
     result_.timed_out = !result_.optimal && context_.deadline.expired();
     return std::move(result_);
@@ -66,8 +68,7 @@ class Split {
     result_.optimal = result_ms_ <= bound_ms;
   }
 
-  void try_chain() {
-    const std::vector<Module> modules = modules_of(graph_);
+  void try_chain(const std::vector<Module>& modules) {
     if (modules.size() == 1 && graph_.size() > Prover::kMaxSolved) return;
     Context limited = context_;
     limited.deadline = context_.deadline.share(kShareOfChain);

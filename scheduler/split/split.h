@@ -13,7 +13,7 @@ namespace hios::scheduler::split {
 /// The modules of graphs that no single operator divides.
 enum class Division {
   kWindows,     ///< neighbourhoods of a schedule, each solved with the rest fixed
-  kComponents,  ///< as DiviML prints it: each module by itself (independent.h), nothing afterwards
+  kComponents,  ///< as DiviML prints it: each module by itself (independent.h)
 };
 
 /// Returns `windows` or `components`; throws InputError on other names.
@@ -42,8 +42,9 @@ struct SplitResult {
 /// starts from the schedule of a short `best` and improves neighbourhoods while the rest is fixed
 /// (neighbourhoods.h). In parallel it raises bounds by decision diagrams (diagram/gap_closer.h) and
 /// of modules (modules/module_bounds.h). The result is never longer than the first schedule.
-/// By Division::kComponents the schedule of the modules alone is the result, shorter or not, unless
-/// they have none.
+/// By Division::kComponents nothing is improved afterwards: the result is that of the chain or,
+/// where no single operator divides the graph, the modules' schedule, shorter or not. It is the
+/// first schedule where the latter is none, or proved optimal already.
 ///
 /// Subproblems ignore contention of links; a schedule is taken only if it is shorter with
 /// contention.

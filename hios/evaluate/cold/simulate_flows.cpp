@@ -20,9 +20,9 @@
 // Events in the order of time. At each time all that happens is processed until nothing more does:
 // flows end, stages begin and end, and only then new flows start, which may end at the same time.
 // A stage's start is known when the last of its inputs and parameters is there. It may lie ahead by
-// the launch; only a read in place has to wait for it, since its flow slows others from then on.
-// Where loads and operators slow each other, a stage's end moves whenever a load to its device
-// starts or ends.
+// the launch and by copies of what the device receives; only a read in place has to wait for it,
+// since its flow slows others from then on. Where loads and operators slow each other, a stage's
+// end moves whenever a load to its device starts or ends.
 //
 // Tests: tests/hios/evaluate/cold/simulate_flows_test.cpp, also against a simulator that shares no
 // code with this one (tests/support/oracles/slow_cold_simulator.h).

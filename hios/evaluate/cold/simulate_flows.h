@@ -13,7 +13,8 @@ namespace hios {
 ///    the producer's stage. Where that edge has a `transfer_ms` of its own, it takes that time and
 ///    uses no bus. All its consumers there wait for its end. Where receivers copy
 ///    (CostModel::charges_receivers()), the first stage that reads it makes the copy, as in
-///    simulate(); it takes the receiver's share of the message's time alone.
+///    simulate(); it takes the receiver's share of the message's time alone. The device counts as
+///    computing meanwhile, and loads do not slow the copy.
 ///  - A lane starts its next load once the one before it has ended, its source holds the
 ///    parameters, and its device has room: what it holds and receives, with the outputs of all its
 ///    operators, stays within memory_bytes. Of loads that would fit, the first by lane goes first;

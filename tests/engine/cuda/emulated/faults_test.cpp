@@ -1,5 +1,6 @@
 // Faults of machines, each with the one line that says it: too little memory, a GPU that records
-// nothing, one that fails in the middle, memory that no other process may map (as with MIG).
+// nothing, one that fails while candidates are tried, memory that no other process may map (as with
+// MIG).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ TEST_F(EmulatedFaults, AGpuThatRecordsNothingRunsStageByStage) {
   EXPECT_THAT(done.err, HasSubstr("the device refused to record its stages (CUDA"));
 }
 
-/// The kernel of the network's only convolution, of all candidates that the trials may choose.
+/// The kernel of one candidate for the network's only convolution.
 TEST_F(EmulatedFaults, AGpuThatFailsEndsTheRunWithTheReason) {
   const ProcessResult lost = run({"--iterations", "3"}, "order=late,fault=kernel 50 1 1 64");
   EXPECT_EQ(lost.exit_status, 3) << lost.err;
