@@ -12,9 +12,10 @@ namespace {
 constexpr long long kEnoughThreads = 132 * 512;
 
 // size, step: of the window, in both directions, if its taps are neighbours; 0: as in the task, one
-// pixel for each thread.
+// pixel for each thread. One block on a multiprocessor is asked for: with fewer registers, those of
+// the sums would not outlast the call of a function at the end, and be kept in memory meanwhile.
 template <class T, int vector, int size, int step, int pixels>
-__global__ void __launch_bounds__(kThreads) depthwise_kernel(const DepthwiseTask task) {
+__global__ void __launch_bounds__(kThreads, 1) depthwise_kernel(const DepthwiseTask task) {
   static_assert(size != 0 || pixels == 1);
   const TaskWindow& window = task.window;
   const int kernel_h = size != 0 ? size : window.kernel_h;

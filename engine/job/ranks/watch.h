@@ -20,8 +20,8 @@ class Watch {
   /// `timeout_s`: the time-out of later phases; 0: no watchdog. `recorder` (may be null) gets
   /// phases, calls and steps. `on_stall` is called on a thread of its own after the rank has
   /// printed its position. The default writes the record, waits until the other ranks have printed,
-  /// at most 3 s (with ranks on several hosts always), and ends the process with exit status 3, upon
-  /// which the launcher ends the others. `transport` and `recorder` outlive this.
+  /// at most 3 s (with ranks on several hosts always), and ends the process with exit status 3,
+  /// upon which the launcher ends the others. `transport` and `recorder` outlive this.
   explicit Watch(mpi::Transport& transport, double timeout_s = kDefaultTimeoutSeconds,
                  flight::Recorder* recorder = nullptr, Watchdog::OnStall on_stall = {});
 
