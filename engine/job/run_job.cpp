@@ -25,6 +25,7 @@
 #include "hios/profile/uncertified.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
+#include "mpi/shared/window.h"
 
 namespace hios::job {
 
@@ -104,11 +105,20 @@ void RunJob::State::make_backend() {
 
 void RunJob::State::plan_rank_of_copy() {
   const auto [copy, device] = copy_device();
-  PlanOptions how{.any_order = options.any_order};
+  PlanOptions how{.any_order = options.any_order, .sharers = sharers};
   if (inferences) how = {.in_flight = inferences->in_flight, .inputs = inferences->inputs};
   plan =
       of_copy(plan_rank(inputs.network.coarse, inputs.schedule.schedule, Rank(device.index()), how),
               copy * inputs.schedule.devices.size());
+}
+
+void RunJob::State::find_sharers() {
+  const bool one_at_a_time = !inferences && !options.any_order && !cold() && !emulation;
+  const bool in_host_memory =
+      mpi::gather(transport(), mine.backend->accelerator() ? 1 : 0) ==
+      std::vector<int>(transport().size(), 0);
+  if (!one_at_a_time || !in_host_memory || options.route != nullptr) return;
+  sharers = mpi::memory_sharers(transport());
 }
 
 bool RunJob::State::ranks_are_alike() const {
@@ -188,6 +198,7 @@ void RunJob::State::require_certified_shards(const Configuration& measured) cons
 void RunJob::State::prepare() {
   const CoarseGraph& coarse = inputs.network.coarse;
   const Model& model = inputs.network.model;
+  find_sharers();
   mpi::agreed(transport(), [&] {
     if (options.any_order && mine.backend->accelerator()) {
       throw InputError("the " + std::string(mine.backend->name()) +
@@ -221,6 +232,9 @@ void RunJob::State::prepare() {
       agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
   if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+  if (!sharers.empty() && !options.plan_only) {
+    window = mpi::open_window(transport(), sharers, plan.window_bytes);
+  }
   if (emulation) make_emulated_transport();
 }
 

@@ -13,6 +13,7 @@
 #include "engine/job/run_job.h"
 #include "engine/run/executor.h"
 #include "engine/run/pipeline.h"
+#include "mpi/shared/shared_memory.h"
 
 namespace hios::job {
 
@@ -37,13 +38,17 @@ struct RunJob::State {
   /// REQUIRES: prepare() has returned.
   RankContext context(TensorSource& source) const {
     return {inputs.network.coarse, inputs.network.model, *mine.backend,
-            emulated_transport ? *emulated_transport : tensors->get(), source};
+            emulated_transport ? *emulated_transport : tensors->get(), source,
+            window ? window->data() : nullptr};
   }
 
   // run_job.cpp
   void agree();
   void make_backend();
   void plan_rank_of_copy();
+  /// Finds the ranks that share memory, and says by which numbers (PlanOptions::sharers); empty
+  /// where none do. Collective.
+  void find_sharers();
   /// Returns true if all ranks are going to agree on algorithms, so that all give the bits of one.
   bool ranks_are_alike() const;
   /// Throws InputError where the job would hold more memory than its hosts have.
@@ -104,6 +109,8 @@ struct RunJob::State {
   std::vector<DeviceIdentity> identities;          ///< by rank
   std::unique_ptr<emulated::Emulation> emulation;  ///< null: nothing is emulated
   RankBackend mine;
+  std::vector<std::size_t> sharers;           ///< PlanOptions::sharers
+  std::unique_ptr<mpi::SharedMemory> window;  ///< null: the plan has none
   RankPlan plan;
   std::vector<MemoryEstimate> planned;  ///< by rank; empty where a machine is emulated
   std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks

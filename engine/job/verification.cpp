@@ -187,7 +187,7 @@ using OutputOf = std::function<std::vector<float>(OpId)>;
 /// sees that the others work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
-  const auto& [coarse, model, backend, transport, source] = run.rank;
+  const auto& [coarse, model, backend, transport, source, window] = run.rank;
   const Graph& graph = coarse.graph;
   const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {

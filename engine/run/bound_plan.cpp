@@ -40,7 +40,7 @@ void BoundPlan::check_elements() const {
 
 void BoundPlan::allocate() {
   if (plan_.slots.empty()) return;
-  const auto& [coarse, model, backend, transport, source] = rank_;
+  const auto& [coarse, model, backend, transport, source, window] = rank_;
   const std::string name = "rank " + std::to_string(plan_.rank.index());
   if (const auto free = backend.free_memory()) {
     require_device_memory(estimate_memory(coarse, model, plan_), *free, name);
@@ -158,8 +158,8 @@ void BoundPlan::bind_never_run() {
 const std::byte* BoundPlan::tensor_of_input(OpId op, TensorId tensor, std::size_t buffer) const {
   const CoarseGraph& coarse = rank_.coarse;
   if (const auto producer = coarse.producer_for(tensor, op)) {
-    return arena_->data() +
-           plan_.slot(*producer).offset_of(coarse.distance(*producer, tensor, op), buffer);
+    const Slot& slot = plan_.slot(*producer);
+    return memory_of(slot) + slot.offset_of(coarse.distance(*producer, tensor, op), buffer);
   }
   return input_->data() + coarse.distance_from_input(rank_.model, tensor, op);
 }
@@ -187,9 +187,10 @@ std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> pl
   std::vector<mpi::Message> list;
   for (const PlannedMessage& message : planned) {
     const auto first = static_cast<std::int64_t>(message.bytes.begin);
+    const Slot& slot = plan_.slot(message.op);
     list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags,
-                    arena_->data() + plan_.slot(message.op).offset_of(first, buffer),
-                    message.size_bytes()});
+                    memory_of(slot) + slot.offset_of(first, buffer),
+                    message.in_window ? 0 : message.size_bytes()});
     list.back().order = message.order;
     list.back().batch = message.batch;
   }

@@ -41,7 +41,8 @@ class BoundPlan {
 
   /// Returns the address of an operator's output. REQUIRES: the plan has a slot for it.
   std::byte* tensor(OpId op, std::size_t buffer = 0) const {
-    return arena_->data() + plan_.slot(op).offset_at(buffer);
+    const Slot& slot = plan_.slot(op);
+    return memory_of(slot) + slot.offset_at(buffer);
   }
   /// Returns a copy of an operator's output. REQUIRES: nothing runs.
   std::vector<float> values(OpId op, std::size_t buffer = 0) const;
@@ -56,6 +57,9 @@ class BoundPlan {
   std::vector<mpi::Message> receives(std::size_t buffer) const;
 
  private:
+  std::byte* memory_of(const Slot& slot) const {
+    return slot.in_window ? rank_.window : arena_->data();
+  }
   void check_elements() const;
   void allocate();
   void reserve_parameters();

@@ -39,6 +39,7 @@
 #include "engine/backend/arena.h"
 #include "engine/run/ready/edge_chains.h"
 #include "engine/run/stage_order.h"
+#include "engine/run/window/window_layout.h"
 
 namespace hios {
 namespace {
@@ -59,6 +60,10 @@ class Planner {
     plan_.inputs = options.inputs;
     plan_.any_order = options.any_order;
     if (options.any_order) chains_.emplace(graph_, schedule, order_);
+    if (!options.sharers.empty()) {
+      window_.emplace(coarse, schedule, order_, options.sharers, device_, !options.keep_all);
+      plan_.window_bytes = window_->size_bytes();
+    }
     plan_.tags = static_cast<int>(graph_.size());
     plan_.stages = schedule.devices.at(device_);
     plan_.slot_of.assign(graph_.size(), SIZE_MAX);
@@ -84,6 +89,7 @@ class Planner {
 
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+  bool in_window(OpId op) const { return window_ && window_->begin(op).has_value(); }
   bool here(OpId op) const { return order_.of(op).device.index() == device_; }
   std::size_t stage_of(OpId op) const { return order_.of(op).stage; }
 
@@ -138,7 +144,8 @@ class Planner {
                          std::size_t need) const {
     const auto tag = static_cast<int>(op.index());
     const std::size_t level = order_.level(consumer, need);
-    return {op, Rank(peer), tag, stage, read_on(consumer, op), level, stage_of(op) + 1};
+    const bool shared = in_window(op) && options_.sharers[peer] == options_.sharers[device_];
+    return {op, Rank(peer), tag, stage, read_on(consumer, op), level, stage_of(op) + 1, shared};
   }
 
   void plan_messages() {
@@ -196,7 +203,7 @@ class Planner {
     const ByteRange bytes =
         received ? read_on(device_, op) : ByteRange{0, graph_.op(op).memory_bytes};
     plan_.slot_of[op.index()] = plan_.slots.size();
-    plan_.slots.push_back({op, 0, received, bytes});
+    plan_.slots.push_back({op, 0, received, in_window(op), bytes});
     const Slot& slot = plan_.slots.back();
     plan_.all_tensors_bytes +=
         aligned_size(slot.size_bytes()) * (is_buffered(slot) ? options_.in_flight : 1);
@@ -257,7 +264,12 @@ class Planner {
     std::vector<Region> regions;
     std::vector<std::size_t> region_of;        // by slot
     std::map<std::size_t, std::size_t> known;  // by Place::region
-    for (const Slot& slot : plan_.slots) {
+    for (Slot& slot : plan_.slots) {
+      if (slot.in_window) {
+        slot.offset = *window_->begin(slot.op) + slot.bytes.begin;
+        region_of.push_back(kNever);
+        continue;
+      }
       const Lifetime life = lifetime(slot);
       const auto [found, is_new] = known.emplace(coarse_.place_of(slot.op).region, regions.size());
       region_of.push_back(found->second);
@@ -272,6 +284,7 @@ class Planner {
         options_.any_order ? place_by_edges(regions) : place_by_instants(regions);
     for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
       Slot& slot = plan_.slots[i];
+      if (slot.in_window) continue;
       const Region& region = regions[region_of[i]];
       slot.offset = layout.offsets[region_of[i]] + in_region(slot).begin - region.bytes.begin;
       if (region.buffered) slot.stride = stride(region);
@@ -329,7 +342,9 @@ class Planner {
       for (std::size_t i = 0; i < send; ++i) {
         const Slot& sent = plan_.slot(plan_.sends[i].op);
         bool overwritten = false;
-        for_each_op(s, [&](OpId op) { overwritten |= plan_.slot(op).shares_bytes_with(sent); });
+        for_each_op(s, [&](OpId op) {
+          overwritten |= !sent.in_window && plan_.slot(op).shares_bytes_with(sent);
+        });
         if (!overwritten || awaited[i]) continue;
         awaited[i] = !options_.any_order;
         plan_.steps.push_back(AwaitSend{i});
@@ -359,6 +374,7 @@ class Planner {
   std::size_t device_;
   StageOrder order_;
   std::optional<EdgeChains> chains_;  // for stages in any order
+  std::optional<WindowLayout> window_;
   std::map<PlannedTransfer, std::size_t> position_;
   RankPlan plan_;
   std::set<std::pair<std::size_t, std::size_t>> awaits_;  // stages, and the receives they await
@@ -375,6 +391,9 @@ RankPlan plan_rank(const CoarseGraph& coarse, const Schedule& schedule, Rank ran
                    const PlanOptions& options) {
   if (options.any_order && options.in_flight != 1) {
     throw std::logic_error("stages in any order, of several inferences in flight");
+  }
+  if (!options.sharers.empty() && (options.any_order || options.in_flight != 1)) {
+    throw std::logic_error("shared memory for stages in any order, or of several inferences");
   }
   return Planner(coarse, schedule, rank, options).plan();
 }

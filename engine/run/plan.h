@@ -22,6 +22,7 @@ struct Slot {
   OpId op;  ///< the operator whose output it is
   Bytes offset = 0;
   bool received = false;  ///< comes from another rank
+  bool in_window = false;  ///< lies in the memory that ranks share, not in the arena
   /// The bytes of the output that are here; a rank may receive fewer than were computed. Where a
   /// region has several writers (CoarseGraph::place_of), their slots lie as in the region, so that
   /// a reader of several reads them as one.
@@ -37,7 +38,8 @@ struct Slot {
     return offset_at(buffer) + static_cast<Bytes>(byte - static_cast<std::int64_t>(bytes.begin));
   }
   bool shares_bytes_with(const Slot& other) const {
-    return offset < other.offset + other.size_bytes() && other.offset < offset + size_bytes();
+    return in_window == other.in_window && offset < other.offset + other.size_bytes() &&
+           other.offset < offset + size_bytes();
   }
 };
 
@@ -51,6 +53,9 @@ struct PlannedMessage {
   /// mpi::Message::order: the level of the first stage that needs it (engine/run/stage_order.h)
   std::size_t order = 0;
   std::size_t batch = 0;  ///< mpi::Message::batch: by the producing stage
+  /// The bytes lie in memory that both ranks share: the message has none, and says that they are
+  /// there.
+  bool in_window = false;
 
   Bytes size_bytes() const { return bytes.size(); }
 };
@@ -102,6 +107,10 @@ struct PlanOptions {
   /// The number of different inputs in memory, with the outputs that each gives, besides the plan's
   /// slots: for runs of many inferences (engine/run/inference_data.h).
   std::size_t inputs = 0;
+  /// By rank: equal numbers for ranks whose tensors may lie in memory that they share
+  /// (window/window_layout.h). Empty: every tensor is copied from rank to rank. REQUIRES then:
+  /// in_flight == 1, !any_order.
+  std::vector<std::size_t> sharers = {};
 };
 
 struct RankPlan {
@@ -116,6 +125,7 @@ struct RankPlan {
   LoadExchange exchange;                        ///< for a cold start: see PlannedLoads
   std::vector<Slot> slots;                      ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;                        ///< the peak: the size of the arena
+  Bytes window_bytes = 0;       ///< the size of the memory that this rank shares with others
   Bytes all_tensors_bytes = 0;                  ///< the sum, as if no bytes were reused
   std::size_t in_flight = 1;                    ///< PlanOptions::in_flight
   std::size_t buffers = 1;       ///< the same, but 1 where nothing travels to or from here

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "engine/backend/backend.h"
 #include "engine/backend/tensor_source.h"
 #include "hios/graph/fusion/coarsen.h"
@@ -16,6 +18,9 @@ struct RankContext {
   Backend& backend;
   mpi::Transport& transport;  ///< the transport of tensors
   TensorSource& source;       ///< the source of weights and inputs
+  /// The memory that the rank shares with others, RankPlan::window_bytes of the plan that is run;
+  /// null: none.
+  std::byte* window = nullptr;
 
   const Graph& graph() const { return coarse.graph; }
 };
