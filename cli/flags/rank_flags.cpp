@@ -61,8 +61,8 @@ po::options_description rank_flags() {
 po::options_description device_flags() {
   po::options_description group("GPUs", 100, 45);
   group.add_options()("transport", value("auto|ipc|cuda-aware|nccl|staged|host"),
-                      "route of tensors between GPUs (auto); host: between cores by MPI also where "
-                      "the system does not let it copy once (no CMA)");
+                      "route of tensors between GPUs (auto); host: between cores by MPI, which "
+                      "copies them, where ranks of one host would share their memory");
   group.add_options()("math", value("fp32|tf32|fp16"),
                       "arithmetic (profile: fp32; run: the schedule's)");
   group.add_options()("cuda-graphs", value("on|off"),

@@ -25,6 +25,7 @@
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
+#include "mpi/shared/window.h"
 
 namespace hios::job {
 
@@ -81,6 +82,7 @@ struct ProfileJob::State {
   ProfileSetup setup;
   RankBackend mine;
   std::unique_ptr<TensorTransport> tensors;
+  std::vector<std::size_t> sharers;  ///< see memory_sharers()
   Teams teams;
   std::vector<Configuration*> into;  ///< in `profile`, by team
   std::unique_ptr<Profiler> profiler;
@@ -154,7 +156,9 @@ void ProfileJob::State::set_up() {
   teams =
       gather_teams(transport(), *mine.backend, setup.devices[transport().rank().index()].precision);
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
+  sharers = memory_sharers(transport(), *mine.backend, options.route);
   setup.transfer_path = tensors->get().path();
+  if (!sharers.empty()) setup.transfer_path += mpi::kInSharedMemory;
   setup.routes = tensors->table();
   setup.warnings = host_warnings(gather_surroundings(tensors->get(), mine));
   mpi::agreed(transport(), [&] {
@@ -249,8 +253,10 @@ Ended ProfileJob::State::measure_cold_start() {
 
 Ended ProfileJob::State::measure_all(const AskStages& ask) {
   if (profiler->measure_operators(into).stopped) return Ended::kStopped;
-  if (transport().size() > 1 && profiler->measure_transfers(into, options.largest_message).stopped)
-    return Ended::kStopped;
+  if (transport().size() > 1) {
+    if (profiler->measure_transfers(into, options.largest_message, sharers).stopped)
+      return Ended::kStopped;
+  }
   if (options.throughput && profiler->measure_warm(into).stopped) return Ended::kStopped;
   const bool one_host = transport().local_size() == transport().size();
   if (options.throughput || one_host) {

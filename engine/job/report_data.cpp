@@ -31,7 +31,7 @@ std::vector<ReportRank> gather_ranks(mpi::Transport& transport, const RankBacken
   facts.rank.cores = mine.cores;
   facts.rank.threads = mine.backend->threads();
   facts.rank.backend = mine.backend->describe();
-  facts.rank.arena_bytes = plan.arena_bytes;
+  facts.rank.arena_bytes = plan.tensor_bytes();
   facts.rank.all_tensors_bytes = plan.all_tensors_bytes;
   for (const PlannedMessage& message : plan.sends) facts.rank.sent_bytes += message.size_bytes();
   std::vector<ReportRank> ranks;

@@ -114,11 +114,7 @@ void RunJob::State::plan_rank_of_copy() {
 
 void RunJob::State::find_sharers() {
   const bool one_at_a_time = !inferences && !options.any_order && !cold() && !emulation;
-  const bool in_host_memory =
-      mpi::gather(transport(), mine.backend->accelerator() ? 1 : 0) ==
-      std::vector<int>(transport().size(), 0);
-  if (!one_at_a_time || !in_host_memory || options.route != nullptr) return;
-  sharers = mpi::memory_sharers(transport());
+  if (one_at_a_time) sharers = job::memory_sharers(transport(), *mine.backend, options.route);
 }
 
 bool RunJob::State::ranks_are_alike() const {
@@ -213,7 +209,8 @@ void RunJob::State::prepare() {
     profile = setup.measured_ranks
                   ? extrapolated(*inputs.profile, all_copies, *setup.measured_ranks)
                   : inputs.profile;
-    if (profile) costs = CostModel::from_profile(coarse.graph, all_copies, *profile);
+    const Travel travel = sharers.empty() ? Travel::kCopied : Travel::kShared;
+    if (profile) costs = CostModel::from_profile(coarse.graph, all_copies, *profile, travel);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
   const MemoryEstimate need = estimate_memory(coarse, model, plan);
@@ -249,6 +246,7 @@ void RunJob::State::describe() {
   const std::vector<RankSurroundings> surroundings = gather_surroundings(tensors->get(), mine);
   setup.warnings = host_warnings(surroundings);
   setup.transfer_path = (emulated_transport ? *emulated_transport : tensors->get()).path();
+  if (!sharers.empty()) setup.transfer_path += mpi::kInSharedMemory;
   setup.routes = tensors->table();
   setup.transfer_paths = tensors->json();
   if (profile) {

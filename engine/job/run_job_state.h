@@ -37,8 +37,11 @@ struct RunJob::State {
   }
   /// REQUIRES: prepare() has returned.
   RankContext context(TensorSource& source) const {
-    return {inputs.network.coarse, inputs.network.model, *mine.backend,
-            emulated_transport ? *emulated_transport : tensors->get(), source,
+    return {inputs.network.coarse,
+            inputs.network.model,
+            *mine.backend,
+            emulated_transport ? *emulated_transport : tensors->get(),
+            source,
             window ? window->data() : nullptr};
   }
 

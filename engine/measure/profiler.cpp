@@ -130,8 +130,9 @@ Measured Profiler::measure_stages(const std::vector<Stage>& stages, Configuratio
   return hios::measure_stages(*context_, stages, into, time_limit_s, team);
 }
 
-Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest) {
-  return hios::measure_transfers(*context_, into, largest);
+Measured Profiler::measure_transfers(std::span<Configuration* const> into, Bytes largest,
+                                     std::span<const std::size_t> sharers) {
+  return hios::measure_transfers(*context_, into, largest, sharers);
 }
 
 Measured Profiler::measure_warm(std::span<Configuration* const> into) {

@@ -58,7 +58,10 @@ class Profiler {
   /// Measures the transfers of every ordered pair of ranks, 1 KB to `largest` by powers of two,
   /// through the transport of runs, one pair after the other. A pair of two teams belongs to the
   /// team of the rank that sends.
-  Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage);
+  /// `sharers`, by rank: equal numbers for ranks that share memory, whose TransferCurve::shared is
+  /// measured, too; empty: none do.
+  Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage,
+                             std::span<const std::size_t> sharers = {});
   Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage) {
     return measure_transfers(std::array{&into}, largest);
   }

@@ -120,7 +120,7 @@ HostNeed host_need(const CoarseGraph& coarse, const Model& model, const RankPlan
   }
   keep_largest(need.largest);
 
-  const Bytes at_start = in_host_memory ? plan.arena_bytes + coarse.size_bytes(input) : 0;
+  const Bytes at_start = in_host_memory ? plan.tensor_bytes() + coarse.size_bytes(input) : 0;
   const Bytes at_end = (in_host_memory ? estimate_memory(coarse, model, plan).total() : 0) +
                        loaded_bytes(coarse, plan, steps.disks, false);
   need.size_bytes = std::max(at_start + values * (steps.draws_input ? 3 : 1),

@@ -25,7 +25,7 @@ MemoryEstimate estimate_memory(const CoarseGraph& coarse, const Model& model,
     estimate.parameters += coarse.graph.op(held.op).parameter_bytes;
   }
   if (plan.slots.empty()) return estimate;
-  estimate.tensors = plan.arena_bytes;
+  estimate.tensors = plan.tensor_bytes();
   const Bytes inputs = static_cast<Bytes>(plan.inputs);
   estimate.input = coarse.size_bytes(model.tensor(model.input()).shape) * (1 + inputs);
   for (const OpId op : plan.outputs) estimate.tensors += plan.slot(op).size_bytes() * inputs;

@@ -5,20 +5,18 @@
 //     of one stage leave in the order of the schedule's list of transfers; without a list, in the
 //     order of their consumers. A tensor leaves as soon as its stage has ended, whatever the list
 //     says about other stages: MPI promises no gain for a delay.
-//  3. Lifetimes. Time is counted in instants: a stage of several groups is one instant, since its
-//     groups run at the same time and in no known order; a stage of one group has an instant for
-//     each operator. A tensor lives from the instant that writes it to the last that reads it here.
-//     A received tensor lives from the start, because receives are posted then. A graph output
-//     lives to the end. A tensor that is sent lives until the clock proves that every receiver has
-//     started the stage that waited for it: from then on AwaitSend ends at once. (A wait for the
-//     peer could free its slot earlier, but a peer that computes makes no progress with messages:
-//     that would trade latency for memory.)
+//  3. Lifetimes (engine/run/slots/slot_layout.h). A tensor that is sent lives until the clock
+//  proves
+//     that every receiver has started the stage that waited for it: from then on AwaitSend ends at
+//     once. (A wait for the peer could free its slot earlier, but a peer that computes makes no
+//     progress with messages: that would trade latency for memory.)
 //     With several inferences in flight, tensors that travel live all the time, in F buffers.
 //     Where stages may run in any order, there are no instants: edges alone prove that a tensor is
 //     not needed any more (engine/run/ready/edge_chains.h), here and where it was sent. So
 //     AwaitSend ends at once here, too.
-//  4. Slots (engine/backend/arena.h) and steps. Tensors of one region (batches of an operator, rows
-//     of a tensor) lie together, and live as long as any of them.
+//     Tensors in memory that ranks share live until no rank reads them
+//     (engine/run/slots/window_layout.h), and their messages have no bytes to wait for.
+//  4. Slots (engine/backend/arena.h) and steps.
 //
 // Cost: linear in stages, edges and devices, apart from the arena's layout. No deadlock: every rank
 // posts all receives before its first step, so every send ends; waits for receives follow the order
@@ -38,8 +36,9 @@
 
 #include "engine/backend/arena.h"
 #include "engine/run/ready/edge_chains.h"
+#include "engine/run/slots/slot_layout.h"
+#include "engine/run/slots/window_layout.h"
 #include "engine/run/stage_order.h"
-#include "engine/run/window/window_layout.h"
 
 namespace hios {
 namespace {
@@ -63,6 +62,8 @@ class Planner {
     if (!options.sharers.empty()) {
       window_.emplace(coarse, schedule, order_, options.sharers, device_, !options.keep_all);
       plan_.window_bytes = window_->size_bytes();
+      plan_.window_ranks =
+          static_cast<std::size_t>(std::ranges::count(options.sharers, options.sharers[device_]));
     }
     plan_.tags = static_cast<int>(graph_.size());
     plan_.stages = schedule.devices.at(device_);
@@ -73,7 +74,6 @@ class Planner {
   }
 
   RankPlan plan() && {
-    count_instants();
     plan_messages();
     loads_ = plan_loads(graph_, schedule_, plan_.rank, options_.any_order);
     plan_.lanes = std::move(loads_.lanes);
@@ -98,22 +98,6 @@ class Planner {
     for (const Group& group : plan_.stages[stage].groups) {
       for (const OpId op : group) function(op);
     }
-  }
-
-  void count_instants() {
-    instant_of_.assign(graph_.size(), 0);
-    std::size_t now = 0;
-    for (const Stage& stage : plan_.stages) {
-      begin_instant_.push_back(now);
-      const bool in_order = stage.groups.size() == 1;
-      for (const Group& group : stage.groups) {
-        for (std::size_t i = 0; i < group.size(); ++i) {
-          instant_of_[group[i].index()] = in_order ? now + i : now;
-        }
-      }
-      now += in_order ? stage.groups.front().size() : 1;
-    }
-    begin_instant_.push_back(now);
   }
 
   // The stage on each device that first needs a tensor; kNever where none does.
@@ -204,120 +188,6 @@ class Planner {
         received ? read_on(device_, op) : ByteRange{0, graph_.op(op).memory_bytes};
     plan_.slot_of[op.index()] = plan_.slots.size();
     plan_.slots.push_back({op, 0, received, in_window(op), bytes});
-    const Slot& slot = plan_.slots.back();
-    plan_.all_tensors_bytes +=
-        aligned_size(slot.size_bytes()) * (is_buffered(slot) ? options_.in_flight : 1);
-  }
-
-  Lifetime lifetime(const Slot& slot) const {
-    const std::size_t end = begin_instant_.back() - 1;
-    Lifetime life{slot.size_bytes(), 0, 0};
-    if (!slot.received) life.first = life.last = instant_of_[slot.op.index()];
-    for (const EdgeId edge : graph_.out_edges(slot.op)) {
-      const OpId to = graph_.edge(edge).to;
-      if (here(to)) life.last = std::max(life.last, instant_of_[to.index()]);
-    }
-    if (!slot.received && free_stage_[slot.op.index()] > 0) {
-      life.last = std::max(life.last, begin_instant_[free_stage_[slot.op.index()]] - 1);
-    }
-    const bool kept = options_.keep_received && slot.received;
-    if (kept || options_.keep_all || coarse_.is_output(slot.op)) life.last = end;
-    if (is_buffered(slot)) life = {slot.size_bytes(), 0, end};
-    return life;
-  }
-
-  // A tensor that travels is in flight while other inferences are computed.
-  bool is_buffered(const Slot& slot) const {
-    return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
-  }
-
-  // The slots of tensors that lie in one region, at the distances that they have there.
-  struct Region {
-    ByteRange bytes;
-    Lifetime life;
-    bool buffered;
-    std::vector<const Slot*> slots = {};
-  };
-
-  // The bytes of its region that a slot has.
-  ByteRange in_region(const Slot& slot) const {
-    const Bytes begin = coarse_.place_of(slot.op).begin;
-    return {begin + slot.bytes.begin, begin + slot.bytes.end};
-  }
-
-  // Extends a region to a further slot, and to any gap between them.
-  void join(Region& region, const Slot& slot, const Lifetime& life) const {
-    region.bytes = hull(region.bytes, in_region(slot));
-    region.life.first = std::min(region.life.first, life.first);
-    region.life.last = std::max(region.life.last, life.last);
-  }
-
-  // Rows are read from whole cache lines of their region, though a message may end between them.
-  void align(Region& region) const {
-    if (!graph_.batching()) region.bytes.begin = aligned_begin(region.bytes.begin);
-    region.life.size_bytes = region.bytes.size();
-  }
-
-  static Bytes stride(const Region& region) { return aligned_size(region.life.size_bytes); }
-
-  void lay_out_slots() {
-    std::vector<Region> regions;
-    std::vector<std::size_t> region_of;        // by slot
-    std::map<std::size_t, std::size_t> known;  // by Place::region
-    for (Slot& slot : plan_.slots) {
-      if (slot.in_window) {
-        slot.offset = *window_->begin(slot.op) + slot.bytes.begin;
-        region_of.push_back(kNever);
-        continue;
-      }
-      const Lifetime life = lifetime(slot);
-      const auto [found, is_new] = known.emplace(coarse_.place_of(slot.op).region, regions.size());
-      region_of.push_back(found->second);
-      if (is_new) regions.push_back({in_region(slot), life, false});
-      Region& region = regions[found->second];
-      join(region, slot, life);
-      region.buffered |= is_buffered(slot);
-      region.slots.push_back(&slot);
-    }
-    for (Region& region : regions) align(region);
-    const ArenaLayout layout =
-        options_.any_order ? place_by_edges(regions) : place_by_instants(regions);
-    for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
-      Slot& slot = plan_.slots[i];
-      if (slot.in_window) continue;
-      const Region& region = regions[region_of[i]];
-      slot.offset = layout.offsets[region_of[i]] + in_region(slot).begin - region.bytes.begin;
-      if (region.buffered) slot.stride = stride(region);
-    }
-    plan_.arena_bytes = layout.peak_bytes;
-  }
-
-  ArenaLayout place_by_instants(const std::vector<Region>& regions) const {
-    std::vector<Lifetime> lifetimes;
-    for (const Region& region : regions) {
-      lifetimes.push_back(region.life);
-      if (region.buffered) lifetimes.back().size_bytes = stride(region) * options_.in_flight;
-    }
-    return place_in_arena(lifetimes);
-  }
-
-  ArenaLayout place_by_edges(const std::vector<Region>& regions) const {
-    std::vector<Bytes> sizes;
-    for (const Region& region : regions) sizes.push_back(region.life.size_bytes);
-    const auto ends_before = [&](std::size_t a, std::size_t b) {
-      return std::ranges::all_of(regions[a].slots, [&](const Slot* old) {
-        return std::ranges::all_of(regions[b].slots,
-                                   [&](const Slot* next) { return not_needed_at(*old, *next); });
-      });
-    };
-    return place_in_arena(sizes, [&](std::size_t a, std::size_t b) {
-      return !ends_before(a, b) && !ends_before(b, a);
-    });
-  }
-
-  bool not_needed_at(const Slot& old, const Slot& next) const {
-    return !options_.keep_all && !next.received && !coarse_.is_output(old.op) &&
-           chains_->not_needed(old.op, next.op, DeviceId(device_));
   }
 
   void plan_slots() {
@@ -328,7 +198,15 @@ class Planner {
       });
     }
     for (const PlannedMessage& receive : plan_.receives) add_slot(receive.op, true);
-    lay_out_slots();
+    const Instants instants(graph_.size(), plan_.stages);
+    const SlotLayout layout(coarse_, options_, DeviceId(device_), instants, free_stage_,
+                            chains_ ? &*chains_ : nullptr);
+    for (Slot& slot : plan_.slots) {
+      plan_.all_tensors_bytes +=
+          aligned_size(slot.size_bytes()) * (layout.is_buffered(slot) ? options_.in_flight : 1);
+      if (slot.in_window) slot.offset = *window_->begin(slot.op) + slot.bytes.begin;
+    }
+    plan_.arena_bytes = layout.lay_out(plan_.slots);
   }
 
   void plan_steps() {
@@ -379,8 +257,6 @@ class Planner {
   RankPlan plan_;
   std::set<std::pair<std::size_t, std::size_t>> awaits_;  // stages, and the receives they await
   PlannedLoads loads_;
-  std::vector<std::size_t> instant_of_;     // by OpId, of operators that run here
-  std::vector<std::size_t> begin_instant_;  // by stage, and the end of the last
   // By OpId: the stage from which on every receiver has it; 0 where it is not sent.
   std::vector<std::size_t> free_stage_;
 };

@@ -95,7 +95,8 @@ CostModel::CostModel(const Graph& graph, const Platform& platform)
       operator_ms_(graph.size() * platform.size(), kCannotRun),
       configurations_(platform.size(), nullptr),
       launch_ms_(platform.size(), 0),
-      receive_share_(platform.size(), 0) {
+      receive_share_(platform.size(), 0),
+      shared_share_(platform.size(), 1) {
   if (platform.size() == 0) throw InputError("a platform needs at least one device");
 }
 
@@ -118,8 +119,9 @@ CostModel CostModel::from_graph(const Graph& graph, const Platform& platform) {
 }
 
 CostModel CostModel::from_profile(const Graph& graph, const Platform& platform,
-                                  const Profile& profile) {
+                                  const Profile& profile, Travel travel) {
   CostModel costs(graph, platform);
+  costs.travel_ = travel;
   costs.profile_file_ = profile.file;
   for (std::size_t d = 0; d < platform.size(); ++d) {
     const Device& device = platform.device(DeviceId(d));

@@ -26,6 +26,12 @@ struct StageCost {
 /// device, and times by device, where there is none for all others, name it or its kind.
 bool may_run(const Operator& op, const Device& device);
 
+/// How tensors travel between ranks that can share memory, where a profile has both.
+enum class Travel {
+  kShared,  ///< in memory that both ranks share: one inference at a time
+  kCopied   ///< from the memory of one rank to that of the other: many inferences in flight
+};
+
 /// The costs that a scheduler may query, from the graph's own costs or from a profile; nothing is
 /// fitted. All queries are const and thread-safe. The model refers to graph, platform and profile,
 /// which must outlive it. Sources: cost_model.cpp, and cost_model_transfers.cpp for the costs of
@@ -43,7 +49,7 @@ class CostModel {
   /// (hios/evaluate/blocks.h). Throws an InputError that lists the missing entries (configuration,
   /// signatures, transfers), with a need::Measurement (hios/profile/profile_gaps.h).
   static CostModel from_profile(const Graph& graph, const Platform& platform,
-                                const Profile& profile);
+                                const Profile& profile, Travel travel = Travel::kShared);
 
   /// Returns the same costs for a subset of the devices: no operator can run on the others, and
   /// means are over the subset. The platform stays, so that schedules are for all of it. Throws
@@ -85,12 +91,25 @@ class CostModel {
   /// link_ms(), by the platform (IoCharge::receive), or else by the profile. Without either it is
   /// 0, as with contention. REQUIRES: two devices.
   double receive_ms(EdgeId edge, DeviceId from, DeviceId to) const {
-    return copy_ms(link_ms(edge, from, to), to);
+    return copy_ms(link_ms(edge, from, to), from, to);
   }
   /// Returns receive_ms() of a message that travels for so long.
-  double copy_ms(double link_ms, DeviceId to) const {
-    const double share = receive_share_[to.index()];
+  double copy_ms(double link_ms, DeviceId from, DeviceId to) const {
+    const double share = receive_share(from, to);
     return share > 0 ? share * link_ms : 0;
+  }
+  /// Returns receive_ms() as a share of link_ms(): all of it where the two devices share memory,
+  /// unless the platform says otherwise. REQUIRES: two devices.
+  double receive_share(DeviceId from, DeviceId to) const {
+    const double share = receive_share_[to.index()];
+    return shares_memory_ && pair_price_[pair_class(from, to)].shared ? shared_share_[to.index()]
+                                                                      : share;
+  }
+  /// Returns true if receiving costs both devices the same, from any device that has the same
+  /// link_ms() to both.
+  bool receive_alike(DeviceId a, DeviceId b) const {
+    return receive_share_[a.index()] == receive_share_[b.index()] &&
+           (!shares_memory_ || shared_share_[a.index()] == shared_share_[b.index()]);
   }
   /// Returns true if receiving takes the time of any device.
   bool charges_receivers() const { return charges_receivers_; }
@@ -148,6 +167,8 @@ class CostModel {
   const Configuration* configuration(DeviceId device) const {
     return configurations_[device.index()];
   }
+  /// Returns how tensors travel where a profile knows both ways.
+  Travel travel() const { return travel_; }
   const Graph& graph() const { return *graph_; }
   const Platform& platform() const { return *platform_; }
 
@@ -157,6 +178,7 @@ class CostModel {
   struct PairPrice {
     const TransferCurve* curve = nullptr;
     std::optional<Link> link = {};
+    bool shared = false;  ///< by the curve of memory that both devices share
     bool operator==(const PairPrice&) const = default;
     std::optional<double> transfer_ms(Bytes size) const;
   };
@@ -172,6 +194,7 @@ class CostModel {
   void fill_transfers();
   void fill_charges();
   void find_ranges();
+  void find_shared_memory();
   void fill_means();
   const TransferCurve* curve(DeviceId from, DeviceId to) const;
   PairPrice price(DeviceId from, DeviceId to) const;
@@ -197,7 +220,10 @@ class CostModel {
   std::vector<double> operator_ms_;                   // device × operator
   std::vector<const Configuration*> configurations_;  // by device
   std::vector<double> launch_ms_;                     // by device
-  std::vector<double> receive_share_;                 // by device
+  Travel travel_ = Travel::kCopied;
+  bool shares_memory_ = false;         // some pair of devices does
+  std::vector<double> receive_share_;  // by device
+  std::vector<double> shared_share_;   // by device: of tensors in shared memory
   bool charges_receivers_ = false;
   std::vector<bool> sends_ranges_;  // by operator; empty: none does
   double mean_launch_ms_ = 0;       // over ordered pairs, 0 with one device

@@ -56,13 +56,15 @@ const TransferCurve* CostModel::curve(DeviceId from, DeviceId to) const {
 
 CostModel::PairPrice CostModel::price(DeviceId from, DeviceId to) const {
   if (!platform_->topology()) {
-    if (const TransferCurve* points = curve(from, to)) return {points, std::nullopt};
+    if (const TransferCurve* points = curve(from, to)) {
+      return {points, std::nullopt, travel_ == Travel::kShared && !points->shared.empty()};
+    }
   }
   return {nullptr, platform_->link(from, to)};
 }
 
 std::optional<double> CostModel::PairPrice::transfer_ms(Bytes size) const {
-  if (curve) return curve->transfer_ms(size);
+  if (curve) return curve_ms(shared ? curve->shared : curve->points, size);
   return link ? std::optional(link->transfer_ms(size)) : std::nullopt;
 }
 
@@ -219,11 +221,23 @@ void CostModel::fill_charges() {
   if (platform_->contention() != Contention::kNone) return;
   for (std::size_t d = 0; d < platform_->size(); ++d) {
     if (const auto& charge = platform_->device(DeviceId(d)).io_charge) {
-      receive_share_[d] = charge->receive;
+      receive_share_[d] = shared_share_[d] = charge->receive;
     } else if (configurations_[d] && configurations_[d]->io_charge) {
       receive_share_[d] = configurations_[d]->io_charge->charge.receive;
     }
     charges_receivers_ = charges_receivers_ || receive_share_[d] > 0;
+  }
+}
+
+// As with all charges, contention prices transfers alone.
+void CostModel::find_shared_memory() {
+  if (platform_->contention() != Contention::kNone) return;
+  for (std::size_t c = 0; c < pair_price_.size(); ++c) {
+    if (!pair_price_[c].shared) continue;
+    shares_memory_ = true;
+    for (const DeviceId to : class_members_[c % class_members_.size()]) {
+      charges_receivers_ = charges_receivers_ || shared_share_[to.index()] > 0;
+    }
   }
 }
 
@@ -260,6 +274,7 @@ void CostModel::fill_transfers() {
   mean_transfer_ms_.assign(graph_->edge_count(), 0);
   if (devices < 2) return;
   classify_devices();
+  find_shared_memory();
   mean_launch_ms_ =
       std::accumulate(launch_ms_.begin(), launch_ms_.end(), 0.0) / static_cast<double>(devices);
   const bool launches = mean_launch_ms_ > 0;

@@ -286,7 +286,7 @@ class MessageRun {
     const double link_ms =
         tensor.arrived_ms ? tensor.occupied_ms : costs.link_ms(edge, tensor.from, tensor.to);
     copies_.add(number, arrival_ms(costs, edge, tensor),
-                costs.copy_ms(link_ms, tensor.to) - tensor.received_ms);
+                costs.copy_ms(link_ms, tensor.from, tensor.to) - tensor.received_ms);
   }
 
   static double arrival_ms(const CostModel& costs, EdgeId edge, const Tensor& tensor) {

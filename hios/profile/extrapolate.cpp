@@ -34,16 +34,17 @@ const Configuration* measured_with(std::size_t ranks, const Profile& profile,
 std::size_t distance(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
 /// Returns the median over all pairs at every size that any pair was measured at.
-std::vector<std::pair<Bytes, double>> median_points(const std::vector<TransferCurve>& curves) {
+CurvePoints median_points(const std::vector<TransferCurve>& curves,
+                          CurvePoints TransferCurve::*kind) {
   std::set<Bytes> sizes;
   for (const TransferCurve& curve : curves) {
-    for (const auto& [bytes, ms] : curve.points) sizes.insert(bytes);
+    for (const auto& [bytes, ms] : curve.*kind) sizes.insert(bytes);
   }
-  std::vector<std::pair<Bytes, double>> points;
+  CurvePoints points;
   for (const Bytes bytes : sizes) {
     std::vector<double> of_pairs;
     for (const TransferCurve& curve : curves) {
-      if (!curve.points.empty()) of_pairs.push_back(curve.transfer_ms(bytes));
+      if (!(curve.*kind).empty()) of_pairs.push_back(curve_ms(curve.*kind, bytes));
     }
     points.emplace_back(bytes, summarize(of_pairs).median);
   }
@@ -75,7 +76,12 @@ Profile extrapolated(const Profile& profile, const Platform& platform, std::size
                      " devices at most, not for " + std::to_string(platform.size()));
   }
   Configuration configuration = *measured_with(ranks, profile, platform);
-  const auto points = median_points(configuration.transfers);
+  const auto points = median_points(configuration.transfers, &TransferCurve::points);
+  // Pairs of different hosts share no memory, and are among those that stand in.
+  const bool all_share = std::ranges::none_of(
+      configuration.transfers, [](const TransferCurve& curve) { return curve.shared.empty(); });
+  const auto shared =
+      all_share ? median_points(configuration.transfers, &TransferCurve::shared) : CurvePoints{};
   configuration.ranks = platform.size();
   // All devices together load as fast as the measured ranks did, none faster than alone.
   const double fewer = static_cast<double>(ranks) / static_cast<double>(platform.size());
@@ -86,7 +92,7 @@ Profile extrapolated(const Profile& profile, const Platform& platform, std::size
   configuration.transfers.clear();
   for (std::size_t from = 0; from < platform.size() && !points.empty(); ++from) {
     for (std::size_t to = 0; to < platform.size(); ++to) {
-      if (from != to) configuration.transfers.push_back({from, to, points});
+      if (from != to) configuration.transfers.push_back({from, to, points, shared});
     }
   }
   Profile result = profile;

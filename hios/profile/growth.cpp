@@ -55,7 +55,7 @@ void merge_curves(const Configuration& before, const Configuration& mine, Config
   };
   for (const TransferCurve& curve : mine.transfers) {
     const auto known = curve_in(before.transfers, curve);
-    if (known != before.transfers.end() && known->points == curve.points) continue;
+    if (known != before.transfers.end() && *known == curve) continue;
     const auto current = curve_in(now.transfers, curve);
     if (current == now.transfers.end()) {
       now.transfers.push_back(curve);

@@ -52,7 +52,7 @@ StageKey canonical(StageKey groups) {
   return groups;
 }
 
-double TransferCurve::transfer_ms(Bytes size_bytes) const {
+double curve_ms(const CurvePoints& points, Bytes size_bytes) {
   if (points.size() == 1 || size_bytes <= points.front().first) return points.front().second;
   // The segment that contains the size; beyond the last point, the last segment is extended.
   auto end = std::find_if(points.begin() + 1, points.end(),

@@ -60,14 +60,25 @@ struct MeasuredLaunch {
 using StageKey = std::vector<std::vector<std::string>>;
 StageKey canonical(StageKey groups);
 
-/// Measured points of one pair of ranks, by increasing size.
+/// Measured points by increasing size: (bytes, ms).
+using CurvePoints = std::vector<std::pair<Bytes, double>>;
+
+/// Returns the time by such points: linear between them, constant below the first; beyond the last,
+/// the slope of the last two continues, or the last time where that slope is negative or there is
+/// only one point. REQUIRES: points not empty.
+double curve_ms(const CurvePoints& points, Bytes size_bytes);
+
+/// The transfers of one pair of ranks.
 struct TransferCurve {
   std::size_t from = 0, to = 0;
-  std::vector<std::pair<Bytes, double>> points;  ///< (bytes, ms)
-  /// Returns the time: linear between points, constant below the first; beyond the last, the slope
-  /// of the last two continues, or the last time where that slope is negative or there is only one
-  /// point. REQUIRES: points not empty.
-  double transfer_ms(Bytes size_bytes) const;
+  CurvePoints points;  ///< of tensors that are copied from rank to rank
+  /// Of tensors in memory that both ranks share: until the receiver knows, and the time by which
+  /// its first read takes longer than one of its own tensor. It computes nothing meanwhile. Empty:
+  /// the ranks share no memory.
+  CurvePoints shared = {};
+  bool operator==(const TransferCurve&) const = default;
+  /// Returns curve_ms() of `points`.
+  double transfer_ms(Bytes size_bytes) const { return curve_ms(points, size_bytes); }
 };
 
 /// The facts by which a plan selects a configuration. Measurements with one key and one backend

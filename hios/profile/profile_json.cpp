@@ -100,6 +100,7 @@ TransferCurve read_curve(const JsonView& view, std::size_t ranks) {
   curve.to = static_cast<std::size_t>(reader.required("to").integer(0, last_rank));
   if (curve.from == curve.to) view.fail("from and to are one rank; a transfer needs two");
   curve.points = read_points(reader.required("points"));
+  if (const auto shared = reader.optional("shared")) curve.shared = read_points(*shared);
   reader.finish();
   return curve;
 }
@@ -183,7 +184,9 @@ Json stage_json(const StageKey& key, const Measurement& measurement) {
 }
 
 Json transfer_json(const TransferCurve& curve) {
-  return {{"from", curve.from}, {"to", curve.to}, {"points", points_json(curve.points)}};
+  Json json = {{"from", curve.from}, {"to", curve.to}, {"points", points_json(curve.points)}};
+  if (!curve.shared.empty()) json["shared"] = points_json(curve.shared);
+  return json;
 }
 
 /// Adds the measurements that a configuration need not have.

@@ -56,7 +56,8 @@ std::vector<std::size_t> memory_sharers(Transport& transport) {
 std::unique_ptr<SharedMemory> open_window(Transport& transport,
                                           std::span<const std::size_t> sharers, Bytes size_bytes) {
   const std::size_t me = transport.rank().index();
-  const bool shares = size_bytes > 0 && std::ranges::count(sharers, sharers[me]) > 1;
+  const bool shares =
+      size_bytes > 0 && !sharers.empty() && std::ranges::count(sharers, sharers[me]) > 1;
   std::unique_ptr<SharedMemory> window;
   agreed(transport, [&] {
     if (shares && sharers[me] == me) window = std::make_unique<SharedMemory>(size_bytes);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "hios/base/ids.h"
@@ -12,6 +13,9 @@
 /// Memory that ranks of one host share to compute in, so that tensors are not copied from rank to
 /// rank.
 namespace hios::mpi {
+
+/// Added to the path() of a transport, for reports, where tensors lie in such memory.
+inline constexpr std::string_view kInSharedMemory = ", tensors in memory that ranks share";
 
 /// Returns a number for each rank, equal for ranks that can share memory: those of a host that can
 /// open the memory of its first rank; any other rank has a number of its own. Collective.

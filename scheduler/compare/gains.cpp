@@ -77,7 +77,7 @@ class Copies {
         return lower_bound(graph_, CostModel::from_graph(graph_, platform));
       }
       const Profile profile = profile_of(platform);
-      return lower_bound(graph_, CostModel::from_profile(graph_, platform, profile));
+      return lower_bound(graph_, CostModel::from_profile(graph_, platform, profile, costs_.travel()));
     } catch (const InputError&) {
       return {};
     }

@@ -42,7 +42,7 @@ inline Delivery deliver(const CostModel& costs, EdgeId edge, DeviceId from, Devi
   const ByteRange bytes = had.bytes.empty() ? sent.read() : hull(had.bytes, sent.read());
   double ms = costs.transfer_ms(edge, from, to);
   if (costs.sends_ranges(sent.from)) ms = std::max(ms, costs.message_ms(bytes.size(), from, to));
-  const double copy_ms = costs.copy_ms(ms - costs.launch_ms(to), to);
+  const double copy_ms = costs.copy_ms(ms - costs.launch_ms(to), from, to);
   return {ms, {bytes, std::max(had.copied_ms, copy_ms)}};
 }
 

@@ -179,6 +179,7 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
         read_platform(flags, common.limits, {.streams = kStreamsForStageCosts}, set_by_platform_);
   }
   read_profile(flags, common.limits);
+  if (flags.text("objective") == to_string(Objective::kLatency)) travel_ = Travel::kShared;
   if (!devices) take_measured(flags);
   take_measured_store(flags);
 }
@@ -299,7 +300,7 @@ CostModel ScheduleInputs::costs_of(const Graph& graph) const {
 CostModel ScheduleInputs::costs_by_profile(const Graph& graph) const {
   return with_remedies(model_words_(graph), [&] {
     try {
-      return CostModel::from_profile(graph, platform_, *profile_);
+      return CostModel::from_profile(graph, platform_, *profile_, travel_);
     } catch (const InputError& error) {
       const auto ranks = other_ranks(*profile_, platform_);
       if (!ranks) throw;

@@ -105,6 +105,7 @@ class ScheduleInputs {
   std::vector<SetByPlatform> set_by_platform_;  ///< by device of a --platform; else empty
   std::optional<Profile> profile_;
   std::optional<std::size_t> extrapolated_from_;
+  Travel travel_ = Travel::kCopied;
   std::optional<CostModel> costs_;
 };
 

@@ -1,6 +1,8 @@
 #include "engine/job/ranks/tensor_transport.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/job/ranks/device_agreement.h"
 #include "hios/base/error.h"
@@ -8,7 +10,9 @@
 #include "hios/platform/device_identity.h"
 #include "mpi/device/choose_routes.h"
 #include "mpi/device/tensor_transport.h"
+#include "mpi/exchange.h"
 #include "mpi/shared/shared_transport.h"
+#include "mpi/shared/window.h"
 
 namespace hios::job {
 
@@ -23,6 +27,16 @@ void name_libraries(const mpi::Transport& plain, const Backend& backend) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> memory_sharers(mpi::Transport& transport, Backend& backend,
+                                        const mpi::Route* forced) {
+  const std::vector<bool> devices = mpi::gather(transport, backend.accelerator() != nullptr);
+  if (forced != nullptr || std::ranges::count(devices, true) > 0) return {};
+  std::vector<std::size_t> sharers = mpi::memory_sharers(transport);
+  const std::set<std::size_t> windows(sharers.begin(), sharers.end());
+  if (windows.size() == sharers.size()) sharers.clear();
+  return sharers;
+}
 
 TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
                                  const mpi::Route* forced) {

@@ -11,6 +11,12 @@
 
 namespace hios::job {
 
+/// Returns a number for each rank, equal for ranks that share memory for their tensors: those of a
+/// host that can, where no rank has a device, unless `forced` is a route. Empty: no two ranks do.
+/// Collective.
+std::vector<std::size_t> memory_sharers(mpi::Transport& transport, Backend& backend,
+                                        const mpi::Route* forced);
+
 /// The transport that carries a job's tensors. Collective: chooses the routes, and warns (rank 0)
 /// where several ranks share a device. `plain` and the backend outlive it.
 class TensorTransport {

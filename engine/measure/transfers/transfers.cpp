@@ -5,21 +5,30 @@
 #include <optional>
 #include <utility>
 
+#include "engine/measure/transfers/shared_times.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/log.h"
 #include "mpi/exchange.h"
+#include "mpi/shared/window.h"
 
 namespace hios {
 namespace {
 
 using RankPair = std::pair<Rank, Rank>;
 
+bool share(std::span<const std::size_t> sharers, Rank a, Rank b) {
+  return !sharers.empty() && sharers[a.index()] == sharers[b.index()];
+}
+
 std::vector<RankPair> missing_pairs(const ProfilerContext& context,
-                                    std::span<Configuration* const> into) {
+                                    std::span<Configuration* const> into,
+                                    std::span<const std::size_t> sharers) {
   const auto known = [&](std::size_t from, std::size_t to) {
     const auto& curves = into[context.team_of(Rank(from))]->transfers;
-    return std::any_of(curves.begin(), curves.end(),
-                       [&](const auto& curve) { return curve.from == from && curve.to == to; });
+    return std::any_of(curves.begin(), curves.end(), [&](const TransferCurve& curve) {
+      return curve.from == from && curve.to == to &&
+             (!curve.shared.empty() || !share(sharers, Rank(from), Rank(to)));
+    });
   };
   std::vector<RankPair> missing;
   for (std::size_t from = 0; from < context.transport.size(); ++from) {
@@ -28,6 +37,21 @@ std::vector<RankPair> missing_pairs(const ProfilerContext& context,
     }
   }
   return mpi::broadcast(context.transport, missing);
+}
+
+/// Adds the times in shared memory to a pair's curve, or takes it away where the measurement ended
+/// early.
+void measure_shared(const ProfilerContext& context, std::byte* window, Bytes largest,
+                    std::optional<TransferCurve>& curve) {
+  const Rank from(curve->from), to(curve->to), me = context.transport.rank();
+  std::byte* const mine = me == from || me == to ? window : nullptr;
+  const auto shared = shared_times(context.transport, context.protocol, context.disturbance,
+                                   {from, to, mine, curve->points.front().second}, largest);
+  if (shared) {
+    curve->shared = *shared;
+  } else {
+    curve.reset();
+  }
 }
 
 /// Replaces the pair's curve; curves are in the order of their ranks.
@@ -44,11 +68,12 @@ void put(const TransferCurve& curve, std::vector<TransferCurve>& curves) {
 }  // namespace
 
 Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
-                           Bytes largest) {
+                           Bytes largest, std::span<const std::size_t> sharers) {
   const Stopwatch stopwatch;
-  const std::vector<RankPair> missing = missing_pairs(context, into);
+  const std::vector<RankPair> missing = missing_pairs(context, into, sharers);
   if (missing.empty()) return {};
   Measured measured{.missing = 2 * missing.size()};
+  const auto window = mpi::open_window(context.transport, sharers, sharers.empty() ? 0 : largest);
   std::optional<log::Progress> progress;
   if (context.leader()) progress.emplace("measuring transfers, pair of ranks");
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -61,6 +86,9 @@ Measured measure_transfers(const ProfilerContext& context, std::span<Configurati
     std::optional<TransferCurve> curve =
         transfer_times(context.transport, context.backend, context.protocol, context.disturbance,
                        from, to, largest);
+    if (curve && share(sharers, from, to)) {
+      measure_shared(context, window ? window->data() : nullptr, largest, curve);
+    }
     measured.stopped = !curve;
     if (measured.stopped) break;
     for (int direction = 0; direction < 2; ++direction, std::swap(curve->from, curve->to)) {

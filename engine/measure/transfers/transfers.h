@@ -9,6 +9,6 @@ namespace hios {
 
 /// Does the work of Profiler::measure_transfers.
 Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
-                           Bytes largest);
+                           Bytes largest, std::span<const std::size_t> sharers);
 
 }  // namespace hios

@@ -232,7 +232,8 @@ class FlowSimulation {
     if (!costs_.charges_receivers()) return awaited_ms;
     copies_.clear();
     for (const std::size_t m : stage.receives) {
-      copies_.add(m, arrived_ms_[m], costs_.copy_ms(plan_.messages[m].least_ms, stage.device));
+      const FlowMessage& message = plan_.messages[m];
+      copies_.add(m, arrived_ms_[m], costs_.copy_ms(message.least_ms, message.from, message.to));
     }
     copies_.sort();
     return copies_.end_ms(awaited_ms);

@@ -206,7 +206,7 @@ class MappingTable {
     const Platform& platform = costs_.platform();
     if (platform.device(a).memory_bytes != platform.device(b).memory_bytes) return false;
     if (costs_.launch_ms(a) != costs_.launch_ms(b)) return false;
-    if (costs_.copy_ms(1, a) != costs_.copy_ms(1, b)) return false;
+    if (!costs_.receive_alike(a, b)) return false;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       if (costs_.operator_ms(OpId(i), a) != costs_.operator_ms(OpId(i), b)) return false;
     }

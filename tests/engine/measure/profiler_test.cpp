@@ -175,6 +175,28 @@ TEST(Profiler, MeasuresNothingTwice) {
   });
 }
 
+TEST(Profiler, MeasuresTensorsInSharedMemoryBetweenRanksThatShareIt) {
+  const RandomNetwork network = wide_network();
+  run_ranks(3, [&](mpi::Transport& transport) {
+    Configuration configuration;
+    Rig rig(network, transport);
+    const std::vector<std::size_t> sharers = {0, 0, 2};
+    constexpr Bytes kLargest = Bytes{1} << 14;
+    rig.profiler.measure_transfers(configuration, kLargest);
+    EXPECT_EQ(rig.profiler.measure_transfers(configuration, kLargest, sharers).done, 2u)
+        << "the copies are known, and both are measured again";
+    EXPECT_EQ(rig.profiler.measure_transfers(configuration, kLargest, sharers).missing, 0u);
+    for (const TransferCurve& curve : configuration.transfers) {
+      const bool shares = curve.from + curve.to == 1;
+      ASSERT_EQ(curve.shared.size(), shares ? curve.points.size() : 0);
+      for (const auto& [bytes, ms] : curve.shared) EXPECT_GT(ms, 0);
+    }
+    const Profile profile{{configuration}};
+    EXPECT_EQ(profile_from_json(JsonView(to_json(profile), "$")).configurations[0].transfers,
+              configuration.transfers);
+  });
+}
+
 TEST(Profiler, AddsWhatIsMissing) {
   const RandomNetwork network = random_network(15, 1);
   run_ranks(2, [&](mpi::Transport& transport) {

@@ -52,6 +52,21 @@ TEST(Executor, RandomSchedulesGiveWhatOneOperatorAtATimeGives) {
   }
 }
 
+// The ranks of some seeds share memory in two groups, as those of two hosts do.
+TEST(Executor, RanksThatShareMemoryGiveTheSame) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RandomNetwork network = random_network(5 + seed % 30, seed, seed % 3 == 0 ? 2 : 4);
+    const std::size_t ranks = 2 + seed % 3;
+    const Schedule schedule = random_schedule(network.coarse.graph, ranks, 1 + seed % 3, seed);
+    PlanOptions options{.keep_all = seed % 4 == 3};
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      options.sharers.push_back(seed % 2 == 0 ? 0 : rank / 2 * 2);
+    }
+    expect_as_alone(network, schedule, options, delays(seed, seed % 5 == 0 ? 0.3 : 0));
+  }
+}
+
 TEST(Executor, LateMessagesChangeNothing) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -235,6 +235,31 @@ TEST(CostModelFromProfile, ReceivingTakesTimeByThePlatformOrByTheProfile) {
   EXPECT_FALSE(CostModel::from_profile(given.graph, ports, given.profile).charges_receivers());
 }
 
+TEST(CostModelFromProfile, TensorsInSharedMemoryTakeTheReadersTime) {
+  Profiled given(2);
+  Configuration& measured = given.profile.configurations.front();
+  measured.io_charge = MeasuredCharge{{0.5, 0.25}, 30};
+  measured.transfers[0].shared = {{1, 0.125}};
+  const Platform plain = test::devices(2, 8);
+  const CostModel costs = CostModel::from_profile(given.graph, plain, given.profile);
+  EXPECT_EQ(costs.travel(), Travel::kShared);
+  EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d0, d1), 0.125);
+  EXPECT_DOUBLE_EQ(costs.receive_ms(e0, d0, d1), 0.125) << "it computes nothing meanwhile";
+  EXPECT_DOUBLE_EQ(costs.transfer_ms(e0, d1, d0), 2) << "the other way shares nothing";
+  EXPECT_DOUBLE_EQ(costs.receive_ms(e0, d1, d0), 0.25 * 2);
+  const CostModel copied =
+      CostModel::from_profile(given.graph, plain, given.profile, Travel::kCopied);
+  EXPECT_DOUBLE_EQ(copied.transfer_ms(e0, d0, d1), 1);
+  EXPECT_DOUBLE_EQ(copied.receive_ms(e0, d0, d1), 0.25 * 1);
+  measured.io_charge.reset();
+  EXPECT_TRUE(CostModel::from_profile(given.graph, plain, given.profile).charges_receivers());
+  std::vector<Device> list(plain.devices().begin(), plain.devices().end());
+  list[1].io_charge = IoCharge{1, 2};
+  const Platform platform = plain.with_devices(list);
+  const CostModel own = CostModel::from_profile(given.graph, platform, given.profile);
+  EXPECT_DOUBLE_EQ(own.receive_ms(e0, d0, d1), 2 * 0.125) << "as the platform says";
+}
+
 TEST(CostModelFromProfile, StagesAsMeasuredInAnyOrderOfGroups) {
   const Profiled given(1);
   const Platform platform = test::devices(1, 8);

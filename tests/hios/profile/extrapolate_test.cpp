@@ -71,6 +71,16 @@ TEST(Extrapolate, EveryPairTakesTheMedianOfThoseMeasured) {
       << "one disturbed pair does not count";
 }
 
+TEST(Extrapolate, SharedMemoryStandsInWhereAllMeasuredRanksShareIt) {
+  const auto shared_of = [](const std::vector<TransferCurve>& curves) {
+    const Profile four = extrapolated({{with_transfers(2, curves)}}, cpus(4), 2);
+    return four.find(cpus(4), DeviceId(0))->transfers.front().shared;
+  };
+  const TransferCurve there{0, 1, {{8, 1}}, {{8, 0.25}}}, back{1, 0, {{8, 1}}, {{8, 0.75}}};
+  EXPECT_EQ(shared_of({there, back}), (CurvePoints{{8, 0.5}}));
+  EXPECT_TRUE(shared_of({there, {1, 0, {{8, 1}}}}).empty());
+}
+
 TEST(Extrapolate, AStoreStaysAsFastAsItWasMeasured) {
   Configuration two = of_two();
   MeasuredLoads& disk = two.loads[StoreKind::kDisk];

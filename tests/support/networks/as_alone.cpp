@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "engine/job/verification.h"
 #include "engine/run/executor.h"
+#include "mpi/shared/window.h"
 #include "support/fakes/fake_backend.h"
 
 namespace hios::test {
@@ -42,9 +45,15 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
   FakeBackend backend(2, seed + transport.rank().index());
   backend.arithmetic = arithmetic_of(network.coarse);
   FakeSource mine;
-  Executor executor({network.coarse, network.model, backend, transport, mine}, plan);
+  const auto window = mpi::open_window(transport, options.sharers, plan.window_bytes);
+  std::byte* const shared = window ? window->data() : nullptr;
+  Executor executor({network.coarse, network.model, backend, transport, mine, shared}, plan);
   for (int iteration = 0; iteration < 3; ++iteration) {
     backend.poison_tensors();
+    if (shared != nullptr &&
+        options.sharers[transport.rank().index()] == transport.rank().index()) {
+      std::memset(shared, 0xff, plan.window_bytes);  // no number
+    }
     transport.barrier();
     executor.run_once();
     expect_outputs(executor, plan, network, options, expected, iteration);

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
+
+#include "support/oracles/plans_order.h"
+#include "support/oracles/window_checker.h"
 
 namespace hios::test {
 namespace {
@@ -48,7 +49,10 @@ class Follower {
   }
   const std::string& name(OpId op) const { return graph_.op(op).name; }
 
+  /// What lies in the window at the same place at other times is judged by all plans together.
   bool share_bytes(const Slot& a, const Slot& b) const {
+    if (a.in_window != b.in_window) return false;
+    if (a.in_window && coarse_.place_of(a.op).region != coarse_.place_of(b.op).region) return false;
     return a.offset < b.offset + b.size_bytes() && b.offset < a.offset + a.size_bytes();
   }
 
@@ -60,8 +64,9 @@ class Follower {
       report_if(begin % 64 != 0, "misaligned: " + name(slot.op));
       report_if(first.emplace(place.region, begin).first->second != begin,
                 "away from its region: " + name(slot.op));
-      report_if(slot.offset + slot.size_bytes() > plan_.arena_bytes,
-                "outside the arena: " + name(slot.op));
+      report_if(slot.offset + slot.size_bytes() >
+                    (slot.in_window ? plan_.window_bytes : plan_.arena_bytes),
+                "outside its memory: " + name(slot.op));
       report_if(slot.received ? slot.bytes.end > graph_.op(slot.op).memory_bytes
                               : slot.bytes != ByteRange{0, graph_.op(slot.op).memory_bytes},
                 "wrong size: " + name(slot.op));
@@ -247,97 +252,6 @@ class ContentFollower {
   std::vector<std::string> messages_;
 };
 
-// The steps at which a message starts and is awaited, by (sender, receiver, tag).
-using MessageKey = std::tuple<std::size_t, std::size_t, int>;
-
-struct Ends {
-  std::optional<std::size_t> started, awaited;  // index of the step
-  Bytes sent_bytes = 0, received_bytes = 0;
-  std::string name;
-};
-
-class AllFollower {
- public:
-  AllFollower(const CoarseGraph& coarse, const std::vector<RankPlan>& plans)
-      : coarse_(coarse), plans_(plans) {
-    for (const RankPlan& plan : plans) {
-      for (std::size_t i = 0; i < plan.steps.size(); ++i) note(plan, i);
-    }
-  }
-
-  std::vector<std::string> follow() {
-    std::vector<std::string> messages;
-    for (const auto& [key, ends] : messages_) {
-      if (!ends.started || !ends.awaited || ends.sent_bytes != ends.received_bytes) {
-        messages.push_back("message without counterpart: " + ends.name);
-      }
-    }
-    if (!messages.empty()) return messages;
-    for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
-      for (std::size_t i = 0; i < plans_[rank].steps.size(); ++i) {
-        if (std::holds_alternative<AwaitReceive>(plans_[rank].steps[i]) &&
-            certain_before(rank, i)[rank] > i) {
-          messages.push_back("a deadlock through step " + std::to_string(i));
-        }
-        const auto* wait = std::get_if<AwaitSend>(&plans_[rank].steps[i]);
-        if (wait == nullptr) continue;
-        const PlannedMessage& send = plans_[rank].sends[wait->send];
-        const Ends& ends = messages_.at({rank, send.peer.index(), send.tag});
-        if (certain_before(rank, i)[send.peer.index()] <= *ends.awaited) {
-          messages.push_back("rank " + std::to_string(rank) + " may have to wait until " +
-                             ends.name + " is received");
-        }
-      }
-    }
-    return messages;
-  }
-
- private:
-  void note(const RankPlan& plan, std::size_t step) {
-    if (const auto* start = std::get_if<StartSend>(&plan.steps[step])) {
-      const PlannedMessage& send = plan.sends[start->send];
-      Ends& ends = messages_[{plan.rank.index(), send.peer.index(), send.tag}];
-      ends.started = step;
-      ends.sent_bytes = send.size_bytes();
-      ends.name = coarse_.graph.op(send.op).name;
-    } else if (const auto* await = std::get_if<AwaitReceive>(&plan.steps[step])) {
-      const PlannedMessage& receive = plan.receives[await->receive];
-      Ends& ends = messages_[{receive.peer.index(), plan.rank.index(), receive.tag}];
-      ends.awaited = step;
-      ends.received_bytes = receive.size_bytes();
-      ends.name = coarse_.graph.op(receive.op).name;
-    }
-  }
-
-  // Returns how many steps of each rank are certainly done when `rank` reaches `step`: its own, and
-  // those that end in a message which one of them awaited.
-  std::vector<std::size_t> certain_before(std::size_t rank, std::size_t step) const {
-    std::vector<std::size_t> done(plans_.size(), 0);
-    done[rank] = step;
-    if (std::holds_alternative<AwaitReceive>(plans_[rank].steps[step])) raise(done, rank, step);
-    for (bool moved = true; moved;) {
-      const std::vector<std::size_t> before = done;
-      for (std::size_t r = 0; r < plans_.size(); ++r) {
-        for (std::size_t i = 0; i < before[r]; ++i) raise(done, r, i);
-      }
-      moved = done != before;
-    }
-    return done;
-  }
-
-  void raise(std::vector<std::size_t>& done, std::size_t rank, std::size_t step) const {
-    const auto* await = std::get_if<AwaitReceive>(&plans_[rank].steps[step]);
-    if (await == nullptr) return;
-    const PlannedMessage& receive = plans_[rank].receives[await->receive];
-    const Ends& ends = messages_.at({receive.peer.index(), rank, receive.tag});
-    done[receive.peer.index()] = std::max(done[receive.peer.index()], *ends.started + 1);
-  }
-
-  const CoarseGraph& coarse_;
-  const std::vector<RankPlan>& plans_;
-  std::map<MessageKey, Ends> messages_;
-};
-
 }  // namespace
 
 std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& plan,
@@ -347,7 +261,33 @@ std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& 
 
 std::vector<std::string> findings_in(const CoarseGraph& coarse,
                                      const std::vector<RankPlan>& plans) {
-  return AllFollower(coarse, plans).follow();
+  std::vector<std::string> messages;
+  const PlansOrder order(coarse, plans);
+  for (const auto& [key, ends] : order.messages()) {
+    if (!ends.started || !ends.awaited || ends.sent_bytes != ends.received_bytes) {
+      messages.push_back("message without counterpart: " + ends.name);
+    }
+  }
+  if (!messages.empty()) return messages;
+  for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+    for (std::size_t i = 0; i < plans[rank].steps.size(); ++i) {
+      if (std::holds_alternative<AwaitReceive>(plans[rank].steps[i]) &&
+          order.certain_before(rank, i)[rank] > i) {
+        messages.push_back("a deadlock through step " + std::to_string(i));
+      }
+      const auto* wait = std::get_if<AwaitSend>(&plans[rank].steps[i]);
+      if (wait == nullptr) continue;
+      const PlannedMessage& send = plans[rank].sends[wait->send];
+      const MessageEnds& ends = order.messages().at({rank, send.peer.index(), send.tag});
+      if (order.certain_before(rank, i)[send.peer.index()] <= *ends.awaited) {
+        messages.push_back("rank " + std::to_string(rank) + " may have to wait until " + ends.name +
+                           " is received");
+      }
+    }
+  }
+  const std::vector<std::string> shared = window_findings(coarse, plans, order);
+  messages.insert(messages.end(), shared.begin(), shared.end());
+  return messages;
 }
 
 std::vector<std::string> misreads_in(const CoarseGraph& coarse, const RankPlan& plan) {

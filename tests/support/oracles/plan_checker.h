@@ -16,7 +16,8 @@ std::vector<std::string> findings_in(const CoarseGraph& coarse, const RankPlan& 
                                      bool keep_all = false);
 
 /// Returns errors that only all plans of a schedule together can have: a message without its
-/// counterpart, a deadlock, and an AwaitSend that a receiver could delay (by computing meanwhile).
+/// counterpart, a deadlock, an AwaitSend that a receiver could delay (by computing meanwhile), and
+/// in memory that ranks share, a read before its write, or tensors at one place at the same time.
 std::vector<std::string> findings_in(const CoarseGraph& coarse, const std::vector<RankPlan>& plans);
 
 /// Follows a plan with the contents of the arena, element by element, and returns what operators

@@ -77,7 +77,9 @@ PlainCosts plain_costs_of(const CostModel& costs) {
     };
   }
   if (costs.charges_receivers()) {
-    plain_costs.receive_share = [&](DeviceId device) { return costs.copy_ms(1, device); };
+    plain_costs.receive_share = [&](DeviceId device) {  // as from all others
+      return costs.receive_share(DeviceId(device.index() == 0 ? 1 : 0), device);
+    };
   }
   return plain_costs;
 }

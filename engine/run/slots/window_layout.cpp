@@ -1,4 +1,4 @@
-#include "engine/run/window/window_layout.h"
+#include "engine/run/slots/window_layout.h"
 
 #include <algorithm>
 #include <map>
@@ -113,22 +113,19 @@ WindowLayout::WindowLayout(const CoarseGraph& coarse, const Schedule& schedule,
                            const StageOrder& order, std::span<const std::size_t> sharers,
                            std::size_t rank, bool reuse)
     : begin_(coarse.graph.size()) {
-  std::vector<WindowRegion> regions =
-      Regions(coarse, schedule, order, sharers, rank).in_window();
+  std::vector<WindowRegion> regions = Regions(coarse, schedule, order, sharers, rank).in_window();
   std::vector<Bytes> sizes;
   for (WindowRegion& region : regions) {
     if (!coarse.graph.batching()) region.bytes.begin = aligned_begin(region.bytes.begin);
     sizes.push_back(region.bytes.size());
   }
   const ArenaLayout layout = place_in_arena(sizes, [&](std::size_t a, std::size_t b) {
-    return !reuse ||
-           (!ends_before(regions[a], regions[b], order) &&
-            !ends_before(regions[b], regions[a], order));
+    return !reuse || (!ends_before(regions[a], regions[b], order) &&
+                      !ends_before(regions[b], regions[a], order));
   });
   for (std::size_t i = 0; i < regions.size(); ++i) {
     for (const OpId op : regions[i].writers) {
-      begin_[op.index()] =
-          layout.offsets[i] + coarse.place_of(op).begin - regions[i].bytes.begin;
+      begin_[op.index()] = layout.offsets[i] + coarse.place_of(op).begin - regions[i].bytes.begin;
     }
   }
   size_bytes_ = layout.peak_bytes;

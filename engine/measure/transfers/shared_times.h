@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/measure/protocol.h"
+#include "hios/profile/profile.h"
+#include "mpi/transport.h"
+
+namespace hios {
+
+/// Two ranks of one host, and memory that both see.
+struct SharingPair {
+  Rank from, to;
+  std::byte* window = nullptr;  ///< of at least `largest` bytes; null on ranks that take no part
+  double signal_ms = 0;         ///< the time of a message without bytes
+};
+
+/// Measures TransferCurve::shared at every size of transfer_sizes(largest): `signal_ms`, and the
+/// difference between the times in which the receiver first reads a tensor that the other rank has
+/// just written, and one that it has written itself. It reads as fast as it can add; an operator
+/// that computes more with what it reads loses less. Each is the median of the fastest quarter of
+/// `protocol.iterations` reads. Host memory only. Collective: all ranks call it, and get the same
+/// result; empty where `protocol.stop` ended it.
+std::optional<CurvePoints> shared_times(mpi::Transport& transport, const Protocol& protocol,
+                                        DisturbanceReader& disturbance, const SharingPair& pair,
+                                        Bytes largest);
+
+}  // namespace hios
