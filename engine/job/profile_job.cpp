@@ -162,7 +162,7 @@ void ProfileJob::State::set_up() {
   setup.routes = tensors->table();
   setup.warnings = host_warnings(gather_surroundings(tensors->get(), mine));
   mpi::agreed(transport(), [&] {
-    into = configurations_of(teams, profile, processor_name(), setup.transfer_path);
+    into = configurations_of(teams, profile, processor_name(), tensors->get().path());
   });
   mpi::agreed(transport(), [&] {
     profiler = std::make_unique<Profiler>(context(), options.protocol, teams.ranks);

@@ -62,8 +62,9 @@ class Profiler {
   /// measured, too; empty: none do.
   Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage,
                              std::span<const std::size_t> sharers = {});
-  Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage) {
-    return measure_transfers(std::array{&into}, largest);
+  Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage,
+                             std::span<const std::size_t> sharers = {}) {
+    return measure_transfers(std::array{&into}, largest, sharers);
   }
 
   // Neither of the next two functions measures anything with one rank, or where some device is

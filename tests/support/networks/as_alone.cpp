@@ -50,6 +50,7 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
   Executor executor({network.coarse, network.model, backend, transport, mine, shared}, plan);
   for (int iteration = 0; iteration < 3; ++iteration) {
     backend.poison_tensors();
+    transport.barrier();  // all have read the outputs of the iteration before
     if (shared != nullptr &&
         options.sharers[transport.rank().index()] == transport.rank().index()) {
       std::memset(shared, 0xff, plan.window_bytes);  // no number
