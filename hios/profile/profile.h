@@ -73,8 +73,8 @@ struct TransferCurve {
   std::size_t from = 0, to = 0;
   CurvePoints points;  ///< of tensors that are copied from rank to rank
   /// Of tensors in memory that both ranks share: until the receiver knows, and the time by which
-  /// its first read takes longer than one of its own tensor. It computes nothing meanwhile. Empty:
-  /// the ranks share no memory.
+  /// writing one and reading it for the first time take longer than in memory of one rank. The
+  /// receiver computes nothing meanwhile. Empty: the ranks share no memory.
   CurvePoints shared = {};
   bool operator==(const TransferCurve&) const = default;
   /// Returns curve_ms() of `points`.

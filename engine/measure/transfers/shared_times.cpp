@@ -14,9 +14,12 @@ namespace {
 
 using Words = std::span<std::uint64_t>;
 
-/// Every word differs from the last time, as a computed tensor's do.
-void write_words(Words words, std::uint64_t& seed) {
+/// Returns the time in which all words are written. Each differs from the last time, as those of a
+/// computed tensor do.
+double write_ms(Words words, std::uint64_t& seed) {
+  const Stopwatch stopwatch;
   for (std::uint64_t& word : words) word = ++seed;
+  return stopwatch.ms();
 }
 
 /// Returns the time in which all words are read once.
@@ -34,32 +37,33 @@ class SharedReads {
   SharedReads(mpi::Transport& transport, const SharingPair& pair, Words shared, Words own)
       : shared_(shared), own_(own), writes_(transport.rank() == pair.from) {
     const bool reads = transport.rank() == pair.to;
-    const mpi::Message signal{writes_ ? pair.to : pair.from, 0};
+    const mpi::Message signal{writes_ ? pair.to : pair.from, 0,
+                              reinterpret_cast<std::byte*>(&written_ms_), sizeof written_ms_};
     const std::span<const mpi::Message> one(&signal, 1), none;
     channel_ = transport.open_channel(writes_ ? one : none, reads ? one : none);
     reads_ = reads;
   }
 
-  /// Returns the reader's time for what the other has written; 0 on the other ranks.
+  /// Returns the times of the writer and of the reader, on the reader; 0 on the other ranks.
   double of_other() {
     channel_->start_receives();
     double ms = 0;
     if (writes_) {
-      write_words(shared_, value_);
+      written_ms_ = write_ms(shared_, value_);
       channel_->start_send(0);
     } else if (reads_) {
       channel_->await_receive(0);
-      ms = read_ms(shared_, value_);
+      ms = written_ms_ + read_ms(shared_, value_);
     }
     channel_->finish();
     return ms;
   }
 
-  /// Returns the reader's time for what it has written itself; 0 on the other ranks.
+  /// Returns the same for a tensor that the reader has written itself.
   double of_own() {
     if (!reads_) return 0;
-    write_words(own_, value_);
-    return read_ms(own_, value_);
+    const double written_ms = write_ms(own_, value_);
+    return written_ms + read_ms(own_, value_);
   }
 
  private:
@@ -68,6 +72,7 @@ class SharedReads {
   const bool writes_;
   bool reads_ = false;
   std::uint64_t value_ = 0;
+  double written_ms_ = 0;  // the message
 };
 
 }  // namespace

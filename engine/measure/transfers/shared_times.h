@@ -12,15 +12,16 @@ namespace hios {
 struct SharingPair {
   Rank from, to;
   std::byte* window = nullptr;  ///< of at least `largest` bytes; null on ranks that take no part
-  double signal_ms = 0;         ///< the time of a message without bytes
+  double signal_ms = 0;         ///< the time of a short message
 };
 
 /// Measures TransferCurve::shared at every size of transfer_sizes(largest): `signal_ms`, and the
-/// difference between the times in which the receiver first reads a tensor that the other rank has
-/// just written, and one that it has written itself. It reads as fast as it can add; an operator
-/// that computes more with what it reads loses less. Each is the median of the fastest quarter of
-/// `protocol.iterations` reads. Host memory only. Collective: all ranks call it, and get the same
-/// result; empty where `protocol.stop` ended it.
+/// difference between the times in which one rank writes a tensor and the other reads it for the
+/// first time, and in which the reader does both in memory of its own. In a run, too, the writer
+/// takes the tensor's lines from the cache of the last one's reader. Both are as fast as they can
+/// be: an operator that computes more with what it reads and writes loses less. Each is the median
+/// of the fastest quarter of `protocol.iterations` rounds. Host memory only. Collective: all ranks
+/// call it, and get the same result; empty where `protocol.stop` ended it.
 std::optional<CurvePoints> shared_times(mpi::Transport& transport, const Protocol& protocol,
                                         DisturbanceReader& disturbance, const SharingPair& pair,
                                         Bytes largest);
