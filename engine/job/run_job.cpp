@@ -113,8 +113,7 @@ void RunJob::State::plan_rank_of_copy() {
 }
 
 void RunJob::State::find_sharers() {
-  const bool one_at_a_time = !inferences && !options.any_order && !cold() && !emulation;
-  if (one_at_a_time) sharers = job::memory_sharers(transport(), *mine.backend, options.route);
+  if (may_share()) sharers = job::memory_sharers(transport(), *mine.backend, options.route);
 }
 
 bool RunJob::State::ranks_are_alike() const {
@@ -251,8 +250,9 @@ void RunJob::State::describe() {
   setup.transfer_paths = tensors->json();
   if (profile) {
     setup.unsettled = unsettled_text(*profile, all_copies);
-    setup.elsewhere =
-        measured_elsewhere(*profile, all_copies, as_surrounding(surroundings, options.program));
+    std::vector<Surrounding> here = as_surrounding(surroundings, options.program);
+    for (Surrounding& rank : here) rank.copies = may_share() && sharers.empty();
+    setup.elsewhere = measured_elsewhere(*profile, all_copies, here);
   }
   setup.precision = roughest(devices);
   const Tolerance usual = default_tolerance(setup.precision);

@@ -1,5 +1,6 @@
 #include "hios/profile/elsewhere.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -54,6 +55,9 @@ std::string differences(const Configuration& configuration, const Surrounding& h
   // "Open MPI 4.1.4, shared memory with CMA": the library, and then the way of its messages.
   const std::string transport = text_at(machine, "transport");
   if (configuration.ranks > 1) compare("", transport.substr(0, transport.find(',')), here.mpi);
+  const bool shared = std::ranges::any_of(
+      configuration.transfers, [](const TransferCurve& curve) { return !curve.shared.empty(); });
+  if (here.copies && shared) add("", "memory that ranks share", "tensors are copied");
   compare("hios ", text_at(machine, "hios"), here.version);
   compare("commit ", text_at(machine, "commit"), here.commit);
   compare("built by ", text_at(machine, "build"), here.build);

@@ -18,6 +18,8 @@ struct Surrounding {
   std::string version = {};    ///< of the programs
   std::string commit = {};     ///< of the programs
   std::string build = {};      ///< of the programs: "g++ 12.2.0, Release"
+  /// Tensors are copied from rank to rank, in a run whose ranks may share memory.
+  bool copies = false;
 };
 
 /// Returns the differences between a configuration's machine and this one: "processor Intel i3 on

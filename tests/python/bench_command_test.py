@@ -198,6 +198,14 @@ class BenchTest(MachineTest):
                              ["2 ranks x 2 cores hios-lp, cut", "2 ranks x 2 cores best, cut"])
             self.assertIn("4 ranks x 1 core: no rows with cuts", " ".join(said.split()))
 
+    def test_where_nothing_is_cut_the_row_is_planned_and_run_as_whole_operators_are(self):
+        self.cuts = []
+        self.bench("--force")
+        self.assertEqual([row.get("cut_operators") for row in self.summary()["rows"]], 6 * [None] + 2 * [0])
+        of_cut_rows = [flags for program, flags, _ in self.programs.calls
+                       if program == "hios-run" and "-cut.json" in str(flag(flags, "--schedule") or "")]
+        self.assertEqual({Path(flag(flags, "--profile")).name for flags in of_cut_rows}, {"profile.json"})
+
     def test_measuring_keeps_to_the_budget(self):
         self.bench("--budget", "120")
         self.assertLessEqual(self.now, 120)

@@ -28,6 +28,7 @@ class MachineTest(FolderTest):
         self.operator_ms = {}  # by way: the time of each turn, the last one for all that follow
         self.latency_ms = {}   # by way: the same for runs
         self.plan = "a"        # the content of schedules
+        self.cuts = [{"operator": "a"}]  # of schedules that may cut
         self.stage_ms = 5.0
         self.graph = {"operators": [{"name": "a", "time_ms": 6}, {"name": "b", "time_ms": 2}, {"name": "c", "time_ms": 2}],
                       "edges": [{"from": "a", "to": "b"}, {"from": "a", "to": "c"}]}
@@ -74,7 +75,7 @@ class MachineTest(FolderTest):
         if "--export-graph" in flags:
             Path(flag(flags, "--export-graph")).write_text(json.dumps(self.graph))
         Path(flag(flags, "--output")).write_text(json.dumps(
-            {"graph": {"cuts": [{"operator": "a"}]} if "--cut" in flags else {}, "devices": [{"stages": [[[self.plan]]]}],
+            {"graph": {"cuts": self.cuts} if "--cut" in flags else {}, "devices": [{"stages": [[[self.plan]]]}],
              "predicted": {"latency_ms": ms, "lower_bound_ms": ms / 2, "bound": "work"}}))
 
     def write_report(self, flags, ranks):

@@ -8,6 +8,7 @@ import json
 import sys
 
 from hios.benchmark.samples import best_quarter
+from hios.benchmark.summary import cut_operators
 from hios.benchmark.why import graph_file
 from hios.launch.programs import ProgramFailed
 
@@ -41,21 +42,29 @@ class Rounds:
         """`drawn`: the ways whose graph has a file."""
         before = stages_of(row.schedule)
         graph = []
+        row.whole = not row.cut
         if row.cut:
             graph = ["--cut", "auto"]
         elif row.way not in drawn:
             graph = ["--export-graph", graph_file(row.schedule.parent, row.way)]
             drawn.add(row.way)
-        self.programs.run("hios-schedule", *self.model, "--profile", self.profile_of(row).file,
-                          "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
-                          "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
-                          "--output", row.schedule, *graph, "--force", "-q")
+        self._schedule(row, graph)
+        if row.cut and cut_operators(row.schedule) == 0:
+            # In the profile of cuts, operators compute as their shards must. Where nothing is cut, nothing asks for that.
+            row.whole = True
+            self._schedule(row, [])
         row.report = None
         if stages_of(row.schedule) != before:
             row.rounds.clear()
 
+    def _schedule(self, row, graph):
+        self.programs.run("hios-schedule", *self.model, "--profile", self.profile_of(row).file,
+                          "--devices", row.way.ranks, "--threads", row.way.threads, "--streams", row.streams,
+                          "--algorithm", row.algorithm, "--time-limit", self.effort.plan_s,
+                          "--output", row.schedule, *graph, "--force", "-q")
+
     def profile_of(self, row):
-        return self.cut_profile if row.cut else self.profile
+        return self.profile if row.whole else self.cut_profile
 
     def run(self, rows, after_round=lambda: None, budget=None):
         """Runs one more round of these rows. The first run of a plan is verified."""

@@ -33,7 +33,8 @@ class Way:
 
 
 class Row:
-    """An algorithm on a way: its files and measurements. `cut`: it chooses operators to cut over the ranks, too.
+    """An algorithm on a way: its files and measurements. `cut`: it chooses operators to cut over the ranks, too. `whole`:
+    its plan cuts none, and is by the profile of whole operators.
 
     `rounds`: the reports of all rounds, by number, for one schedule. `report`: that of the last verified run, which is
     the first run of the newest plan."""
@@ -45,7 +46,7 @@ class Row:
         self.schedule = folder / f"schedule-{key}.json"
         self.report_file = folder / f"report-{key}.json"
         self.trace = folder / f"trace-{key}.json"
-        self.report, self.rounds = None, {}
+        self.report, self.rounds, self.whole = None, {}, not cut
 
     def round_file(self, number):
         return self.report_file.parent / "rounds" / f"{self.report_file.stem}-{number}.json"

@@ -48,6 +48,17 @@ TEST(Elsewhere, IsAnotherProcessor) {
             "processor Intel(R) Core(TM) i3-8100 on n1, n2 (here AMD EPYC 9R14 on n7)");
 }
 
+TEST(Elsewhere, IsWhereRanksCopyWhatTheyShared) {
+  Configuration measured = measured_with(machine_here());
+  Surrounding here = kThisMachine;
+  here.copies = true;
+  measured.transfers = {{0, 1, {{1024, 1}}}};
+  EXPECT_EQ(differences(measured, here), "");
+  measured.transfers[0].shared = {{1024, 0.5}};
+  EXPECT_EQ(differences(measured, here), "memory that ranks share (here tensors are copied)");
+  EXPECT_EQ(differences(measured, kThisMachine), "");
+}
+
 TEST(Elsewhere, IsAnotherBuildOrLibrary) {
   Json machine = machine_here();
   machine["commit"] = "aaaabbbbcccc";
