@@ -133,7 +133,7 @@ int check_schedule(const Flags& flags, const Common& common) {
   result["valid"] = findings.empty();
   result["findings"] = findings;
   if (findings.empty()) {
-    const CostModel costs = inputs.costs_of(graph);
+    const CostModel costs = inputs.costs_of(graph, file.objective);
     const Prediction predicted = predict(file, inputs, graph, costs);
     show(valid_text(given.name, file, predicted) + notes_text(inputs, {file.algorithm}));
     add_prediction(result, predicted);

@@ -25,7 +25,7 @@
 #include "hios/profile/settling.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
-#include "mpi/shared/window.h"
+#include "mpi/shared/shared_arena.h"
 
 namespace hios::job {
 

@@ -86,6 +86,7 @@ std::optional<Verified> RunJob::State::verify(TensorSource& source, TensorSource
                      .schedule = inputs.schedule,
                      .plan = plan,
                      .loads = loads(),
+                     .sharers = sharers,
                      .output = output},
                     {.what = options.verify,
                      .tolerance = setup.tolerance,

@@ -25,7 +25,7 @@
 #include "hios/profile/uncertified.h"
 #include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
-#include "mpi/shared/window.h"
+#include "mpi/shared/shared_arena.h"
 
 namespace hios::job {
 
@@ -114,6 +114,19 @@ void RunJob::State::plan_rank_of_copy() {
 
 void RunJob::State::find_sharers() {
   if (may_share()) sharers = job::memory_sharers(transport(), *mine.backend, options.route);
+}
+
+bool RunJob::State::copies_what_was_shared() const {
+  for (std::size_t rank = 0; rank < all_copies.size(); ++rank) {
+    const Configuration* const measured = profile->find(all_copies, DeviceId(rank));
+    if (!measured) continue;
+    for (const TransferCurve& curve : measured->transfers) {
+      if (curve.shared.empty() || curve.from >= all_copies.size() || curve.to >= all_copies.size())
+        continue;
+      if (sharers.empty() || sharers[curve.from] != sharers[curve.to]) return true;
+    }
+  }
+  return false;
 }
 
 bool RunJob::State::ranks_are_alike() const {
@@ -208,7 +221,7 @@ void RunJob::State::prepare() {
     profile = setup.measured_ranks
                   ? extrapolated(*inputs.profile, all_copies, *setup.measured_ranks)
                   : inputs.profile;
-    const Travel travel = sharers.empty() ? Travel::kCopied : Travel::kShared;
+    const Travel travel = profile && copies_what_was_shared() ? Travel::kCopied : Travel::kShared;
     if (profile) costs = CostModel::from_profile(coarse.graph, all_copies, *profile, travel);
   });
   agree_on_memory(transport(), *mine.backend, inputs.network, plan);
@@ -229,7 +242,7 @@ void RunJob::State::prepare() {
   if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
   if (!sharers.empty() && !options.plan_only) {
-    window = mpi::open_window(transport(), sharers, plan.window_bytes);
+    shared_arena = mpi::open_shared_arena(transport(), sharers, plan.shared_bytes);
   }
   if (emulation) make_emulated_transport();
 }
@@ -251,7 +264,7 @@ void RunJob::State::describe() {
   if (profile) {
     setup.unsettled = unsettled_text(*profile, all_copies);
     std::vector<Surrounding> here = as_surrounding(surroundings, options.program);
-    for (Surrounding& rank : here) rank.copies = may_share() && sharers.empty();
+    for (Surrounding& rank : here) rank.copies = may_share() && copies_what_was_shared();
     setup.elsewhere = measured_elsewhere(*profile, all_copies, here);
   }
   setup.precision = roughest(devices);

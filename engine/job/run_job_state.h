@@ -42,7 +42,7 @@ struct RunJob::State {
             *mine.backend,
             emulated_transport ? *emulated_transport : tensors->get(),
             source,
-            window ? window->data() : nullptr};
+            shared_arena ? shared_arena->data() : nullptr};
   }
 
   // run_job.cpp
@@ -54,6 +54,9 @@ struct RunJob::State {
   /// Finds the ranks that share memory, and says by which numbers (PlanOptions::sharers); empty
   /// where none do. Collective.
   void find_sharers();
+  /// Returns true if this run copies tensors between ranks that shared memory when they were
+  /// measured. REQUIRES: a profile.
+  bool copies_what_was_shared() const;
   /// Returns true if all ranks are going to agree on algorithms, so that all give the bits of one.
   bool ranks_are_alike() const;
   /// Throws InputError where the job would hold more memory than its hosts have.
@@ -114,8 +117,8 @@ struct RunJob::State {
   std::vector<DeviceIdentity> identities;          ///< by rank
   std::unique_ptr<emulated::Emulation> emulation;  ///< null: nothing is emulated
   RankBackend mine;
-  std::vector<std::size_t> sharers;           ///< PlanOptions::sharers
-  std::unique_ptr<mpi::SharedMemory> window;  ///< null: the plan has none
+  std::vector<std::size_t> sharers;                 ///< PlanOptions::sharers
+  std::unique_ptr<mpi::SharedMemory> shared_arena;  ///< null: the plan has none
   RankPlan plan;
   std::vector<MemoryEstimate> planned;  ///< by rank; empty where a machine is emulated
   std::optional<Profile> profile;       ///< the inputs', or one extrapolated from other ranks

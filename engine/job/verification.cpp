@@ -17,6 +17,7 @@
 #include "hios/base/log.h"
 #include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
+#include "mpi/shared/shared_arena.h"
 
 namespace hios::job {
 
@@ -187,7 +188,7 @@ using OutputOf = std::function<std::vector<float>(OpId)>;
 /// sees that the others work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
-  const auto& [coarse, model, backend, transport, source, window] = run.rank;
+  const auto& [coarse, model, backend, transport, source, shared] = run.rank;
   const Graph& graph = coarse.graph;
   const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {
@@ -289,9 +290,13 @@ std::optional<Verified> verify_run(const EndedRun& run, const VerifyOptions& opt
       .output = run.output};
   std::optional<std::vector<OperatorCheck>> mine;
   if (options.what == Verify::kOperators) {
-    const RankPlan whole_plan = plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(),
-                                          {.keep_all = true, .any_order = run.plan.any_order});
-    Executor whole(run.rank, whole_plan, {.loads = run.loads, .overwrites_evicted = true});
+    const RankPlan whole_plan =
+        plan_rank(run.rank.coarse, run.schedule.schedule, transport.rank(),
+                  {.keep_all = true, .any_order = run.plan.any_order, .sharers = run.sharers});
+    const auto arena = mpi::open_shared_arena(transport, run.sharers, whole_plan.shared_bytes);
+    RankContext rank = run.rank;
+    rank.shared_arena = arena ? arena->data() : nullptr;
+    Executor whole(rank, whole_plan, {.loads = run.loads, .overwrites_evicted = true});
     whole.forget_parameters();
     transport.barrier();
     whole.run_once();

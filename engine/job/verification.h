@@ -106,7 +106,8 @@ struct EndedRun {
   TensorSource& judge;
   const ScheduleFile& schedule;
   const RankPlan& plan;
-  LoadOptions loads = {};  ///< of a plan with loads
+  LoadOptions loads = {};                 ///< of a plan with loads
+  std::vector<std::size_t> sharers = {};  ///< PlanOptions::sharers of the plan
   /// Returns a graph output that this rank computed for the source's input; empty: it computed
   /// none.
   std::function<std::vector<float>(OpId op)> output;

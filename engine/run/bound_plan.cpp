@@ -40,8 +40,11 @@ void BoundPlan::check_elements() const {
 
 void BoundPlan::allocate() {
   if (plan_.slots.empty()) return;
-  const auto& [coarse, model, backend, transport, source, window] = rank_;
+  const auto& [coarse, model, backend, transport, source, shared] = rank_;
   const std::string name = "rank " + std::to_string(plan_.rank.index());
+  if (plan_.shared_bytes > 0 && shared == nullptr) {
+    throw std::logic_error("a plan with shared tensors, and no memory that ranks share");
+  }
   if (const auto free = backend.free_memory()) {
     require_device_memory(estimate_memory(coarse, model, plan_), *free, name);
   }
@@ -190,7 +193,7 @@ std::vector<mpi::Message> BoundPlan::messages(std::span<const PlannedMessage> pl
     const Slot& slot = plan_.slot(message.op);
     list.push_back({message.peer, message.tag + static_cast<int>(buffer) * plan_.tags,
                     memory_of(slot) + slot.offset_of(first, buffer),
-                    message.in_window ? 0 : message.size_bytes()});
+                    message.shared ? 0 : message.size_bytes()});
     list.back().order = message.order;
     list.back().batch = message.batch;
   }

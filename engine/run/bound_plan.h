@@ -58,7 +58,7 @@ class BoundPlan {
 
  private:
   std::byte* memory_of(const Slot& slot) const {
-    return slot.in_window ? rank_.window : arena_->data();
+    return slot.shared ? rank_.shared_arena : arena_->data();
   }
   void check_elements() const;
   void allocate();

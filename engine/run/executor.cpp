@@ -6,6 +6,7 @@
 #include "engine/run/executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -103,6 +104,7 @@ void Executor::State::await_receive(std::size_t receive) {
   if (device() && recording) device()->mark_wait(receive);
   if (courier()) serve_until([&] { return channel()->received(receive); });
   channel()->await_receive(receive);
+  if (plan.receives[receive].shared) std::atomic_thread_fence(std::memory_order_seq_cst);
   const double now_ms = loop.meter().charge(&TimeShares::waiting_ms);
   if (device() && recording) device()->mark_receive(receive);
   if (watch) watch->look(now_ms);
@@ -118,6 +120,8 @@ void Executor::State::await_send(std::size_t send) {
 void Executor::State::start_send(std::size_t send) {
   if (watch) watch->send_started(send, loop.meter().now_ms());
   if (device() && recording) device()->mark_send(send);
+  // A message without bytes promises nothing about those in shared memory.
+  if (plan.sends[send].shared) std::atomic_thread_fence(std::memory_order_seq_cst);
   channel()->start_send(send);
 }
 

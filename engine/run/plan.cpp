@@ -15,7 +15,7 @@
 //     not needed any more (engine/run/ready/edge_chains.h), here and where it was sent. So
 //     AwaitSend ends at once here, too.
 //     Tensors in memory that ranks share live until no rank reads them
-//     (engine/run/slots/window_layout.h), and their messages have no bytes to wait for.
+//     (engine/run/slots/shared_layout.h), and their messages have no bytes to wait for.
 //  4. Slots (engine/backend/arena.h) and steps.
 //
 // Cost: linear in stages, edges and devices, apart from the arena's layout. No deadlock: every rank
@@ -36,8 +36,8 @@
 
 #include "engine/backend/arena.h"
 #include "engine/run/ready/edge_chains.h"
+#include "engine/run/slots/shared_layout.h"
 #include "engine/run/slots/slot_layout.h"
-#include "engine/run/slots/window_layout.h"
 #include "engine/run/stage_order.h"
 
 namespace hios {
@@ -60,10 +60,12 @@ class Planner {
     plan_.any_order = options.any_order;
     if (options.any_order) chains_.emplace(graph_, schedule, order_);
     if (!options.sharers.empty()) {
-      window_.emplace(coarse, schedule, order_, options.sharers, device_, !options.keep_all);
-      plan_.window_bytes = window_->size_bytes();
-      plan_.window_ranks =
-          static_cast<std::size_t>(std::ranges::count(options.sharers, options.sharers[device_]));
+      shared_.emplace(coarse, schedule, order_, options.sharers, device_, !options.keep_all);
+      plan_.shared_bytes = shared_->size_bytes();
+      for (std::size_t rank = 0; rank < schedule.devices.size(); ++rank) {
+        const bool shares = options.sharers[rank] == options.sharers[device_];
+        plan_.sharing_ranks += shares && !schedule.devices[rank].empty() ? 1 : 0;
+      }
     }
     plan_.tags = static_cast<int>(graph_.size());
     plan_.stages = schedule.devices.at(device_);
@@ -89,7 +91,7 @@ class Planner {
 
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
-  bool in_window(OpId op) const { return window_ && window_->begin(op).has_value(); }
+  bool is_shared(OpId op) const { return shared_ && shared_->begin(op).has_value(); }
   bool here(OpId op) const { return order_.of(op).device.index() == device_; }
   std::size_t stage_of(OpId op) const { return order_.of(op).stage; }
 
@@ -128,7 +130,7 @@ class Planner {
                          std::size_t need) const {
     const auto tag = static_cast<int>(op.index());
     const std::size_t level = order_.level(consumer, need);
-    const bool shared = in_window(op) && options_.sharers[peer] == options_.sharers[device_];
+    const bool shared = is_shared(op) && options_.sharers[peer] == options_.sharers[device_];
     return {op, Rank(peer), tag, stage, read_on(consumer, op), level, stage_of(op) + 1, shared};
   }
 
@@ -187,7 +189,7 @@ class Planner {
     const ByteRange bytes =
         received ? read_on(device_, op) : ByteRange{0, graph_.op(op).memory_bytes};
     plan_.slot_of[op.index()] = plan_.slots.size();
-    plan_.slots.push_back({op, 0, received, in_window(op), bytes});
+    plan_.slots.push_back({op, 0, received, is_shared(op), bytes});
   }
 
   void plan_slots() {
@@ -204,7 +206,7 @@ class Planner {
     for (Slot& slot : plan_.slots) {
       plan_.all_tensors_bytes +=
           aligned_size(slot.size_bytes()) * (layout.is_buffered(slot) ? options_.in_flight : 1);
-      if (slot.in_window) slot.offset = *window_->begin(slot.op) + slot.bytes.begin;
+      if (slot.shared) slot.offset = *shared_->begin(slot.op) + slot.bytes.begin;
     }
     plan_.arena_bytes = layout.lay_out(plan_.slots);
   }
@@ -221,7 +223,7 @@ class Planner {
         const Slot& sent = plan_.slot(plan_.sends[i].op);
         bool overwritten = false;
         for_each_op(s, [&](OpId op) {
-          overwritten |= !sent.in_window && plan_.slot(op).shares_bytes_with(sent);
+          overwritten |= !sent.shared && plan_.slot(op).shares_bytes_with(sent);
         });
         if (!overwritten || awaited[i]) continue;
         awaited[i] = !options_.any_order;
@@ -251,8 +253,8 @@ class Planner {
   const PlanOptions& options_;
   std::size_t device_;
   StageOrder order_;
-  std::optional<EdgeChains> chains_;  // for stages in any order
-  std::optional<WindowLayout> window_;
+  std::optional<EdgeChains> chains_;    // for stages in any order
+  std::optional<SharedLayout> shared_;  // where ranks share memory
   std::map<PlannedTransfer, std::size_t> position_;
   RankPlan plan_;
   std::set<std::pair<std::size_t, std::size_t>> awaits_;  // stages, and the receives they await

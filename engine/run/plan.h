@@ -21,8 +21,8 @@ namespace hios {
 struct Slot {
   OpId op;  ///< the operator whose output it is
   Bytes offset = 0;
-  bool received = false;   ///< comes from another rank
-  bool in_window = false;  ///< lies in the memory that ranks share, not in the arena
+  bool received = false;  ///< comes from another rank
+  bool shared = false;    ///< lies in the memory that ranks share, not in the arena
   /// The bytes of the output that are here; a rank may receive fewer than were computed. Where a
   /// region has several writers (CoarseGraph::place_of), their slots lie as in the region, so that
   /// a reader of several reads them as one.
@@ -38,7 +38,7 @@ struct Slot {
     return offset_at(buffer) + static_cast<Bytes>(byte - static_cast<std::int64_t>(bytes.begin));
   }
   bool shares_bytes_with(const Slot& other) const {
-    return in_window == other.in_window && offset < other.offset + other.size_bytes() &&
+    return shared == other.shared && offset < other.offset + other.size_bytes() &&
            other.offset < offset + size_bytes();
   }
 };
@@ -55,7 +55,7 @@ struct PlannedMessage {
   std::size_t batch = 0;  ///< mpi::Message::batch: by the producing stage
   /// The bytes lie in memory that both ranks share: the message has none, and says that they are
   /// there.
-  bool in_window = false;
+  bool shared = false;
 
   Bytes size_bytes() const { return bytes.size(); }
 };
@@ -108,8 +108,8 @@ struct PlanOptions {
   /// slots: for runs of many inferences (engine/run/inference_data.h).
   std::size_t inputs = 0;
   /// By rank: equal numbers for ranks whose tensors may lie in memory that they share
-  /// (slots/window_layout.h). Empty: every tensor is copied from rank to rank. REQUIRES then:
-  /// in_flight == 1, !any_order.
+  /// (slots/shared_layout.h); in_flight is 1 then, and any_order false. Empty: every tensor is
+  /// copied from rank to rank.
   std::vector<std::size_t> sharers = {};
 };
 
@@ -125,19 +125,20 @@ struct RankPlan {
   LoadExchange exchange;                        ///< for a cold start: see PlannedLoads
   std::vector<Slot> slots;                      ///< outputs computed here, then tensors received
   Bytes arena_bytes = 0;                        ///< the peak: the size of the arena
-  Bytes window_bytes = 0;        ///< the size of the memory that this rank shares with others
-  std::size_t window_ranks = 0;  ///< the number of ranks that share it, this one included
-  Bytes all_tensors_bytes = 0;   ///< the sum, as if no bytes were reused
-  std::size_t in_flight = 1;     ///< PlanOptions::in_flight
-  std::size_t buffers = 1;       ///< the same, but 1 where nothing travels to or from here
-  std::size_t inputs = 0;        ///< PlanOptions::inputs
-  bool any_order = false;        ///< PlanOptions::any_order
-  int tags = 0;                  ///< added to a message's tag from one buffer index to the next
-  std::vector<OpId> outputs;     ///< the graph's outputs that this rank computes
+  Bytes shared_bytes = 0;         ///< the size of the memory that this rank shares with others
+  std::size_t sharing_ranks = 0;  ///< the number of ranks with operators that share it
+  Bytes all_tensors_bytes = 0;    ///< the sum, as if no bytes were reused
+  std::size_t in_flight = 1;      ///< PlanOptions::in_flight
+  std::size_t buffers = 1;        ///< the same, but 1 where nothing travels to or from here
+  std::size_t inputs = 0;         ///< PlanOptions::inputs
+  bool any_order = false;         ///< PlanOptions::any_order
+  int tags = 0;                   ///< added to a message's tag from one buffer index to the next
+  std::vector<OpId> outputs;      ///< the graph's outputs that this rank computes
   /// Returns the bytes of tensors that this rank answers for: its arena, and its share of the
   /// memory that it shares.
   Bytes tensor_bytes() const {
-    return arena_bytes + (window_ranks == 0 ? 0 : (window_bytes + window_ranks - 1) / window_ranks);
+    if (stages.empty() || sharing_ranks == 0) return arena_bytes;
+    return arena_bytes + (shared_bytes + sharing_ranks - 1) / sharing_ranks;
   }
   bool has_parameters() const {  ///< loads, reads in place or holds some for a cold start
     return !lanes.empty() || !in_place.empty() || !held.empty() || !evictions.empty();

@@ -18,9 +18,9 @@ struct RankContext {
   Backend& backend;
   mpi::Transport& transport;  ///< the transport of tensors
   TensorSource& source;       ///< the source of weights and inputs
-  /// The memory that the rank shares with others, RankPlan::window_bytes of the plan that is run;
+  /// The memory that the rank shares with others, RankPlan::shared_bytes of the plan that is run;
   /// null: none.
-  std::byte* window = nullptr;
+  std::byte* shared_arena = nullptr;
 
   const Graph& graph() const { return coarse.graph; }
 };

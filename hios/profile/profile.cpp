@@ -32,7 +32,9 @@ void absorb(Configuration& into, const Configuration& from) {
   for (const auto& [key, measurement] : from.stages) into.stages.insert_or_assign(key, measurement);
   for (const TransferCurve& curve : from.transfers) {
     if (TransferCurve* known = find_curve(into.transfers, curve)) {
+      const CurvePoints shared = curve.shared.empty() ? known->shared : curve.shared;
       *known = curve;
+      known->shared = shared;
     } else {
       into.transfers.push_back(curve);
     }

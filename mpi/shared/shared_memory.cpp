@@ -75,7 +75,7 @@ SharedMemory::SharedMemory(std::size_t size_bytes, Pages pages)
   }
   const MemoryName name{getpid(), descriptor_, random_number()};
   name_ = to_text(name);
-  map(descriptor_);
+  map(descriptor_, pages);
   if (mapped_ == nullptr) {
     const int failure = errno;
     close(descriptor_);
@@ -84,7 +84,7 @@ SharedMemory::SharedMemory(std::size_t size_bytes, Pages pages)
   std::memcpy(mapped_, &name.number, sizeof name.number);
 }
 
-SharedMemory::SharedMemory(const std::string& text, std::size_t size_bytes)
+SharedMemory::SharedMemory(const std::string& text, std::size_t size_bytes, Pages pages)
     : size_bytes_(kHeader + size_bytes), name_(text) {
   MemoryName name;
   std::istringstream(text) >> name.process >> name.descriptor >> name.number;
@@ -95,7 +95,7 @@ SharedMemory::SharedMemory(const std::string& text, std::size_t size_bytes)
   struct stat status {};
   const bool whole =
       fstat(opened, &status) == 0 && status.st_size == static_cast<off_t>(size_bytes_);
-  if (whole) map(opened);
+  if (whole) map(opened, pages);
   close(opened);
   if (mapped_ == nullptr) refuse_opening(file + " has another size, or cannot be mapped");
   if (std::memcmp(mapped_, &name.number, sizeof name.number) == 0) return;
@@ -106,9 +106,10 @@ SharedMemory::SharedMemory(const std::string& text, std::size_t size_bytes)
 std::byte* SharedMemory::data() const { return mapped_ + kHeader; }
 
 /// Leaves null where the system refuses.
-void SharedMemory::map(int descriptor) {
+void SharedMemory::map(int descriptor, Pages pages) {
+  const int populate = pages == Pages::kNow ? MAP_POPULATE : 0;
   void* const mapped =
-      mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | populate, descriptor, 0);
   if (mapped != MAP_FAILED) mapped_ = static_cast<std::byte*>(mapped);
 }
 

@@ -15,9 +15,10 @@ class SharedMemory {
   enum class Pages { kNow, kWhenWritten };
   /// Makes memory. Throws RunError where the system refuses.
   explicit SharedMemory(std::size_t size_bytes, Pages pages = Pages::kNow);
-  /// Opens the memory that another rank has made, and still has, by its name(). Throws RunError
-  /// where that cannot be opened, or is other memory.
-  SharedMemory(const std::string& name, std::size_t size_bytes);
+  /// Opens the memory that another rank has made, and still has, by its name(); with Pages::kNow,
+  /// no first access to a page waits. Throws RunError where that cannot be opened, or is other
+  /// memory.
+  SharedMemory(const std::string& name, std::size_t size_bytes, Pages pages = Pages::kWhenWritten);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -28,7 +29,7 @@ class SharedMemory {
   std::byte* data() const;
 
  private:
-  void map(int descriptor);
+  void map(int descriptor, Pages pages);
 
   const std::size_t size_bytes_;
   int descriptor_ = -1;  // kept by the maker, for the others to open

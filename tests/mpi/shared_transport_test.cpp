@@ -8,7 +8,7 @@
 
 #include "hios/base/error.h"
 #include "mpi/shared/outbox.h"
-#include "mpi/shared/window.h"
+#include "mpi/shared/shared_arena.h"
 #include "support/expect_error.h"
 #include "support/transports/forwarding_transport.h"
 #include "support/transports/thread_transport.h"
@@ -29,19 +29,29 @@ TEST(SharedMemory, IsOpenedByItsNameAndSizeAlone) {
   test::expect_error<RunError>([&] { SharedMemory("1 999999 1", 100); }, {"cannot be opened"});
 }
 
+TEST(MemoryOfRanks, IsShortOnAllRanksAlike) {
+  test::run_ranks(2, [](Transport& transport) {
+    test::expect_error<RunError>(
+        [&] {
+          open_shared_arena(transport, std::vector<std::size_t>{0, 0}, Bytes{1} << 60);
+        },
+        {"no memory for the ranks of a host to share"});
+  });
+}
+
 TEST(MemoryOfRanks, IsSharedByTheRanksOfAHostAndOpenedOnce) {
   test::run_ranks(3, [](Transport& transport) {
     EXPECT_EQ(memory_sharers(transport), std::vector<std::size_t>(3, 0));
-    EXPECT_EQ(open_window(transport, std::vector<std::size_t>{0, 0, 0}, 0), nullptr);
-    EXPECT_EQ(open_window(transport, {}, 100), nullptr);
+    EXPECT_EQ(open_shared_arena(transport, std::vector<std::size_t>{0, 0, 0}, 0), nullptr);
+    EXPECT_EQ(open_shared_arena(transport, {}, 100), nullptr);
     const std::size_t me = transport.rank().index();
     const std::vector<std::size_t> sharers = {0, 1, 0};
-    const auto window = open_window(transport, sharers, 100);
-    ASSERT_EQ(window == nullptr, me == 1) << "alone";
-    if (me == 0) window->data()[99] = std::byte{7};
+    const auto arena = open_shared_arena(transport, sharers, 100);
+    ASSERT_EQ(arena == nullptr, me == 1) << "alone";
+    if (me == 0) arena->data()[99] = std::byte{7};
     transport.barrier();
     if (me == 2) {
-      EXPECT_EQ(window->data()[99], std::byte{7});
+      EXPECT_EQ(arena->data()[99], std::byte{7});
     }
     transport.barrier();
   });

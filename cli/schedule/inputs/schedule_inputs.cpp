@@ -114,6 +114,11 @@ Surrounding this_machine() {
           .build = build_text()};
 }
 
+/// Ranks share memory for one inference at a time, whose parameters are there.
+Travel travel_for(std::string_view objective) {
+  return objective == to_string(Objective::kLatency) ? Travel::kShared : Travel::kCopied;
+}
+
 }  // namespace
 
 void require_one_source(const Flags& flags) {
@@ -179,7 +184,7 @@ ScheduleInputs::ScheduleInputs(const Flags& flags, const Common& common, const W
         read_platform(flags, common.limits, {.streams = kStreamsForStageCosts}, set_by_platform_);
   }
   read_profile(flags, common.limits);
-  if (flags.text("objective") == to_string(Objective::kLatency)) travel_ = Travel::kShared;
+  travel_ = travel_for(flags.text("objective"));
   if (!devices) take_measured(flags);
   take_measured_store(flags);
 }
@@ -293,14 +298,18 @@ std::int64_t ScheduleInputs::inputs() const {
   return network_ ? network_->model.batch() : graph().inputs();
 }
 
-CostModel ScheduleInputs::costs_of(const Graph& graph) const {
-  return profile_ ? costs_by_profile(graph) : CostModel::from_graph(graph, platform_);
+CostModel ScheduleInputs::costs_of(const Graph& graph, Objective objective) const {
+  return costs_of(graph, travel_for(to_string(objective)));
 }
 
-CostModel ScheduleInputs::costs_by_profile(const Graph& graph) const {
+CostModel ScheduleInputs::costs_of(const Graph& graph, Travel travel) const {
+  return profile_ ? costs_by_profile(graph, travel) : CostModel::from_graph(graph, platform_);
+}
+
+CostModel ScheduleInputs::costs_by_profile(const Graph& graph, Travel travel) const {
   return with_remedies(model_words_(graph), [&] {
     try {
-      return CostModel::from_profile(graph, platform_, *profile_, travel_);
+      return CostModel::from_profile(graph, platform_, *profile_, travel);
     } catch (const InputError& error) {
       const auto ranks = other_ranks(*profile_, platform_);
       if (!ranks) throw;

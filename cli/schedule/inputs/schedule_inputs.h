@@ -48,7 +48,9 @@ class ScheduleInputs {
   /// Returns the costs of graph(). Throws InputError where costs are missing.
   const CostModel& costs();
   /// Returns the costs of a graph that divides the inputs, and that outlives them.
-  CostModel costs_of(const Graph& graph) const;
+  CostModel costs_of(const Graph& graph) const { return costs_of(graph, travel_); }
+  /// Returns the same for a schedule of this objective.
+  CostModel costs_of(const Graph& graph, Objective objective) const;
   /// Returns the problem, a view of these inputs. Throws InputError where costs are missing, unless
   /// the inputs are divided: then divisions may lack some.
   scheduler::Problem problem(Objective objective);
@@ -76,7 +78,8 @@ class ScheduleInputs {
   // measured_inputs.cpp
   void take_measured(const Flags& flags);
   void take_measured_store(const Flags& flags);
-  CostModel costs_by_profile(const Graph& graph) const;
+  CostModel costs_of(const Graph& graph, Travel travel) const;
+  CostModel costs_by_profile(const Graph& graph, Travel travel) const;
   /// Throws InputError with the command that measures the times into the file.
   [[noreturn]] void fail_without_times(const std::string& text, const std::string& file) const;
   void read_inputs(const Flags& flags);

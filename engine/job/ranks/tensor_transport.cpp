@@ -11,8 +11,8 @@
 #include "mpi/device/choose_routes.h"
 #include "mpi/device/tensor_transport.h"
 #include "mpi/exchange.h"
+#include "mpi/shared/shared_arena.h"
 #include "mpi/shared/shared_transport.h"
-#include "mpi/shared/window.h"
 
 namespace hios::job {
 
@@ -33,8 +33,8 @@ std::vector<std::size_t> memory_sharers(mpi::Transport& transport, Backend& back
   const std::vector<bool> devices = mpi::gather(transport, backend.accelerator() != nullptr);
   if (forced != nullptr || std::ranges::count(devices, true) > 0) return {};
   std::vector<std::size_t> sharers = mpi::memory_sharers(transport);
-  const std::set<std::size_t> windows(sharers.begin(), sharers.end());
-  if (windows.size() == sharers.size()) sharers.clear();
+  const std::set<std::size_t> numbers(sharers.begin(), sharers.end());
+  if (numbers.size() == sharers.size()) sharers.clear();
   return sharers;
 }
 

@@ -77,18 +77,19 @@ class SharedReads {
 
 }  // namespace
 
-std::optional<CurvePoints> shared_times(mpi::Transport& transport, const Protocol& protocol,
-                                        DisturbanceReader& disturbance, const SharingPair& pair,
-                                        Bytes largest) {
+std::optional<CurvePoints> shared_times(mpi::Transport& transport, Backend& backend,
+                                        const Protocol& protocol, DisturbanceReader& disturbance,
+                                        const SharingPair& pair, Bytes largest) {
   const Protocol rounds{
       .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
   const std::vector<Bytes> sizes = transfer_sizes(largest);
-  std::vector<std::uint64_t> own(pair.window ? sizes.back() / sizeof(std::uint64_t) : 0);
+  const auto own = pair.arena ? backend.allocate(sizes.back(), "the tensors to be timed") : nullptr;
+  std::byte* const mine_alone = own ? own->data() : nullptr;
   CurvePoints points;
   for (const Bytes size : sizes) {
-    const std::size_t words = pair.window ? size / sizeof(std::uint64_t) : 0;
-    SharedReads reads(transport, pair, Words(reinterpret_cast<std::uint64_t*>(pair.window), words),
-                      Words(own).first(words));
+    const std::size_t words = pair.arena ? size / sizeof(std::uint64_t) : 0;
+    SharedReads reads(transport, pair, Words(reinterpret_cast<std::uint64_t*>(pair.arena), words),
+                      Words(reinterpret_cast<std::uint64_t*>(mine_alone), words));
     const Samples other = measure(transport, rounds, disturbance, [&] { return reads.of_other(); });
     if (other.stopped) return {};
     const Samples mine = measure(transport, rounds, disturbance, [&] { return reads.of_own(); });

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "engine/backend/backend.h"
 #include "engine/measure/protocol.h"
 #include "hios/profile/profile.h"
 #include "mpi/transport.h"
@@ -11,8 +12,8 @@ namespace hios {
 /// Two ranks of one host, and memory that both see.
 struct SharingPair {
   Rank from, to;
-  std::byte* window = nullptr;  ///< of at least `largest` bytes; null on ranks that take no part
-  double signal_ms = 0;         ///< the time of a short message
+  std::byte* arena = nullptr;  ///< of at least `largest` bytes; null on ranks that take no part
+  double signal_ms = 0;        ///< the time of a short message
 };
 
 /// Measures TransferCurve::shared at every size of transfer_sizes(largest): `signal_ms`, and the
@@ -22,8 +23,8 @@ struct SharingPair {
 /// be: an operator that computes more with what it reads and writes loses less. Each is the median
 /// of the fastest quarter of `protocol.iterations` rounds. Host memory only. Collective: all ranks
 /// call it, and get the same result; empty where `protocol.stop` ended it.
-std::optional<CurvePoints> shared_times(mpi::Transport& transport, const Protocol& protocol,
-                                        DisturbanceReader& disturbance, const SharingPair& pair,
-                                        Bytes largest);
+std::optional<CurvePoints> shared_times(mpi::Transport& transport, Backend& backend,
+                                        const Protocol& protocol, DisturbanceReader& disturbance,
+                                        const SharingPair& pair, Bytes largest);
 
 }  // namespace hios

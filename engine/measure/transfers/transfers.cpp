@@ -9,7 +9,7 @@
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/log.h"
 #include "mpi/exchange.h"
-#include "mpi/shared/window.h"
+#include "mpi/shared/shared_arena.h"
 
 namespace hios {
 namespace {
@@ -41,12 +41,13 @@ std::vector<RankPair> missing_pairs(const ProfilerContext& context,
 
 /// Adds the times in shared memory to a pair's curve, or takes it away where the measurement ended
 /// early.
-void measure_shared(const ProfilerContext& context, std::byte* window, Bytes largest,
+void measure_shared(const ProfilerContext& context, std::byte* arena, Bytes largest,
                     std::optional<TransferCurve>& curve) {
   const Rank from(curve->from), to(curve->to), me = context.transport.rank();
-  std::byte* const mine = me == from || me == to ? window : nullptr;
-  const auto shared = shared_times(context.transport, context.protocol, context.disturbance,
-                                   {from, to, mine, curve->points.front().second}, largest);
+  std::byte* const mine = me == from || me == to ? arena : nullptr;
+  const auto shared =
+      shared_times(context.transport, context.backend, context.protocol, context.disturbance,
+                   {from, to, mine, curve->points.front().second}, largest);
   if (shared) {
     curve->shared = *shared;
   } else {
@@ -73,7 +74,8 @@ Measured measure_transfers(const ProfilerContext& context, std::span<Configurati
   const std::vector<RankPair> missing = missing_pairs(context, into, sharers);
   if (missing.empty()) return {};
   Measured measured{.missing = 2 * missing.size()};
-  const auto window = mpi::open_window(context.transport, sharers, sharers.empty() ? 0 : largest);
+  const auto arena =
+      mpi::open_shared_arena(context.transport, sharers, sharers.empty() ? 0 : largest);
   std::optional<log::Progress> progress;
   if (context.leader()) progress.emplace("measuring transfers, pair of ranks");
   for (std::size_t i = 0; i < missing.size(); ++i) {
@@ -87,7 +89,7 @@ Measured measure_transfers(const ProfilerContext& context, std::span<Configurati
         transfer_times(context.transport, context.backend, context.protocol, context.disturbance,
                        from, to, largest);
     if (curve && share(sharers, from, to)) {
-      measure_shared(context, window ? window->data() : nullptr, largest, curve);
+      measure_shared(context, arena ? arena->data() : nullptr, largest, curve);
     }
     measured.stopped = !curve;
     if (measured.stopped) break;

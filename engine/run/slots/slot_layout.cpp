@@ -56,7 +56,7 @@ Bytes SlotLayout::lay_out(std::vector<Slot>& slots) const {
   std::vector<Region> regions;
   std::map<std::size_t, std::size_t> known;  // by Place::region
   for (const Slot& slot : slots) {
-    if (slot.in_window) continue;
+    if (slot.shared) continue;
     const auto [found, is_new] = known.emplace(coarse_.place_of(slot.op).region, regions.size());
     if (is_new) regions.push_back({in_region(slot), lifetime(slot), false});
     join(regions[found->second], slot);
@@ -69,7 +69,7 @@ Bytes SlotLayout::lay_out(std::vector<Slot>& slots) const {
   const ArenaLayout layout =
       options_.any_order ? place_by_edges(regions) : place_by_instants(regions);
   for (Slot& slot : slots) {
-    if (slot.in_window) continue;
+    if (slot.shared) continue;
     const std::size_t number = known.at(coarse_.place_of(slot.op).region);
     const Region& region = regions[number];
     slot.offset = layout.offsets[number] + in_region(slot).begin - region.bytes.begin;

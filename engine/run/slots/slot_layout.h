@@ -32,8 +32,8 @@ class Instants {
   std::vector<std::size_t> begin_;  // by stage, and the end of the last
 };
 
-/// The places of a rank's slots in its arena. A tensor lives from the instant that writes it to the
-/// last that reads it here. A received tensor lives from the start, because receives are posted
+/// The offsets of a rank's slots in its arena. A tensor lives from the instant that writes it to
+/// the last that reads it here. A received tensor lives from the start, because receives are posted
 /// then. A graph output lives to the end. A tensor that is sent lives until every receiver has it.
 /// Tensors of one region (CoarseGraph::place_of) lie together, and live as long as any of them.
 class SlotLayout {
@@ -55,7 +55,7 @@ class SlotLayout {
   bool is_buffered(const Slot& slot) const {
     return options_.in_flight > 1 && (slot.received || free_stage_[slot.op.index()] > 0);
   }
-  /// Sets the offsets and strides of slots, but for those in the window. Returns the size of the
+  /// Sets the offsets and strides of slots, but for shared ones. Returns the size of the
   /// arena.
   Bytes lay_out(std::vector<Slot>& slots) const;
 

@@ -113,7 +113,7 @@ class Rounds:
 
     def repeat_off_profile(self, profile, budget):
         for way in profile.ways:
-            rows = [row for row in profile.rows if row.way == way and row in self.rows]
+            rows = [row for row in self.rows if row.way == way and self.profile_of(row) is profile]
             if not rows:
                 continue
             worst = max(rows, key=lambda row: abs(error_of(row)))

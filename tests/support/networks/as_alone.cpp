@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "engine/job/verification.h"
 #include "engine/run/executor.h"
-#include "mpi/shared/window.h"
+#include "mpi/exchange.h"
+#include "mpi/shared/shared_arena.h"
 #include "support/fakes/fake_backend.h"
 
 namespace hios::test {
@@ -45,15 +47,20 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
   FakeBackend backend(2, seed + transport.rank().index());
   backend.arithmetic = arithmetic_of(network.coarse);
   FakeSource mine;
-  const auto window = mpi::open_window(transport, options.sharers, plan.window_bytes);
-  std::byte* const shared = window ? window->data() : nullptr;
+  const auto arena = mpi::open_shared_arena(transport, options.sharers, plan.shared_bytes);
+  // Where ranks are threads, all use the first one's address: the thread sanitizer knows no other.
+  const auto addresses =
+      mpi::gather(transport, reinterpret_cast<std::uintptr_t>(arena ? arena->data() : nullptr));
+  std::byte* const shared =
+      arena ? reinterpret_cast<std::byte*>(addresses[options.sharers[transport.rank().index()]])
+            : nullptr;
   Executor executor({network.coarse, network.model, backend, transport, mine, shared}, plan);
   for (int iteration = 0; iteration < 3; ++iteration) {
     backend.poison_tensors();
     transport.barrier();  // all have read the outputs of the iteration before
     if (shared != nullptr &&
         options.sharers[transport.rank().index()] == transport.rank().index()) {
-      std::memset(shared, 0xff, plan.window_bytes);  // no number
+      std::memset(shared, 0xff, plan.shared_bytes);  // no number
     }
     transport.barrier();
     executor.run_once();

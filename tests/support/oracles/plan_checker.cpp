@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "support/oracles/plans_order.h"
-#include "support/oracles/window_checker.h"
+#include "support/oracles/sharing_checker.h"
 
 namespace hios::test {
 namespace {
@@ -49,10 +49,10 @@ class Follower {
   }
   const std::string& name(OpId op) const { return graph_.op(op).name; }
 
-  /// What lies in the window at the same place at other times is judged by all plans together.
+  /// Shared tensors that have the same bytes at other times are judged by all plans together.
   bool share_bytes(const Slot& a, const Slot& b) const {
-    if (a.in_window != b.in_window) return false;
-    if (a.in_window && coarse_.place_of(a.op).region != coarse_.place_of(b.op).region) return false;
+    if (a.shared != b.shared) return false;
+    if (a.shared && coarse_.place_of(a.op).region != coarse_.place_of(b.op).region) return false;
     return a.offset < b.offset + b.size_bytes() && b.offset < a.offset + a.size_bytes();
   }
 
@@ -64,9 +64,9 @@ class Follower {
       report_if(begin % 64 != 0, "misaligned: " + name(slot.op));
       report_if(first.emplace(place.region, begin).first->second != begin,
                 "away from its region: " + name(slot.op));
-      report_if(slot.offset + slot.size_bytes() >
-                    (slot.in_window ? plan_.window_bytes : plan_.arena_bytes),
-                "outside its memory: " + name(slot.op));
+      report_if(
+          slot.offset + slot.size_bytes() > (slot.shared ? plan_.shared_bytes : plan_.arena_bytes),
+          "outside its memory: " + name(slot.op));
       report_if(slot.received ? slot.bytes.end > graph_.op(slot.op).memory_bytes
                               : slot.bytes != ByteRange{0, graph_.op(slot.op).memory_bytes},
                 "wrong size: " + name(slot.op));
@@ -285,7 +285,7 @@ std::vector<std::string> findings_in(const CoarseGraph& coarse,
       }
     }
   }
-  const std::vector<std::string> shared = window_findings(coarse, plans, order);
+  const std::vector<std::string> shared = sharing_findings(coarse, plans, order);
   messages.insert(messages.end(), shared.begin(), shared.end());
   return messages;
 }

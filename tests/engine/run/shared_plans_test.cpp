@@ -44,14 +44,14 @@ std::vector<RankPlan> plans_of(const CoarseGraph& coarse, const Schedule& schedu
   return plans;
 }
 
-TEST(WindowPlans, ATensorThatTravelsLiesInTheWindowAndItsMessageHasNoBytes) {
+TEST(SharedPlans, ATensorThatTravelsIsSharedAndItsMessageHasNoBytes) {
   const CoarseGraph coarse = zigzag(6);
   const auto plans = plans_of(coarse, in_turn(6), {.sharers = {0, 0}});
   for (const RankPlan& plan : plans) {
-    EXPECT_EQ(plan.window_bytes, 2 * 6400u) << "two at a time: the next is known to be the last";
-    for (const Slot& slot : plan.slots) EXPECT_EQ(slot.in_window, slot.op != OpId(5));
-    for (const PlannedMessage& send : plan.sends) EXPECT_TRUE(send.in_window);
-    EXPECT_EQ(plan.tensor_bytes(), plan.arena_bytes + 6400) << "half of the window each";
+    EXPECT_EQ(plan.shared_bytes, 2 * 6400u) << "two at a time: the next is known to be the last";
+    for (const Slot& slot : plan.slots) EXPECT_EQ(slot.shared, slot.op != OpId(5));
+    for (const PlannedMessage& send : plan.sends) EXPECT_TRUE(send.shared);
+    EXPECT_EQ(plan.tensor_bytes(), plan.arena_bytes + 6400) << "half of the shared arena each";
   }
   EXPECT_EQ(plans[0].arena_bytes, 0u);
   EXPECT_EQ(plans[1].arena_bytes, 6400u) << "the output stays where it was computed";
@@ -59,7 +59,7 @@ TEST(WindowPlans, ATensorThatTravelsLiesInTheWindowAndItsMessageHasNoBytes) {
   EXPECT_EQ(findings_in(coarse, plans), std::vector<std::string>{});
 }
 
-TEST(WindowPlans, WithoutProofTensorsShareNoBytes) {
+TEST(SharedPlans, WithoutProofTensorsShareNoBytes) {
   // Rank 1 reads v0 and v1 at the end of its work, of which rank 0 knows nothing.
   CoarseGraph coarse;
   std::vector<Operator> operators(4);
@@ -71,21 +71,21 @@ TEST(WindowPlans, WithoutProofTensorsShareNoBytes) {
                        {{OpId(0), OpId(2), 6400, {}}, {OpId(1), OpId(3), 6400, {}}});
   const Schedule schedule{{{{{{OpId(0)}}}, {{{OpId(1)}}}}, {{{{OpId(2)}}}, {{{OpId(3)}}}}}};
   const auto plans = plans_of(coarse, schedule, {.sharers = {0, 0}});
-  EXPECT_EQ(plans[0].window_bytes, 2 * 6400u);
+  EXPECT_EQ(plans[0].shared_bytes, 2 * 6400u);
   EXPECT_EQ(findings_in(coarse, plans), std::vector<std::string>{});
 }
 
-TEST(WindowPlans, OtherHostsGetCopies) {
+TEST(SharedPlans, OtherHostsGetCopies) {
   const CoarseGraph coarse = zigzag(6);
   const auto plans = plans_of(coarse, in_turn(6), {.sharers = {0, 1}});
   for (const RankPlan& plan : plans) {
-    EXPECT_EQ(plan.window_bytes, 0u);
-    for (const PlannedMessage& send : plan.sends) EXPECT_FALSE(send.in_window);
+    EXPECT_EQ(plan.shared_bytes, 0u);
+    for (const PlannedMessage& send : plan.sends) EXPECT_FALSE(send.shared);
   }
 }
 
-TEST(WindowPlans, RandomSchedulesOfRandomNetworks) {
-  Bytes window = 0, kept = 0;
+TEST(SharedPlans, RandomSchedulesOfRandomNetworks) {
+  Bytes shared = 0, kept = 0;
   for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(tries(200)); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomNetwork network = random_network(5 + seed % 40, seed);
@@ -100,19 +100,19 @@ TEST(WindowPlans, RandomSchedulesOfRandomNetworks) {
       EXPECT_EQ(findings_in(network.coarse, plan), std::vector<std::string>{});
     }
     EXPECT_EQ(findings_in(network.coarse, plans), std::vector<std::string>{});
-    window += plans.front().window_bytes;
+    shared += plans.front().shared_bytes;
     options.keep_all = true;
-    kept += plans_of(network.coarse, schedule, options).front().window_bytes;
+    kept += plans_of(network.coarse, schedule, options).front().shared_bytes;
   }
-  EXPECT_LT(static_cast<double>(window), 0.8 * static_cast<double>(kept))
+  EXPECT_LT(static_cast<double>(shared), 0.8 * static_cast<double>(kept))
       << "hardly anything is reused";
 }
 
-TEST(WindowPlans, RowsOfCutNetworksLieNextToEachOtherWhoeverComputesThem) {
+TEST(SharedPlans, RowsOfCutNetworksLieNextToEachOtherWhoeverComputesThem) {
   std::size_t joined = 0;
   for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(tries(40)); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "windows");
+    Random random(seed, "shared rows");
     const Model model = models::find("squeezenet")->build(1, 95, 95);
     const Network network = cut_network(model, random_cuts(model, random));
     const std::size_t ranks = 2 + seed % 3;
@@ -122,7 +122,7 @@ TEST(WindowPlans, RowsOfCutNetworksLieNextToEachOtherWhoeverComputesThem) {
     for (const RankPlan& plan : plans) {
       EXPECT_EQ(findings_in(network.coarse, plan), std::vector<std::string>{});
       for (const PlannedMessage& receive : plan.receives) {
-        EXPECT_TRUE(receive.in_window);
+        EXPECT_TRUE(receive.shared);
         const Slot& slot = plan.slot(receive.op);
         const auto& sender = plans[receive.peer.index()].slot(receive.op);
         EXPECT_EQ(slot.offset, sender.offset_of(static_cast<std::int64_t>(slot.bytes.begin)));
@@ -135,11 +135,11 @@ TEST(WindowPlans, RowsOfCutNetworksLieNextToEachOtherWhoeverComputesThem) {
 }
 
 // The random tests rely on a checker that finds errors.
-TEST(PlanChecker, FindsTensorsAtOnePlaceOfAWindow) {
+TEST(PlanChecker, FindsSharedTensorsThatHaveTheSameBytes) {
   const CoarseGraph coarse = zigzag(6);
   auto plans = plans_of(coarse, in_turn(6), {.sharers = {0, 0}});
   for (RankPlan& plan : plans) {
-    for (Slot& slot : plan.slots) slot.offset = slot.in_window ? 0 : slot.offset;
+    for (Slot& slot : plan.slots) slot.offset = slot.shared ? 0 : slot.offset;
   }
   EXPECT_NE(findings_in(coarse, plans), std::vector<std::string>{});
 }

@@ -1,4 +1,4 @@
-#include "engine/run/slots/window_layout.h"
+#include "engine/run/slots/shared_layout.h"
 
 #include <algorithm>
 #include <map>
@@ -12,13 +12,13 @@ namespace {
 constexpr std::size_t kNoStage = SIZE_MAX;
 
 /// A region and the stages that use it.
-struct WindowRegion {
-  std::vector<OpId> writers;
+struct SharedRegion {
+  std::vector<OpId> producers;
   ByteRange bytes = {};
   std::vector<std::size_t> first_write;  // by rank: the first stage that writes it; or kNoStage
   std::vector<std::size_t> last_use;     // by rank: the last that writes or reads it; or kNoStage
-  bool travels = false;                  // from one rank of the window to another
-  bool elsewhere = false;                // a rank without this window writes to it
+  bool travels = false;                  // from one rank of the group to another
+  bool elsewhere = false;                // a rank of another group writes to it
   bool kept = false;                     // to the end of the iteration
 };
 
@@ -34,9 +34,9 @@ class Regions {
     for (const OpId op : coarse.graph.topological()) add(op);
   }
 
-  /// Returns those that lie in the window.
-  std::vector<WindowRegion> in_window() const {
-    std::vector<WindowRegion> found;
+  /// Returns those that lie in the shared arena.
+  std::vector<SharedRegion> of_group() const {
+    std::vector<SharedRegion> found;
     for (const auto& [number, region] : regions_) {
       if (region.travels && !region.elsewhere) found.push_back(region);
     }
@@ -48,14 +48,14 @@ class Regions {
     const Place place = coarse_.place_of(op);
     const ByteRange bytes{place.begin, place.begin + coarse_.graph.op(op).memory_bytes};
     const auto [found, is_new] = regions_.try_emplace(place.region);
-    WindowRegion& region = found->second;
+    SharedRegion& region = found->second;
     if (is_new) {
       region.bytes = bytes;
       region.first_write.assign(ranks_, kNoStage);
       region.last_use.assign(ranks_, kNoStage);
     }
     region.bytes = hull(region.bytes, bytes);
-    region.writers.push_back(op);
+    region.producers.push_back(op);
     region.kept |= coarse_.is_output(op);
     const auto [device, stage] = at(op);
     region.elsewhere |= sharers_[device] != group_;
@@ -63,12 +63,12 @@ class Regions {
     first = std::min(first, stage);
     use(region, device, stage);
     for (const EdgeId edge : coarse_.graph.out_edges(op)) {
-      const auto [reader, read] = at(coarse_.graph.edge(edge).to);
-      if (sharers_[reader] != group_) {
+      const auto [consumer, read] = at(coarse_.graph.edge(edge).to);
+      if (sharers_[consumer] != group_) {
         region.kept = true;  // its message may be under way for as long as it takes
       } else {
-        region.travels |= reader != device;
-        use(region, reader, read);
+        region.travels |= consumer != device;
+        use(region, consumer, read);
       }
     }
   }
@@ -78,7 +78,7 @@ class Regions {
     return {to.device.index(), to.stage};
   }
 
-  static void use(WindowRegion& region, std::size_t rank, std::size_t stage) {
+  static void use(SharedRegion& region, std::size_t rank, std::size_t stage) {
     std::size_t& last = region.last_use[rank];
     if (last == kNoStage || last < stage) last = stage;
   }
@@ -87,11 +87,11 @@ class Regions {
   const StageOrder& order_;
   const std::span<const std::size_t> sharers_;
   const std::size_t group_, ranks_;
-  std::map<std::size_t, WindowRegion> regions_;  // by Place::region
+  std::map<std::size_t, SharedRegion> regions_;  // by Place::region
 };
 
 /// Returns true if all uses of a region have ended before another is first written.
-bool ends_before(const WindowRegion& old, const WindowRegion& next, const StageOrder& order) {
+bool ends_before(const SharedRegion& old, const SharedRegion& next, const StageOrder& order) {
   if (old.kept) return false;
   for (std::size_t rank = 0; rank < next.first_write.size(); ++rank) {
     const std::size_t write = next.first_write[rank];
@@ -109,13 +109,13 @@ bool ends_before(const WindowRegion& old, const WindowRegion& next, const StageO
 
 }  // namespace
 
-WindowLayout::WindowLayout(const CoarseGraph& coarse, const Schedule& schedule,
+SharedLayout::SharedLayout(const CoarseGraph& coarse, const Schedule& schedule,
                            const StageOrder& order, std::span<const std::size_t> sharers,
                            std::size_t rank, bool reuse)
     : begin_(coarse.graph.size()) {
-  std::vector<WindowRegion> regions = Regions(coarse, schedule, order, sharers, rank).in_window();
+  std::vector<SharedRegion> regions = Regions(coarse, schedule, order, sharers, rank).of_group();
   std::vector<Bytes> sizes;
-  for (WindowRegion& region : regions) {
+  for (SharedRegion& region : regions) {
     if (!coarse.graph.batching()) region.bytes.begin = aligned_begin(region.bytes.begin);
     sizes.push_back(region.bytes.size());
   }
@@ -124,7 +124,7 @@ WindowLayout::WindowLayout(const CoarseGraph& coarse, const Schedule& schedule,
                       !ends_before(regions[b], regions[a], order));
   });
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    for (const OpId op : regions[i].writers) {
+    for (const OpId op : regions[i].producers) {
       begin_[op.index()] = layout.offsets[i] + coarse.place_of(op).begin - regions[i].bytes.begin;
     }
   }

@@ -1,4 +1,4 @@
-#include "mpi/shared/window.h"
+#include "mpi/shared/shared_arena.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,7 +12,7 @@
 namespace hios::mpi {
 namespace {
 
-/// What a rank tells the others: its host, and the name of memory that it has made; empty: none.
+/// A rank's host, and the name of memory that it has made; empty: none.
 struct Maker {
   std::string host, name;
   static auto fields(auto& self) { return std::tie(self.host, self.name); }
@@ -34,6 +34,19 @@ bool opens(const std::string& name, std::size_t size_bytes) {
   }
 }
 
+/// Runs a step that may find too little memory on some ranks; then all throw RunError.
+template <class Step>
+void on_all_ranks(Transport& transport, Step step) {
+  std::string failure;
+  try {
+    step();
+  } catch (const RunError& error) {
+    failure = error.what();
+  }
+  failure = joint_message(gather(transport, failure));
+  if (!failure.empty()) throw RunError(failure);
+}
+
 }  // namespace
 
 std::vector<std::size_t> memory_sharers(Transport& transport) {
@@ -53,20 +66,23 @@ std::vector<std::size_t> memory_sharers(Transport& transport) {
   return gather(transport, opened ? first : me);
 }
 
-std::unique_ptr<SharedMemory> open_window(Transport& transport,
-                                          std::span<const std::size_t> sharers, Bytes size_bytes) {
+std::unique_ptr<SharedMemory> open_shared_arena(Transport& transport,
+                                                std::span<const std::size_t> sharers,
+                                                Bytes size_bytes) {
   const std::size_t me = transport.rank().index();
   const bool shares =
       size_bytes > 0 && !sharers.empty() && std::ranges::count(sharers, sharers[me]) > 1;
-  std::unique_ptr<SharedMemory> window;
-  agreed(transport, [&] {
-    if (shares && sharers[me] == me) window = std::make_unique<SharedMemory>(size_bytes);
+  std::unique_ptr<SharedMemory> arena;
+  on_all_ranks(transport, [&] {
+    if (shares && sharers[me] == me) arena = std::make_unique<SharedMemory>(size_bytes);
   });
-  const std::vector<std::string> names = gather(transport, window ? window->name() : std::string());
-  agreed(transport, [&] {
-    if (shares && !window) window = std::make_unique<SharedMemory>(names[sharers[me]], size_bytes);
+  const std::vector<std::string> names = gather(transport, arena ? arena->name() : std::string());
+  on_all_ranks(transport, [&] {
+    if (!shares || arena) return;
+    arena =
+        std::make_unique<SharedMemory>(names[sharers[me]], size_bytes, SharedMemory::Pages::kNow);
   });
-  return window;
+  return arena;
 }
 
 }  // namespace hios::mpi

@@ -24,7 +24,8 @@ std::vector<std::size_t> memory_sharers(Transport& transport);
 /// Makes the memory that the ranks of each number share, and opens it on each of them; null on a
 /// rank that shares none. `size_bytes` is the same on ranks that share. Throws RunError, on all
 /// ranks, where memory is short. Collective.
-std::unique_ptr<SharedMemory> open_window(Transport& transport,
-                                          std::span<const std::size_t> sharers, Bytes size_bytes);
+std::unique_ptr<SharedMemory> open_shared_arena(Transport& transport,
+                                                std::span<const std::size_t> sharers,
+                                                Bytes size_bytes);
 
 }  // namespace hios::mpi
