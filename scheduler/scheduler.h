@@ -49,6 +49,8 @@ struct ScheduleResult {
   std::size_t estimated_stages = 0;
   double lower_bound_ms = 0;  ///< bound of this graph on this platform, not of the algorithm
   std::string bound;          ///< the bound's name
+  /// One sentence where the schedule is not what the options ask for; else empty.
+  std::string warning = {};
 };
 
 /// Called from one thread at a time. Throws InputError, which names the algorithm and an operator,

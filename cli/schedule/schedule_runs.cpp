@@ -21,8 +21,12 @@ std::vector<scheduler::Row> compare(const scheduler::Problem& problem,
       line->show(text);
     };
   };
-  return scheduler::compare(problem, requests, deadline,
-                            {.seed = settings.seed, .progress = progress});
+  std::vector<scheduler::Row> rows = scheduler::compare(
+      problem, requests, deadline, {.seed = settings.seed, .progress = progress});
+  for (const scheduler::Row& row : rows) {
+    if (!row.warning.empty()) log::warning(row.warning);
+  }
+  return rows;
 }
 
 ScheduleFile file_of(const scheduler::Row& row, const ScheduleInputs& inputs,

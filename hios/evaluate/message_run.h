@@ -36,18 +36,12 @@ class AwaitedCopies {
   /// Adds a message. Of one that several operators await, the latest arrival and the longest copy
   /// count.
   void add(std::size_t message, double arrival_ms, double copy_ms) {
-    if (copy_ms <= 0) return;
-    const auto same = std::find_if(copies_.begin(), copies_.end(),
-                                   [message](const Copy& copy) { return copy.message == message; });
-    if (same == copies_.end()) {
-      copies_.push_back({arrival_ms, copy_ms, message});
-    } else {
-      same->arrival_ms = std::max(same->arrival_ms, arrival_ms);
-      same->ms = std::max(same->ms, copy_ms);
-    }
+    if (copy_ms > 0) copies_.push_back({arrival_ms, copy_ms, message});
   }
-  /// Sorts the copies, after the last one was added.
+  /// Joins the copies of the same message and sorts them, after the last one was added.
+  /// O(n log n).
   std::span<const Copy> sort() {
+    if (copies_.size() > 1) join_same();
     std::sort(copies_.begin(), copies_.end());
     return copies_;
   }
@@ -64,6 +58,7 @@ class AwaitedCopies {
   double latest_begin_ms(double at_ms) const {
     return std::max(at_ms, end_ms(-std::numeric_limits<double>::infinity())) - total_ms();
   }
+  /// REQUIRES: sort().
   double total_ms() const {
     double total_ms = 0;
     for (const Copy& copy : copies_) total_ms += copy.ms;
@@ -71,6 +66,20 @@ class AwaitedCopies {
   }
 
  private:
+  void join_same() {
+    std::ranges::sort(copies_, {}, &Copy::message);
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < copies_.size(); ++i) {
+      if (copies_[i].message != copies_[last].message) {
+        copies_[++last] = copies_[i];
+        continue;
+      }
+      copies_[last].arrival_ms = std::max(copies_[last].arrival_ms, copies_[i].arrival_ms);
+      copies_[last].ms = std::max(copies_[last].ms, copies_[i].ms);
+    }
+    copies_.resize(last + 1);
+  }
+
   std::vector<Copy> copies_;
 };
 

@@ -27,9 +27,9 @@
 // without the other devices. So with one slow device more, the same budget of moves never ends at a
 // longer schedule. Each subset passes its best to the next larger one after each cycle. A subset is
 // pruned once its lower bound is not below the best of all; with a time limit, which gives no such
-// guarantee, also once its best is far above it. With a time limit, groups that end a cycle above
-// the best also leave the next cycle to the others: mostly one group has all the time, so that more
-// devices cost little of it.
+// guarantee, also once its best is far above it, in a large graph from the beginning. With a time
+// limit, groups that end a cycle above the best also leave the next cycle to the others: mostly one
+// group has all the time, so that more devices cost little of it.
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and islands exchange nothing before the round's end. So the result depends neither
@@ -57,6 +57,8 @@ constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a f
 constexpr double kFarAbove =
     1.02;                         // ratio to the best of all at which a time limit prunes a subset
 constexpr double kAbove = 1.001;  // ratio at which a time limit lets a group rest for a cycle
+/// In larger graphs the first cycle takes seconds, so that starts decide which subsets it has.
+constexpr std::size_t kMaxOperatorsOfFirstCycle = 2000;
 constexpr std::int64_t kMaxOperatorsOfMove = 1000;  // larger graphs' moves stay in a neighbourhood
 
 class Search {
@@ -102,7 +104,7 @@ class Search {
   }
 
   void anneal() {
-    subsets_ = device_subsets(graph_, costs_, threads_, preparing_);
+    subsets_ = device_subsets(graph_, costs_, threads_, best_.latency_ms, preparing_);
     for (const DeviceSubset& subset : subsets_) {
       offer(subset.start.schedule);
       add_group(subset.costs, subset.island_starts);
@@ -187,8 +189,8 @@ class Search {
   bool cannot_improve(std::size_t subset) const {
     if (subsets_[subset].bound_ms >= best_.latency_ms) return true;
     const bool by_time = options_.iterations == 0;
-    return by_time && moves_ > 0 &&
-           groups_[subset]->leading().best_ms() > kFarAbove * best_.latency_ms;
+    const bool judged = moves_ > 0 || graph_.size() > kMaxOperatorsOfFirstCycle;
+    return by_time && judged && groups_[subset]->leading().best_ms() > kFarAbove * best_.latency_ms;
   }
 
   /// Exchanges bests within groups, then passes each subset's best to the next.

@@ -37,7 +37,7 @@ struct BestResult {
 ///
 /// Where devices differ, the fastest classes of them (scheduler/list/device_classes.h) are also
 /// searched alone, with the same budget. So one more class, slower than all others, never makes the
-/// result of the same `iterations` longer: in graphs of up to 2000 operators, for two such classes.
+/// result of the same `iterations` longer, for two such classes.
 ///
 /// Ends when the latency equals `bound_ms`, `iterations` are made or `context.deadline` expires;
 /// without one of the latter two it may run for ever.

@@ -30,10 +30,12 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
   bounds.insert(bounds.begin() + 1, {work_ms(context, whole.ops), "work"});
   bounds.push_back({separators_ms(context, graphs), "separators"});
   bounds.push_back({memory_ms(context, whole.ops), "memory"});
-  const double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
+  double known = std::max_element(bounds.begin(), bounds.end(), is_less)->ms;
   const TimeWindows filled = time_windows(
       whole, Contention::kAllDevices, ancestor_limit(graph.size(), graph.edge_count()), deadline);
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
+  known = std::max(known, bounds.back().ms);
+  bounds.push_back({placement_ms(whole, filled, context, known), "placement"});
   // The bounds so far assume that devices start at 0. No device starts before its launch time.
   const double launch_ms = graph.size() > 0 ? costs.least_launch_ms() : 0;
   for (LowerBound& bound : bounds) bound.ms += launch_ms;

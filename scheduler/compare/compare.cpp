@@ -106,6 +106,7 @@ Row row_of(const Request& request, const Problem& problem, const Context& contex
           .options = std::move(result.options),
           .objective = objective_of(*request.algorithm, problem.objective()),
           .outcome = result.outcome,
+          .warning = std::move(result.warning),
           .seconds = context.deadline.now_s() - start_s,
           .predicted = prediction_of(result),
           .cuts = std::move(cuts),

@@ -29,6 +29,8 @@ struct Row {
   Options options = {};                       ///< the parameters that made the schedule
   Objective objective = Objective::kLatency;  ///< the objective that the schedule was made for
   Outcome outcome = Outcome::kFeasible;
+  /// One sentence where the schedule is not what the options ask for; else empty.
+  std::string warning = {};
   double seconds = 0;         ///< the algorithm's time, by the deadline's clock
   Prediction predicted = {};  ///< for the schedule's objective
   /// Where periods are compared: the period, its bound and gap, also of a schedule for latency,

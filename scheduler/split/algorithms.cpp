@@ -51,8 +51,11 @@ ScheduleResult run_milp_split(const Problem& problem, const Options& options,
   limits.channels = static_cast<std::size_t>(options.integer("channels"));
   limits.division = division_named(options.string("modules"));
   const Context known = bounded(context, problem);
-  return complete_exact(schedule_by_modules(problem.graph(), problem.costs(), limits, known),
-                        problem, options, known);
+  SplitResult found = schedule_by_modules(problem.graph(), problem.costs(), limits, known);
+  std::string warning = std::move(found.warning);
+  ScheduleResult result = complete_exact(std::move(found), problem, options, known);
+  result.warning = std::move(warning);
+  return result;
 }
 
 }  // namespace hios::scheduler::split

@@ -84,7 +84,13 @@ class Split {
   void take_components() {
     Prover prover(subproblem_options_, context_);
     auto schedule = schedule_independently(costs_, options_.channels, prover);
-    if (!schedule) return;
+    if (!schedule) {
+      result_.warning =
+          "milp-split: the modules have no schedules that are valid together, since memory limits "
+          "or "
+          "labels tie them, so this is the schedule of a short `best`; modules=windows keeps both";
+      return;
+    }
     result_.schedule = std::move(*schedule);
     result_ms_ = simulate(graph_, result_.schedule, costs_).latency_ms;
   }

@@ -34,6 +34,8 @@ struct SplitResult {
   /// A lower bound of every schedule, from proofs of subproblems. Absent where stages of several
   /// groups could be shorter.
   std::optional<LowerBound> bound;
+  /// The reason why the schedule is not that of Division::kComponents, in one sentence; else empty.
+  std::string warning = {};
 };
 
 /// Splits the graph into modules and solves each by milp (Ghannane and Abdelfattah, "DiviML: A
@@ -44,7 +46,8 @@ struct SplitResult {
 /// of modules (modules/module_bounds.h). The result is never longer than the first schedule.
 /// By Division::kComponents nothing is improved afterwards: the result is that of the chain or,
 /// where no single operator divides the graph, the modules' schedule, shorter or not. It is the
-/// first schedule where the latter is none, or proved optimal already.
+/// first schedule where that is proved optimal already, or, with a warning, where the modules have
+/// no valid schedule.
 ///
 /// Subproblems ignore contention of links; a schedule is taken only if it is shorter with
 /// contention.

@@ -12,7 +12,7 @@
 // Two passes over the layers: the first finds the sets, the second builds the model again. A wide
 // convolution takes the position of the first of its set, since all of them read a tensor that is
 // there by then. Slices are added as late as possible, so that a concat has the slices that only it
-// reads directly before it, as it has sums (hios/graph/fusion/coarsen.cpp).
+// reads directly before it, as it has sums (hios/graph/fusion/fusion_patterns.cpp).
 //
 // O(layers + inputs), except for the search of a layer's set among those that read its tensor.
 namespace hios {

@@ -17,10 +17,12 @@ struct DeviceSubset {
 };
 
 /// Returns a few device subsets where devices differ: the fastest devices, then those with the next
-/// fastest, and so on, without the whole platform (scheduler/list/device_classes.h). Returns none
-/// for a large graph and skips devices that cannot hold or run all operators. Ends early when the
-/// deadline expires.
+/// fastest, and so on, without the whole platform (scheduler/list/device_classes.h). Skips devices
+/// that cannot hold or run all operators, and, from the largest subset on, those whose bound is not
+/// below `known_ms`, the latency of a schedule on all devices. Ends early when the deadline
+/// expires.
 std::vector<DeviceSubset> device_subsets(const Graph& graph, const CostModel& costs,
-                                         std::size_t threads, const Deadline& deadline);
+                                         std::size_t threads, double known_ms,
+                                         const Deadline& deadline);
 
 }  // namespace hios::scheduler::best

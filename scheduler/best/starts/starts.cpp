@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "scheduler/algorithms/list/peft.h"
 #include "scheduler/algorithms/list/strips.h"
 #include "scheduler/algorithms/variants.h"
+#include "scheduler/best/starts/class_start.h"
 #include "scheduler/best/starts/memory_starts.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/list/placement.h"
@@ -140,6 +142,19 @@ void add_improved(const Graph& graph, const CostModel& costs, const Deadline& de
   }));
 }
 
+/// Adds the start by classes of devices, and what passes make of it.
+void add_classes(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                 std::vector<std::optional<Start>>& made) {
+  double known_ms = std::numeric_limits<double>::infinity();
+  for (const auto& start : made) {
+    if (start) known_ms = std::min(known_ms, start->latency_ms);
+  }
+  if (deadline.expired() || known_ms == std::numeric_limits<double>::infinity()) return;
+  made.push_back(attempt(graph, costs, "classes",
+                         [&] { return schedule_by_classes(graph, costs, known_ms, deadline); }));
+  add_improved(graph, costs, deadline, "classes", {"classes"}, made);
+}
+
 }  // namespace
 
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
@@ -154,6 +169,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   // Together no longer than the result of `hios`, which improves the shortest of the three.
   add_improved(graph, costs, deadline, "hios", {"heft", "hios-lp"}, made);
   add_improved(graph, costs, deadline, "strips", {"strips"}, made);
+  add_classes(graph, costs, deadline, made);
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));

@@ -201,18 +201,15 @@ std::vector<std::vector<OpId>> modules_by_components(const Graph& graph, std::si
   for (OpId op : graph.topological()) {
     parts[parts.size() - 1 - number[component[op.index()]]].push_back(op);
   }
-  std::vector<std::vector<OpId>> modules;
+  std::vector<std::size_t> module(graph.size()), sizes;
   for (const auto& part : parts) {
     if (part.empty()) continue;
-    if (modules.empty() || modules.back().size() + part.size() > most) modules.emplace_back();
-    modules.back().insert(modules.back().end(), part.begin(), part.end());
+    if (sizes.empty() || sizes.back() + part.size() > most) sizes.push_back(0);
+    sizes.back() += part.size();
+    for (OpId op : part) module[op.index()] = sizes.size() - 1;
   }
-  std::vector<std::size_t> position(graph.size());
-  for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
-  for (auto& module : modules) {
-    std::sort(module.begin(), module.end(),
-              [&](OpId a, OpId b) { return position[a.index()] < position[b.index()]; });
-  }
+  std::vector<std::vector<OpId>> modules(sizes.size());
+  for (OpId op : graph.topological()) modules[module[op.index()]].push_back(op);
   return modules;
 }
 

@@ -100,7 +100,7 @@ TEST(BoundsOracle, RestrictedPlacement) {
   }
   EXPECT_GT(wins["feasible"], 300);
   EXPECT_GT(wins["tight"], 100);
-  for (const char* name : {"critical_path", "work", "together", "destructive"}) {
+  for (const char* name : {"critical_path", "placement", "together", "destructive"}) {
     EXPECT_GT(wins[name], 0) << name;
   }
 }

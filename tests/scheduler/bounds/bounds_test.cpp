@@ -166,7 +166,9 @@ TEST(Bounds, MemorySendsWorkToSlowerDevices) {
   const Graph graph("memory", operators, {});
   const Platform platform({{"gpu0", "gpu", 0, 1, 1500, ""}, {"gpu1", "gpu", 0, 1, 0, ""}});
   const CostModel costs = CostModel::from_graph(graph, platform);
-  EXPECT_EQ(lower_bound(graph, costs).name, "memory");
+  EXPECT_EQ(lower_bound(graph, costs).name, "placement");
+  EXPECT_LE(named("placement", graph, costs), 12);
+  EXPECT_GT(named("placement", graph, costs), 11.9) << "operators are not divided";
   EXPECT_LE(named("memory", graph, costs), 12);
   EXPECT_GT(named("memory", graph, costs), 9);
   EXPECT_LT(named("work", graph, costs), 4);
