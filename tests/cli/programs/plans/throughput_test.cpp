@@ -59,6 +59,50 @@ TEST_F(Throughput, PlansBlocksThatAreWrittenAndChecked) {
   EXPECT_EQ(refused.exit_status, 2) << refused.out;
 }
 
+/// Many inferences in flight copy what one inference at a time leaves in memory that ranks share.
+TEST_F(Throughput, IsPlannedAndCheckedByTheTimesOfCopies) {
+  const auto listed =
+      hios_schedule({"--model", "squeezenet", "--list-operators", "--json", file("o.json")});
+  ASSERT_EQ(listed.exit_status, 0) << listed.err;
+  Json operators = Json::object();
+  for (const Json& op : read(file("o.json"))["operators"]) {
+    operators[op["signature"].get<std::string>()] = {{"ms", 1}, {"min", 1}, {"samples", 1}};
+  }
+  const Json copied = Json::array({Json::array({1, 3})}),
+             shared = Json::array({Json::array({1, 2})});
+  Json transfers = Json::array();
+  for (const int from : {0, 1}) {
+    transfers.push_back({{"from", from}, {"to", 1 - from}, {"points", copied}, {"shared", shared}});
+  }
+  const Json configuration = {{"backend", "cpu"},       {"kind", "cpu"}, {"threads", 1},
+                              {"math", "fp32"},         {"ranks", 2},    {"operators", operators},
+                              {"transfers", transfers}, {"seconds", 1}};
+  folder_.write("p.json", Json{{"format", "hios-profile"},
+                               {"version", 1},
+                               {"configurations", Json::array({configuration})}}
+                              .dump());
+  const Words from_profile = {"--model", "squeezenet", "--profile", file("p.json")};
+  const auto latency_of = [&](const std::string& objective) {
+    const std::string schedule = file(objective + ".json");
+    const auto planned = hios_schedule(
+        from_profile + Words{"--devices", "2", "--objective", objective, "--time-limit", "1",
+                             "--algorithm", objective == "latency" ? "heft" : "slice-graph",
+                             "--output", schedule});
+    EXPECT_EQ(planned.exit_status, 0) << planned.err;
+    const auto checked = hios_schedule(
+        from_profile + Words{"--check", schedule, "--json", file("c.json"), "--force"});
+    EXPECT_EQ(checked.exit_status, 0) << checked.out << checked.err;
+    EXPECT_NEAR(read(file("c.json"))["latency_ms"].get<double>(),
+                read(schedule)["predicted"]["latency_ms"].get<double>(), 1e-9)
+        << objective;
+    return read(schedule)["predicted"]["latency_ms"].get<double>();
+  };
+  latency_of("latency");
+  // One block after the other, with the one tensor between them copied.
+  const double sum_ms = static_cast<double>(read(file("o.json"))["operators"].size());
+  EXPECT_NEAR(latency_of("throughput"), sum_ms + 3, 1e-9);
+}
+
 TEST_F(Throughput, ComparesPeriodsWithCopies) {
   const auto compared =
       hios_schedule(problem_ + Words{"--compare", "--algorithm", "hios-lp,slice-graph", "--json",
