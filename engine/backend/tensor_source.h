@@ -15,7 +15,8 @@ class TensorSource {
   virtual ~TensorSource() = default;
   /// Writes the weights of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order; of a
   /// ConvTranspose: (in, out/groups, kernel h, kernel w). For a Binary writes its constant, for a
-  /// Normalization its scale, both in NHWC. `out` has parameter_counts() values.
+  /// Normalization its scale, both in NHWC; for a Gather its table, row by row. `out` has
+  /// parameter_counts() values.
   virtual void weights(const Model& model, const Layer& layer, std::span<float> out) = 0;
   /// Writes the bias of a Conv or ConvTranspose, one value an output channel; of a Normalization in
   /// NHWC.

@@ -64,8 +64,10 @@ class GraphReader {
         read_inputs(file_, options_,
                     [&](const std::string& name) { return nodes_.values().find(name) != nullptr; });
     for (const GraphInput& input : inputs) {
-      draft_.inputs.push_back(
-          {input.name, input.dims, input.type == Constant::Type::kFloat ? 0 : 2});
+      draft_.inputs.push_back({.name = input.name,
+                               .dims = input.dims,
+                               .below = input.type == Constant::Type::kFloat ? 0 : 2,
+                               .is_truth = input.type == Constant::Type::kBool});
     }
     const GraphInput& first = inputs.front();
     const bool one = inputs.size() == 1;
