@@ -336,6 +336,15 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
   });
 }
 
+std::span<const float> SeededSource::weights_in_memory(const Model& model,
+                                                       const Layer& layer) const {
+  if (layer.origin || !layer.merged.empty() || model.weights() == nullptr) return {};
+  const ModelWeights::Values* const values = model.weights()->find(layer.name);
+  const auto count = parameter_counts(layer.kind, layer.input_shapes).weights;
+  if (values == nullptr || static_cast<std::int64_t>(values->weights.size()) != count) return {};
+  return values->weights;
+}
+
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
   if (layer.origin) {
     return from_origin(model, layer, &ParameterCounts::bias, out,
