@@ -38,6 +38,7 @@ const std::map<std::string, Floor> kFloors = {
     {"hios",
      {{},
       {{"base"},
+       {"base/numbers/half.h"},
        {"base/files"},
        {"base/json"},
        {"base/numbers"},

@@ -147,6 +147,23 @@ FileForName split_name(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+FileForName split_name(const std::string& text, std::span<const std::string> names) {
+  FileForName found = split_name(text);
+  if (found.name.empty()) return found;
+  std::optional<FileForName> longest;
+  bool exists = false;
+  for (const std::string& name : names) {
+    if (!text.starts_with(name + ":")) continue;
+    const std::string file = text.substr(name.size() + 1);
+    std::error_code unknown;
+    const bool is_there = fs::exists(file, unknown);
+    if (longest && (exists != is_there ? exists : longest->name.size() > name.size())) continue;
+    longest = {name, file};
+    exists = is_there;
+  }
+  return longest.value_or(found);
+}
+
 FileValue* output_file(const char* name) {
   return new FileValue(FileRole::kOutput, name, nullptr, nullptr);
 }

@@ -81,6 +81,9 @@ struct FileForName {
 /// Splits "NAME:FILE" at the first colon with a file that exists after it, else at the last colon.
 /// A text without a colon, or the whole name of a file that exists, has no NAME.
 FileForName split_name(const std::string& text);
+/// Does the same where NAME is one of these: the longest with a file that exists after its colon,
+/// else the longest. A text that begins with none of them is split as above.
+FileForName split_name(const std::string& text, std::span<const std::string> names);
 
 /// Declares a file that is read; `name` is the value's in --help. `names_file` is true
 /// for file names, where the flag also takes words.

@@ -174,6 +174,7 @@ job::RunOptions read_options(const Flags& flags, std::size_t ranks, std::uint64_
   if (flags.given("atol")) options.atol = flags.number("atol", 0, 1e30);
   if (flags.given("rtol")) options.rtol = flags.number("rtol", 0, 1e30);
   options.blocking = flags.given("blocking");
+  options.forget_weights = true;
   options.program = {.version = version(), .commit = commit(), .build = build_text()};
   return options;
 }

@@ -70,6 +70,7 @@ std::optional<Why> why_of_run(const job::RunInputs& inputs, const job::RunResult
   if (file.has_prediction && file.objective == Objective::kLatency) {
     why.bound_ms = file.predicted.lower_bound_ms;
     why.bound = file.predicted.bound;
+    why.proven = why.bound_ms > 0 && file.predicted.latency_ms <= (1 + kNearBound) * why.bound_ms;
   }
   why.gains =
       by_costs ? scheduler::gains_of(*costs, kRanksOfGains) : recorded_gains(why, graph, platform);

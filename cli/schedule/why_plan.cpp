@@ -33,6 +33,7 @@ PlanWhy why_of(const std::string& algorithm, const Graph& graph, const CostModel
       limits_of({&graph, &schedule, &timeline, why.times, &costs}, why.operator_ms, bound.name);
   why.bound_ms = bound.ms;
   why.bound = bound.name;
+  why.proven = bound.ms > 0 && timeline.latency_ms <= (1 + kNearBound) * bound.ms;
   // More devices bring more routes, of which the gains of a resident network know nothing.
   if (!schedule.weights) why.gains = scheduler::gains_of(costs, kDevicesOfGains, bound);
   if (inputs.profile()) why.threads = more_threads(graph, platform, *inputs.profile());

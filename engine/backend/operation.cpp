@@ -14,6 +14,22 @@ Operation operation_of(const Operation& whole, const Part& part) {
   return {whole.model, &part.layers, whole.name, whole.signature};
 }
 
+std::optional<std::string> inexact_indices(const Operation& operation, Precision precision) {
+  constexpr std::int64_t kMostInHalves = 2048;
+  if (precision != Precision::kFp16) return {};
+  for (const LayerId id : operation.layers->layers) {
+    const Layer& layer = operation.model->layer(id);
+    const auto* const gather = std::get_if<Gather>(&layer.kind);
+    if (gather == nullptr) continue;
+    const Shape& table = gather->table ? *gather->table : layer.input_shapes[1];
+    const std::int64_t rows = table.elements() / table.c;
+    if (rows <= kMostInHalves) continue;
+    return layer.name + " looks up a table of " + std::to_string(rows) +
+           " rows, and fp16 holds whole numbers up to " + std::to_string(kMostInHalves);
+  }
+  return {};
+}
+
 void require_support(const Backend& backend, std::span<const Operation> operations) {
   std::size_t refused = 0;
   std::string reasons;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,10 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 /// Returns a part of an operation as an operation of its own, under the name of the whole. Refers
 /// to `part`.
 Operation operation_of(const Operation& whole, const Part& part);
+
+/// Returns the reason if a layer of the operation looks up rows whose indices this arithmetic
+/// cannot tell apart (Gather): fp16 holds whole numbers up to 2048.
+std::optional<std::string> inexact_indices(const Operation& operation, Precision precision);
 
 /// Throws InputError that names every operator that the backend cannot run, each with the reason.
 void require_support(const Backend& backend, std::span<const Operation> operations);

@@ -164,6 +164,7 @@ struct MomentsAfter {
     return {0, in[0].second * in[1].second * static_cast<double>(shapes[0].c)};
   }
   Moments operator()(const Binary& binary) const { return after_binary(binary, in); }
+  Moments operator()(const Gather& gather) const { return gather.table ? Moments{0, 1} : in[1]; }
   /// Layers that keep the scale of values, or nearly so.
   Moments operator()(const auto&) const { return in[0]; }
 };
@@ -318,6 +319,8 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
              binary != nullptr && binary->function == Binary::Function::kPow) {
     std::ranges::fill(out, 2.0f);  // an exponent that every value has a power with
     return;
+  } else if (std::holds_alternative<Gather>(layer.kind)) {
+    return fill(stream(seed_, layer.name, "weights"), 1, out);
   } else {  // scales and other operands: about one
     fill(stream(seed_, layer.name, "weights"), kBiasVariance, out);
     for (float& value : out) value += 1;
@@ -331,6 +334,15 @@ void SeededSource::weights(const Model& model, const Layer& layer, std::span<flo
   each_member(layer, out, [&](const std::string& name, std::span<float> values) {
     fill(stream(seed_, name, "weights"), variance, values);
   });
+}
+
+std::span<const float> SeededSource::weights_in_memory(const Model& model,
+                                                       const Layer& layer) const {
+  if (layer.origin || !layer.merged.empty() || model.weights() == nullptr) return {};
+  const ModelWeights::Values* const values = model.weights()->find(layer.name);
+  const auto count = parameter_counts(layer.kind, layer.input_shapes).weights;
+  if (values == nullptr || static_cast<std::int64_t>(values->weights.size()) != count) return {};
+  return values->weights;
 }
 
 void SeededSource::bias(const Model& model, const Layer& layer, std::span<float> out) {

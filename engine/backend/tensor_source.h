@@ -15,8 +15,18 @@ class TensorSource {
   virtual ~TensorSource() = default;
   /// Writes the weights of a Conv: (out, in/groups, kernel h, kernel w) in ONNX order; of a
   /// ConvTranspose: (in, out/groups, kernel h, kernel w). For a Binary writes its constant, for a
-  /// Normalization its scale, both in NHWC. `out` has parameter_counts() values.
+  /// Normalization its scale, both in NHWC; for a Gather its table, row by row. `out` has
+  /// parameter_counts() values.
   virtual void weights(const Model& model, const Layer& layer, std::span<float> out) = 0;
+  /// Returns the values of weights() where they lie in memory; empty: they are made when they are
+  /// asked for. Valid until forget().
+  virtual std::span<const float> weights_in_memory(const Model& /*model*/,
+                                                   const Layer& /*layer*/) const {
+    return {};
+  }
+  /// Tells that nothing asks for a layer's weights and bias again: backends have copies of their
+  /// own. A source that holds them only for that may free them.
+  virtual void forget(const Model& /*model*/, const Layer& /*layer*/) {}
   /// Writes the bias of a Conv or ConvTranspose, one value an output channel; of a Normalization in
   /// NHWC.
   virtual void bias(const Model& model, const Layer& layer, std::span<float> out) = 0;
@@ -42,6 +52,7 @@ class SeededSource final : public TensorSource {
  public:
   explicit SeededSource(std::uint64_t seed) : seed_(seed) {}
   void weights(const Model& model, const Layer& layer, std::span<float> out) override;
+  std::span<const float> weights_in_memory(const Model& model, const Layer& layer) const override;
   void bias(const Model& model, const Layer& layer, std::span<float> out) override;
   void input(const Model& model, std::span<float> out) override;
   void numbered_input(const Model& model, std::size_t number, std::span<float> out) override;

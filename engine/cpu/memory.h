@@ -18,7 +18,8 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
 /// Allocates zeroed memory, so that its pages are touched here and not in a run. Blocks of 64 KiB
 /// begin on a page, so that a disk can fill them without a copy. Large blocks ask for huge pages:
-/// an inference reads all weights once, and their page walks would show. Throws std::bad_alloc.
+/// an inference reads all weights once, and their page walks would show. At most an eighth is added
+/// to a size for that. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
 /// Blocks that lie together in huge pages, though each is smaller than one: a request to a disk is

@@ -13,13 +13,23 @@ namespace {
 
 std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
-/// Returns the layer's weights in ONNX order.
-std::vector<float> drawn_weights(const Model& model, const Layer& layer, TensorSource& source) {
-  const std::int64_t count = parameter_counts(layer.kind, layer.input_shapes).weights;
-  std::vector<float> weights(static_cast<std::size_t>(count));
-  if (count > 0) source.weights(model, layer, weights);
-  return weights;
-}
+/// A layer's weights in ONNX order: the source's own, or drawn here.
+class PlainWeights {
+ public:
+  PlainWeights(const Model& model, const Layer& layer, TensorSource& source)
+      : values_(source.weights_in_memory(model, layer)) {
+    const std::int64_t count = parameter_counts(layer.kind, layer.input_shapes).weights;
+    if (count == 0 || !values_.empty()) return;
+    drawn_.resize(static_cast<std::size_t>(count));
+    source.weights(model, layer, drawn_);
+    values_ = drawn_;
+  }
+  std::span<const float> values() const { return values_; }
+
+ private:
+  std::vector<float> drawn_;
+  std::span<const float> values_;
+};
 
 /// Returns the bias, padded with zeros to `padded` values if it has fewer.
 AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& source,
@@ -106,7 +116,7 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
                                                                  TensorSource& source,
                                                                  const dnnl::memory::desc& layout) {
   return find_or(model, layer, source, layout, [&](PackedWeights& packed) {
-    std::vector<float> plain = drawn_weights(model, layer, source);
+    const PlainWeights plain(model, layer, source);
     const auto biases =
         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
     packed.weights = slabs_.take(layout.get_size());
@@ -114,7 +124,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
     packed.bias_bytes = biases * sizeof(float);
     if (biases > 0) packed.bias = drawn_bias(model, layer, source, 0);
     const ThreadCount one(1);
-    dnnl::memory from(plain_layout(layer), engine_, plain.data());
+    // oneDNN takes no pointers to const; a reorder only reads what it is from.
+    dnnl::memory from(plain_layout(layer), engine_, const_cast<float*>(plain.values().data()));
     dnnl::memory to(layout, engine_, packed.weights.get());
     dnnl::stream stream(engine_);
     dnnl::reorder(from, to).execute(stream, from, to);
@@ -131,7 +142,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
     const auto channels = static_cast<std::size_t>(conv.out_channels);
     const auto taps = static_cast<std::size_t>(conv.kernel.h * conv.kernel.w);
     const std::size_t padded = (channels + lanes - 1) / lanes * lanes;
-    const std::vector<float> plain = drawn_weights(model, layer, source);
+    const PlainWeights held(model, layer, source);
+    const std::span<const float> plain = held.values();
     packed.weights = slabs_.take(padded * taps * sizeof(float));
     packed.weights_bytes = padded * taps * sizeof(float);
     packed.bias_bytes = padded * sizeof(float);
@@ -149,7 +161,8 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& mo
                                                                  const Layer& layer,
                                                                  TensorSource& source) {
   return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
-    const std::vector<float> plain = drawn_weights(model, layer, source);
+    const PlainWeights held(model, layer, source);
+    const std::span<const float> plain = held.values();
     packed.weights = slabs_.take(plain.size() * sizeof(float));
     packed.weights_bytes = plain.size() * sizeof(float);
     auto biases = static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);

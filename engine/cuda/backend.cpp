@@ -59,7 +59,8 @@ class CudaBackend final : public Backend {
   Json describe() const override;
 
   std::optional<std::string> unsupported(const Operation& operation) const override {
-    return refusal(operation);
+    const auto reason = refusal(operation);
+    return reason ? reason : inexact_indices(operation, precision_);
   }
   Json algorithms(const Operation& operation, Choosing) override;
   Json trials() const override { return algorithms_.trials(); }

@@ -7,6 +7,13 @@ namespace hios::job {
 void InputSource::weights(const Model& model, const Layer& layer, std::span<float> out) {
   seeded_.weights(model, layer, out);
 }
+std::span<const float> InputSource::weights_in_memory(const Model& model,
+                                                      const Layer& layer) const {
+  return seeded_.weights_in_memory(model, layer);
+}
+void InputSource::forget(const Model& model, const Layer& layer) {
+  if (forgets_) model.forget_weights(layer);
+}
 void InputSource::bias(const Model& model, const Layer& layer, std::span<float> out) {
   seeded_.bias(model, layer, out);
 }

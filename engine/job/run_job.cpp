@@ -314,7 +314,9 @@ void RunJob::write_packed_parameters(const std::filesystem::path& file,
 
 RunResults RunJob::run() {
   State& job = *state_;
-  InputSource source(job.options.seed, job.inputs.input);
+  const bool forgets =
+      job.options.forget_weights && job.options.verify == Verify::kNo && !job.cold();
+  InputSource source(job.options.seed, job.inputs.input, forgets);
   RunResults results;
   if (job.inferences) {
     job.run_many(source, results);

@@ -62,9 +62,12 @@ struct RunOptions {
   bool gather_outputs = false;      ///< RunResults::model_outputs
   bool blocking = false;            ///< waits after every operator (ExecutorOptions)
   /// The earliest of a rank's stages that have their inputs and parameters runs next
-  /// (engine/run/ready/ready_order.h), instead of all in the schedule's order. On hosts, one inference at
-  /// a time.
+  /// (engine/run/ready/ready_order.h), instead of all in the schedule's order. On hosts, one
+  /// inference at a time.
   bool any_order = false;
+  /// Frees the model's weights as operators are bound: for the process's only rank, whose inputs
+  /// nothing reads again. Ignored where weights are read again: to verify, or in a cold start.
+  bool forget_weights = false;
   bool plan_only = false;       ///< run() is not called, and hosts need no memory for it
   bool time_operators = false;  ///< RunResults::operators
   /// Version, commit and build of the programs, which are compared with the profile's.

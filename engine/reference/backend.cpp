@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/backend/fusion.h"
+#include "engine/backend/operation.h"
 #include "engine/reference/run_layer.h"
 #include "hios/base/error.h"
 #include "hios/base/numbers/half.h"
@@ -223,8 +224,11 @@ class ReferenceBackend final : public Backend {
             {"math", to_string(precision_)}};
   }
 
-  /// Returns nothing: the kinds of layers are a closed set, and each has a loop.
-  std::optional<std::string> unsupported(const Operation&) const override { return {}; }
+  /// Returns a reason for numbers that halves do not hold only: the kinds of layers are a closed
+  /// set, and each has a loop.
+  std::optional<std::string> unsupported(const Operation& operation) const override {
+    return inexact_indices(operation, precision_);
+  }
 
   std::unique_ptr<Buffer> allocate(Bytes size_bytes, std::string_view what) override {
     return std::make_unique<HostBuffer>(size_bytes, what);

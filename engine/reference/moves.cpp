@@ -1,6 +1,7 @@
 // Layers that move values and compute nothing.
 #include <algorithm>
 
+#include "engine/backend/layers/rows.h"
 #include "engine/reference/loops.h"
 
 namespace hios::reference {
@@ -75,6 +76,19 @@ void pad(const Pad& pad, const Input& in, const Output& out) {
 
 void move(const Move& move, const Input& in, const Output& out) {
   write_out(move.dimensions, in.data + move.offset, out.data);
+}
+
+void gather(const Input& indices, const Input& table, const Output& out) {
+  const std::int64_t columns = table.shape.c, rows = table.shape.elements() / columns;
+  float* to = out.data;
+  for (std::int64_t i = 0; i < indices.shape.elements(); ++i, to += columns) {
+    const std::int64_t row = row_at(indices.data[i], rows);
+    if (row < 0) {
+      std::fill_n(to, columns, 0.0f);
+    } else {
+      std::copy_n(table.data + row * columns, columns, to);
+    }
+  }
 }
 
 }  // namespace hios::reference

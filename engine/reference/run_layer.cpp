@@ -53,6 +53,9 @@ struct RunLayer {
   void operator()(const Pad& kind) const { pad(kind, in[0], out); }
   void operator()(const Move& kind) const { move(kind, in[0], out); }
   void operator()(const MatMul& kind) const { multiply(kind, in[0], in[1], out); }
+  void operator()(const Gather& kind) const {
+    gather(in[0], kind.table ? weight(kind.table) : in[1], out);
+  }
 };
 
 }  // namespace

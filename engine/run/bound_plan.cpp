@@ -75,6 +75,28 @@ void BoundPlan::reserve_parameters() {
   rank_.backend.reserve_parameters(sum);
 }
 
+// Batches of an operator share parameters, and so do its shards; parameters that are loaded, or
+// read in place, are bound to several sources.
+bool BoundPlan::binds_once() const {
+  return !rank_.graph().batching() && !rank_.model.whole() && plan_.held.empty() &&
+         plan_.in_place.empty() && !plan_.has_parameters();
+}
+
+void BoundPlan::forget(OpId op) {
+  for (const LayerId id : rank_.coarse.layers(op).layers)
+    rank_.source.forget(rank_.model, rank_.model.layer(id));
+}
+
+void BoundPlan::forget_other_ranks() {
+  std::vector<bool> is_mine(rank_.graph().size());
+  for (const Slot& slot : plan_.slots) {
+    if (!slot.received) is_mine[slot.op.index()] = true;
+  }
+  for (std::size_t v = 0; v < is_mine.size(); ++v) {
+    if (!is_mine[v]) forget(OpId(v));
+  }
+}
+
 // Weights are made and, on a device, uploaded here: seconds, for large networks.
 void BoundPlan::bind() {
   Backend& backend = rank_.backend;
@@ -84,6 +106,8 @@ void BoundPlan::bind() {
   log::Progress shown(backend.accelerator() ? "uploading weights, operator"
                                             : "making weights, operator");
   const Stopwatch stopwatch;
+  const bool once = binds_once();
+  if (once) forget_other_ranks();
   for (std::size_t buffer = 0; buffer < plan_.buffers; ++buffer) {
     std::vector<BoundStage>& stages = stages_.emplace_back();
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
@@ -94,6 +118,7 @@ void BoundPlan::bind() {
         BoundGroup& group = bound.groups.emplace_back();
         for (const OpId op : stage.groups[g]) {
           group.push_back(bind_one(op, s, buffer, bound.shares[g]));
+          if (once && buffer + 1 == plan_.buffers) forget(op);
           const std::size_t done = operators_.size();
           shown.update(
               done, all,

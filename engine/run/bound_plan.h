@@ -64,6 +64,10 @@ class BoundPlan {
   void allocate();
   void reserve_parameters();
   void bind();
+  /// Returns true if no operator's parameters are asked for after its last buffer is bound.
+  bool binds_once() const;
+  void forget(OpId op);
+  void forget_other_ranks();
   std::unique_ptr<BoundOperator> bound_to(OpId op, std::size_t buffer, const CoreShare& share,
                                           TensorSource& source);
   void bind_never_run();

@@ -36,6 +36,7 @@ struct Separate {
            one_for_all(normalization.bias);
   }
   bool operator()(const Pad& pad) const { return pad.begin.n == 0 && pad.end.n == 0; }
+  bool operator()(const Gather& gather) const { return gather.table.has_value(); }
   bool operator()(const Move& move) const { return stays_inside(move, inputs, values); }
   template <class Other>
   bool operator()(const Other&) const {

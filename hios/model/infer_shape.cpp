@@ -298,6 +298,14 @@ Shape infer(const MatMul& matmul, std::span<const Shape> inputs) {
   return {batch.n, columns, batch.h, a.w};
 }
 
+Shape infer(const Gather& gather, std::span<const Shape> inputs) {
+  if (gather.table) check_shape(*gather.table, "its table");
+  check_count(inputs, gather.table ? 1 : 2);
+  const Shape& indices = inputs[0];
+  const std::int64_t columns = (gather.table ? *gather.table : inputs[1]).c;
+  return {indices.n, indices.c * columns, indices.h, indices.w};
+}
+
 }  // namespace
 
 Shape infer_shape(const LayerKind& kind, std::span<const Shape> inputs) {

@@ -98,7 +98,8 @@ std::string_view onnx_type(const LayerKind& kind) {
                  [](const LocalResponseNormalization&) { return Text("LRN"); },
                  [](const Resize&) { return Text("Resize"); },
                  [](const Pad&) { return Text("Pad"); }, [](const Move&) { return Text("Move"); },
-                 [](const MatMul&) { return Text("MatMul"); }},
+                 [](const MatMul&) { return Text("MatMul"); },
+                 [](const Gather&) { return Text("Gather"); }},
       kind);
 }
 
@@ -143,6 +144,9 @@ ParameterCounts parameter_counts(const LayerKind& kind, std::span<const Shape> i
                                },
                                [&](const Normalization& layer) -> ParameterCounts {
                                  return {elements(layer.scale), elements(layer.bias)};
+                               },
+                               [&](const Gather& gather) -> ParameterCounts {
+                                 return {elements(gather.table), 0};
                                },
                                [](const auto&) -> ParameterCounts { return {}; }},
                     kind);

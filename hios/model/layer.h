@@ -260,9 +260,19 @@ struct MatMul {
   bool operator==(const MatMul&) const = default;
 };
 
+/// ONNX Gather of rows: each value of the first input, an index, becomes the c values of that row
+/// of a table. A table of (n, c, h, w) has n·h·w rows. Negative indices count from the end; a value
+/// that names no row gives zeros.
+struct Gather {
+  /// The shape of a constant table: it is the layer's weight, in NHWC order, and the layer has one
+  /// input. Empty: the table is the second input.
+  std::optional<Shape> table;
+  bool operator==(const Gather&) const = default;
+};
+
 using LayerKind = std::variant<Conv, Pool, GlobalAveragePool, Relu, Sum, Concat, ConvTranspose,
                                Unary, Binary, Softmax, Reduce, Normalization,
-                               LocalResponseNormalization, Resize, Pad, Move, MatMul>;
+                               LocalResponseNormalization, Resize, Pad, Move, MatMul, Gather>;
 
 /// Returns the ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu",
 /// "Sum", "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for layers that only move values.

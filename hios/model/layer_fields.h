@@ -135,6 +135,8 @@ void fields(auto& layer, Field&& field) {
     field("offset", layer.offset);
   } else if constexpr (std::is_same_v<Kind, MatMul>) {
     field("transpose_right", layer.transpose_right);
+  } else if constexpr (std::is_same_v<Kind, Gather>) {
+    field("table", layer.table);
   }
 }
 

@@ -173,6 +173,7 @@ std::optional<LayerKind> read_listed_kind(const std::string& type, ObjectReader&
   if (type == "Pad") return read_fields(reader, Pad{});
   if (type == "Move") return read_fields(reader, Move{});
   if (type == "MatMul") return read_fields(reader, MatMul{});
+  if (type == "Gather") return read_fields(reader, Gather{});
   return {};
 }
 

@@ -32,13 +32,19 @@ void settle_input_shapes(const Model& model, Layer& layer, const std::string& wh
 
 Model Model::with_weights(ModelWeights weights) const {
   Model copy = *this;
-  copy.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
+  copy.weights_ = std::make_shared<ModelWeights>(std::move(weights));
   if (whole_) {
     Model whole = *whole_;
     whole.weights_ = copy.weights_;
     copy.whole_ = std::make_shared<const Model>(std::move(whole));
   }
   return copy;
+}
+
+void Model::forget_weights(const Layer& layer) const {
+  if (!weights_) return;
+  weights_->forget(layer.name);
+  for (const MergedConvolution& member : layer.merged) weights_->forget(member.name);
 }
 
 double Model::flop() const {

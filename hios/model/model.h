@@ -62,7 +62,8 @@ struct NamedOutput {
 };
 
 /// A network: layers in topological order over tensors, with the names, attributes and semantics of
-/// ONNX operators. Immutable once built; any thread may read it. model_json.h reads and writes it.
+/// ONNX operators. Immutable once built, except by forget_weights(); any thread may read it.
+/// model_json.h reads and writes it.
 class Model {
  public:
   const std::string& name() const { return name_; }
@@ -92,6 +93,9 @@ class Model {
   /// Returns a copy with these weights, of all layers; or of those that were merged into others, or
   /// cut.
   Model with_weights(ModelWeights weights) const;
+  /// Frees a layer's weights, and those of the convolutions that were merged into it, in all models
+  /// that share them. For a program that reads them no more: nothing guards other readers.
+  void forget_weights(const Layer& layer) const;
   /// Returns true if operators have the names of their layers; otherwise they are named by kind and
   /// number ("conv_3").
   bool keeps_layer_names() const { return keeps_layer_names_; }
@@ -110,7 +114,7 @@ class Model {
   std::vector<bool> is_output_;  ///< by TensorId
   std::vector<NamedOutput> named_outputs_;
   std::vector<NamedInput> named_inputs_;
-  std::shared_ptr<const ModelWeights> weights_;
+  std::shared_ptr<ModelWeights> weights_;
   std::shared_ptr<const Model> whole_;
   bool keeps_layer_names_ = false;
   std::vector<std::vector<LayerId>> consumers_;
@@ -168,7 +172,7 @@ class ModelBuilder {
   void keep_layer_names() { model_.keeps_layer_names_ = true; }
   /// Sets the values of all layers with weights.
   void set_weights(ModelWeights weights) {
-    model_.weights_ = std::make_shared<const ModelWeights>(std::move(weights));
+    model_.weights_ = std::make_shared<ModelWeights>(std::move(weights));
   }
   /// Takes the weights of another model, whose layers have the same names.
   void share_weights(const Model& other) { model_.weights_ = other.weights_; }

@@ -28,6 +28,7 @@ struct NamedInput {
   std::int64_t below = 0;
   /// True where a table is known: a number beyond it names no row.
   bool is_index = false;
+  bool is_truth = false;  ///< truth values in the author's file: 0 and 1
 };
 
 /// Where the values of one named input lie in the model's input: `count` values from `offset` on in

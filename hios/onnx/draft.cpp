@@ -15,14 +15,14 @@ std::string Draft::unique(const std::string& wanted) {
   return result;
 }
 
-void Draft::look_up(const View& indices, std::int64_t positions) {
-  if (indices.is_constant() || inputs.empty()) return;
-  DraftId tensor = indices.tensor();
-  std::int64_t offset = indices.offset;
+std::optional<std::size_t> Draft::input_of(const View& view) const {
+  if (view.is_constant() || inputs.empty()) return {};
+  DraftId tensor = view.tensor();
+  std::int64_t offset = view.offset;
   while (tensor != DraftId(0)) {
     const auto producer = tensors[tensor.index()].producer;
     const Move* const move = producer ? std::get_if<Move>(&layers[*producer].kind) : nullptr;
-    if (move == nullptr) return;
+    if (move == nullptr) return {};
     offset = move->offset;
     tensor = layers[*producer].inputs.front();
   }
@@ -30,12 +30,24 @@ void Draft::look_up(const View& indices, std::int64_t positions) {
   const std::int64_t at = offset % places.front().stride;
   std::size_t i = 0;
   while (i + 1 < places.size() && places[i + 1].offset <= at) ++i;
+  return i;
+}
+
+bool Draft::is_whole(const View& view) const {
+  const auto input = input_of(view);
+  return input && inputs[*input].below > 0;
+}
+
+void Draft::look_up(const View& indices, std::int64_t positions) {
+  const auto of = input_of(indices);
+  if (!of || inputs[*of].below == 0) return;
+  const std::size_t i = *of;
   NamedInput& input = inputs[i];
-  if (input.below == 0) return;
+  const InputPlace place = places_of(inputs)[i];
   looked_up_in_part.resize(inputs.size());
   const bool first = !input.is_index && !looked_up_in_part[i];
   input.below = first ? positions : std::min(input.below, positions);
-  if (elements(indices.dims) != places[i].rows * places[i].count) looked_up_in_part[i] = true;
+  if (elements(indices.dims) != place.rows * place.count) looked_up_in_part[i] = true;
   input.is_index = !looked_up_in_part[i];
 }
 

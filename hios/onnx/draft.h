@@ -59,8 +59,14 @@ struct Draft {
   /// also moved ones, the values drawn for it are below that. If they are all of its values, so are
   /// those that the user gives.
   void look_up(const View& indices, std::int64_t positions);
+  /// Returns true for values of an input of integers or truth values, also moved ones.
+  bool is_whole(const View& view) const;
   /// Appends a layer and returns its output. Throws InputError if the kind refuses its inputs.
   DraftId add(DraftLayer layer);
+
+ private:
+  /// Returns the index of the input whose values these are, also moved ones, if there is one.
+  std::optional<std::size_t> input_of(const View& view) const;
 };
 
 }  // namespace hios::onnx

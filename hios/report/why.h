@@ -14,6 +14,10 @@
 /// The reasons for a latency, as numbers and in words ("why": docs/numbers.md).
 namespace hios {
 
+/// A latency that exceeds its bound by this share at most is the shortest one: the digits that are
+/// shown are the same.
+inline constexpr double kNearBound = 0.005;
+
 /// The reasons for the latency of one schedule, planned or measured.
 struct Why {
   std::string algorithm;  ///< the schedule's
@@ -25,11 +29,12 @@ struct Why {
   std::vector<DeviceTimes> times;  ///< by device; measured: means (RecordedWaits)
   double bound_ms = 0;             ///< no schedule of the same devices is shorter; 0: not known
   std::string bound;               ///< the bound's name
+  bool proven = false;             ///< the plan's own latency is that bound's, or nearly so
   std::optional<Gains> gains;
   std::optional<OneRankOfThreads> threads;
 };
 
-/// Returns the reasons in words (why_text.cpp): at most 4 sentences, which end with no full stop.
+/// Returns the reasons in words (why_text.cpp): at most 5 sentences, which end with no full stop.
 std::vector<std::string> sentences(const Why& why, const Graph& graph);
 
 /// Returns the sentences, each folded into lines of at most so many columns.

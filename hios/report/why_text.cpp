@@ -13,10 +13,10 @@ namespace hios {
 namespace {
 
 constexpr std::size_t kMostPathNames = 5;
-constexpr std::size_t kMostNames = 3;      ///< of tensors
-constexpr std::size_t kMostWaits = 2;      ///< devices whose waits are named
-constexpr double kTellingShare = 0.01;     ///< of the latency; shorter waits are left out
-constexpr double kEqualLatencies = 0.005;  ///< relative: the digits that are shown are the same
+constexpr std::size_t kMostNames = 3;   ///< of tensors
+constexpr std::size_t kMostWaits = 2;   ///< devices whose waits are named
+constexpr double kTellingShare = 0.01;  ///< of the latency; shorter waits are left out
+constexpr double kEqualLatencies = kNearBound;
 
 /// Returns three significant digits: "0.123", "2.64", "42.6", "1234".
 std::string ms_digits(double ms) {
@@ -128,6 +128,19 @@ std::string limit_words(const Why& why, const Graph& graph) {
               ? ", loads of parameters " + whole_percent(limits.chain.loads_ms / limits.latency_ms)
               : "") +
          "; " + path;
+}
+
+/// Returns the reason why a plan leaves devices without work; "" where it uses all or several.
+std::string one_device_words(const Why& why) {
+  const Limits& limits = *why.limits;
+  if (limits.devices_used != 1 || why.devices.size() < 2) return "";
+  const std::string all = number_word(why.devices.size()) + (why.measured ? " ranks" : " devices");
+  return (why.proven ? std::string("one ") + (why.measured ? "rank" : "device") + " is best here"
+                     : "the plan uses one of " + all) +
+         ": the longest path is " + whole_percent(limits.path_share()) + " of the work" +
+         (why.bound_ms > 0 ? ", and no plan on " + all + " takes less than " +
+                                 ms_digits(why.bound_ms) + " ms (" + why.bound + ")"
+                           : "");
 }
 
 std::string gains_words(const Why& why) {
@@ -244,7 +257,10 @@ std::string folded_sentence(const std::string& sentence, std::size_t columns) {
 
 std::vector<std::string> sentences(const Why& why, const Graph& graph) {
   std::vector<std::string> all;
-  if (why.limits && graph.size() > 0) all.push_back(limit_words(why, graph));
+  if (why.limits && graph.size() > 0) {
+    all.push_back(limit_words(why, graph));
+    all.push_back(one_device_words(why));
+  }
   if (why.gains && !why.gains->gains.empty()) all.push_back(gains_words(why));
   all.push_back(waits_words(why, graph));
   if (why.threads) all.push_back(threads_words(why));

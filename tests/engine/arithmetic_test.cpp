@@ -161,6 +161,24 @@ TEST(Fp16, CopiesRoundOnTheWayInAndNotOnTheWayOut) {
   EXPECT_EQ(first.bits, 0x3c00);
 }
 
+/// A half next to 2048 would name the row of another index, without a word.
+TEST(Fp16, RowsOfLargeTablesAreRefused) {
+  const auto lookup = [](std::int64_t rows) {
+    return test::make_operation("lookup", {1, 1, 1, 3}, {},
+                                [rows](ModelBuilder& b, std::span<const TensorId> x) {
+                                  b.add("words", Gather{Shape{rows, 2, 1, 1}}, {x[0]});
+                                });
+  };
+  const auto reason = [](const test::OperationCase& one, Precision precision) {
+    return reference_in(precision)->unsupported(one.operation());
+  };
+  const auto most = lookup(2048), more = lookup(2049);
+  EXPECT_EQ(reason(most, Precision::kFp16), std::nullopt);
+  EXPECT_EQ(reason(more, Precision::kFp32), std::nullopt);
+  EXPECT_EQ(reason(more, Precision::kFp16),
+            "words looks up a table of 2049 rows, and fp16 holds whole numbers up to 2048");
+}
+
 TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   const RandomNetwork network = random_network(4, 1);
   const auto order = network.coarse.graph.topological();

@@ -104,7 +104,9 @@ Model kinds_that_are_cut() {
       net.conv("depthwise", after, {64, {3, 3}, {1, 1}, {1, 1}, 64, false, {1, 1}});
   const TensorId point = net.conv("pointwise", each, {48, {1, 1}, {1, 1}, {0, 0}});
   const TensorId last = net.conv("grouped", point, {32, {3, 3}, {1, 1}, {1, 1}, 2});
-  net.concat("end", {last, peak, net.sum("plain too", {plain, plain})});
+  const TensorId index = net.conv("index", after, {1, {1, 1}, {1, 1}, {0, 0}});
+  const TensorId rows = net.add("rows", Gather{Shape{9, 24, 1, 1}}, {index});
+  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows});
   net.keep_layer_names();
   return std::move(net).build();
 }

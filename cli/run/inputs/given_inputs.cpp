@@ -38,8 +38,9 @@ FilesByInput files_of(const std::vector<std::string>& words, std::span<const Nam
                      inputs_text(inputs) + " (hios run makes a batch of several pictures)");
   }
   FilesByInput files(inputs.size());
+  const std::vector<std::string> names = input_names(inputs);
   for (const std::string& word : words) {
-    const FileForName given = split_name(word);
+    const FileForName given = split_name(word, names);
     const std::string flag = "--input " + printable(word, 200) + ": ";
     const auto found = given.name.empty() && inputs.size() == 1
                            ? inputs.begin()
@@ -81,17 +82,19 @@ void check_numbers(const std::string& file, const NamedInput& input,
                    const std::vector<float>& values) {
   if (input.below == 0) return;
   const auto rows = static_cast<float>(input.below);
-  for (const float value : values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float value = values[i];
     const bool whole = std::isfinite(value) && std::trunc(value) == value;
-    if (whole && (!input.is_index || (value >= -rows && value < rows))) continue;
+    const bool is_row = !input.is_index || (value >= -rows && value < rows);
+    const bool is_truth = !input.is_truth || value == 0 || value == 1;
+    if (whole && is_row && is_truth) continue;
     char number[40];
     std::snprintf(number, sizeof number, "%.9g", static_cast<double>(value));
-    const std::string holds = printable(file, 200) + ": holds " + number;
-    if (!whole) {
-      throw InputError(holds + ", and input '" + printable(input.name) + "' takes whole numbers");
-    }
-    throw InputError(holds + ", and input '" + printable(input.name) + "' looks up a table of " +
-                     std::to_string(input.below) + " rows");
+    throw InputError(printable(file, 200) + ": holds " + number + " at " +
+                     index_text(i, input.dims) + ", and input '" + printable(input.name) + "' " +
+                     (!is_truth ? "takes truth values, 0 and 1"
+                      : !whole  ? "takes whole numbers"
+                                : "looks up a table of " + std::to_string(input.below) + " rows"));
   }
 }
 

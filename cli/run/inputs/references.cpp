@@ -46,7 +46,7 @@ std::vector<Reference> read_references(const Flags& flags, const Model& model,
   const std::vector<std::string> names = output_names(model);
   std::vector<Reference> references;
   for (const std::string& word : flags.repeated("reference")) {
-    const FileForName given = split_name(word);
+    const FileForName given = split_name(word, names);
     const std::string flag = "--reference " + printable(word, 200);
     const std::size_t output = output_of(given, flag, names);
     const auto same = [&](const Reference& other) { return other.output == output; };

@@ -16,7 +16,8 @@ using scheduler::Request;
 
 /// Returns the algorithms that --algorithm and --compare name, each once. A comparison includes
 /// the baselines (sequential and ios; of cold starts load-then-run and pipelined), and without
-/// --algorithm all. Without either it is hios, or best for another objective than latency.
+/// --algorithm all. Without either it is best where --time-limit says how long it may search, and
+/// for another objective than latency; else hios.
 std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
                                                 const scheduler::Registry& registry) {
   const bool compare = flags.given("compare");
@@ -34,7 +35,9 @@ std::vector<const Algorithm*> chosen_algorithms(const Flags& flags,
   if (flags.given("algorithm")) {
     for (std::string& name : flags.list("algorithm")) names.push_back(std::move(name));
   } else if (!compare) {
-    names = {objective == to_string(Objective::kLatency) ? "hios" : "best"};
+    const bool searches =
+        objective != to_string(Objective::kLatency) || flags.written("time-limit");
+    names = {searches ? "best" : "hios"};
   }
   std::vector<const Algorithm*> chosen;
   const auto choose = [&chosen](const Algorithm& algorithm) {

@@ -19,8 +19,8 @@ po::options_description schedule_flags() {
   po::options_description group("Schedule", 100, 45);
   group.add_options()(
       "algorithm", value("NAME[,NAME...]|all"),
-      daily("the schedulers (--list-algorithms); without it hios, or best for another "
-            "objective than latency"));
+      daily("the schedulers (--list-algorithms); without it hios, or best with --time-limit and "
+            "for another objective than latency"));
   group.add_options()(
       "objective", value("latency|throughput|cold-start")->default_value("latency"),
       "minimize the time of one inference, the time from one to the next where many "

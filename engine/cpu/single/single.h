@@ -10,9 +10,9 @@
 #include "engine/cpu/operators.h"
 
 /// Operators of one layer that no other form covers (SingleForm): a function for each kind, in
-/// binary.cpp, deconvolution.cpp, elementwise.cpp, matmul.cpp, moves.cpp, normalization.cpp,
-/// padding.cpp, reductions.cpp, resize.cpp and softmax.cpp. Each reads the operation's inputs in
-/// order.
+/// binary.cpp, deconvolution.cpp, elementwise.cpp, gather.cpp, matmul.cpp, moves.cpp,
+/// normalization.cpp, padding.cpp, reductions.cpp, resize.cpp and softmax.cpp. Each reads the
+/// operation's inputs in order.
 ///
 /// Inputs and outputs are floats; sums and products over many values are kept in double. Each
 /// output value is computed by one thread in an order that only the shapes decide, so a result has
@@ -33,6 +33,7 @@ std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const P
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Move&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Concat&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Gather&);
 
 /// Makes an operator whose run() calls `body`, which allocates nothing.
 template <class Body>

@@ -49,6 +49,16 @@ struct CopyTask {
 };
 cudaError_t copy(const CopyTask& task, cudaStream_t stream);
 
+/// Copies the row of a table that each index names, bit for bit; zeros where it names none.
+struct GatherTask {
+  Element element = Element::kFloat;
+  const void *indices = nullptr, *table = nullptr;
+  int rows = 0, columns = 0;
+  void* output = nullptr;
+  int values = 0;
+};
+cudaError_t gather(const GatherTask& task, cudaStream_t stream);
+
 /// Arrays have the axes in the order of memory: n, h, w, c.
 struct PadTask {
   Element element = Element::kFloat;

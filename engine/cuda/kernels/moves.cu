@@ -1,6 +1,7 @@
 // Layers that move values and compute nothing (layers.h), a thread for each value that is written.
 #include <cstdint>
 
+#include "engine/backend/layers/rows.h"
 #include "engine/cuda/kernels/views.cuh"
 
 namespace hios::cuda {
@@ -13,6 +14,21 @@ __global__ void __launch_bounds__(kThreads) copy_kernel(const CopyTask task) {
   if (index >= task.values) return;
   static_cast<Bits*>(task.to)[offset_of(task.of_to, index)] =
       static_cast<const Bits*>(task.from)[offset_of(task.of_from, index)];
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) gather_kernel(const GatherTask task) {
+  const int index = thread_index();
+  if (index >= task.values) return;
+  const int of_index = index / task.columns, column = index - of_index * task.columns;
+  const std::int64_t row =
+      row_at(load<1>(static_cast<const T*>(task.indices) + of_index).v[0], task.rows);
+  T* const to = static_cast<T*>(task.output) + index;
+  if (row < 0) {
+    store_one(to, 0.0f);
+  } else {
+    *to = static_cast<const T*>(task.table)[row * task.columns + column];
+  }
 }
 
 /// Returns the input position for position `i` of a padded axis; -1: the padding's constant.
@@ -73,9 +89,17 @@ cudaError_t pad(const PadTask& task, cudaStream_t stream) {
   });
 }
 
+cudaError_t gather(const GatherTask& task, cudaStream_t stream) {
+  return with_element(task.element, [&](auto element) {
+    return queue_kernel(gather_kernel<decltype(element)>, blocks_for(task.values), kThreads, stream,
+                        task);
+  });
+}
+
 cudaError_t load_moves() {
   return first_error({load_kernel(copy_kernel<std::uint16_t>),
-                      load_kernel(copy_kernel<std::uint32_t>), load_kernel(pad_kernel<float>),
+                      load_kernel(copy_kernel<std::uint32_t>), load_kernel(gather_kernel<float>),
+                      load_kernel(gather_kernel<__half>), load_kernel(pad_kernel<float>),
                       load_kernel(pad_kernel<__half>)});
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "hios/base/error.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios {
 namespace {
@@ -99,17 +100,6 @@ std::vector<Number> numbers_of(std::string_view bytes) {
   return numbers;
 }
 
-/// Returns the index of a value as NumPy writes it: "[0, 2, 1]".
-std::string index_of(std::size_t at, const std::vector<std::int64_t>& dims) {
-  std::string text;
-  for (std::size_t i = dims.size(); i-- > 0;) {
-    const auto extent = static_cast<std::size_t>(dims[i]);
-    text = std::to_string(at % extent) + (text.empty() ? "" : ", ") + text;
-    at /= extent;
-  }
-  return "[" + text + "]";
-}
-
 /// Rounds to fp32. Throws InputError for a finite value that only infinity would be left of.
 std::vector<float> rounded(const std::string& name, std::span<const double> numbers,
                            const std::vector<std::int64_t>& dims) {
@@ -120,7 +110,7 @@ std::vector<float> rounded(const std::string& name, std::span<const double> numb
     char text[32];
     const char* const end = std::to_chars(std::begin(text), std::end(text), numbers[i]).ptr;
     fail(name, "holds " + std::string(static_cast<const char*>(text), end) + " at " +
-                   index_of(i, dims) + ", which is beyond the range of float32");
+                   index_text(i, dims) + ", which is beyond the range of float32");
   }
   return values;
 }
@@ -137,7 +127,7 @@ std::vector<float> converted(const std::string& name, std::span<const Number> nu
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(numbers[i]);
     if (is_exact(numbers[i])) continue;
-    fail(name, "holds " + std::to_string(numbers[i]) + " at " + index_of(i, dims) +
+    fail(name, "holds " + std::to_string(numbers[i]) + " at " + index_text(i, dims) +
                    "; whole numbers up to 2^24 are exact in float32");
   }
   return values;
@@ -153,6 +143,10 @@ std::vector<float> values_as(const std::string& name, std::string_view data,
   std::vector<Number> numbers = numbers_of<Number>(data);
   if constexpr (std::is_same_v<Number, float>) {
     return numbers;
+  } else if constexpr (std::is_same_v<Number, Half>) {
+    std::vector<float> values(numbers.size());
+    std::ranges::transform(numbers, values.begin(), to_float);
+    return values;
   } else if constexpr (std::is_same_v<Number, double>) {
     return rounded(name, numbers, dims);
   } else {
@@ -166,16 +160,16 @@ std::vector<float> values_of(const std::string& name, std::string_view type, std
                                       const std::vector<std::int64_t>&);
   constexpr std::pair<std::string_view, Read> kTypes[] = {
       {"'<f4'", values_as<float>},         {"'<f8'", values_as<double>},
-      {"'<i8'", values_as<std::int64_t>},  {"'<i4'", values_as<std::int32_t>},
-      {"'<i2'", values_as<std::int16_t>},  {"'|i1'", values_as<std::int8_t>},
-      {"'<u8'", values_as<std::uint64_t>}, {"'<u4'", values_as<std::uint32_t>},
-      {"'<u2'", values_as<std::uint16_t>}, {"'|u1'", values_as<std::uint8_t>},
-      {"'|b1'", values_as<std::uint8_t>}};
+      {"'<f2'", values_as<Half>},          {"'<i8'", values_as<std::int64_t>},
+      {"'<i4'", values_as<std::int32_t>},  {"'<i2'", values_as<std::int16_t>},
+      {"'|i1'", values_as<std::int8_t>},   {"'<u8'", values_as<std::uint64_t>},
+      {"'<u4'", values_as<std::uint32_t>}, {"'<u2'", values_as<std::uint16_t>},
+      {"'|u1'", values_as<std::uint8_t>},  {"'|b1'", values_as<std::uint8_t>}};
   for (const auto& [name_of_type, read] : kTypes) {
     if (type == name_of_type) return read(name, data, dims);
   }
   fail(name, "holds " + printable(type) +
-                 "; float32, float64, integers or truth values are needed, little-endian");
+                 "; float32, float64, float16, integers or truth values are needed, little-endian");
 }
 
 /// Throws InputError where the file's text and its values, which are in memory together, do not
@@ -228,6 +222,16 @@ std::vector<float> read_raw(const std::filesystem::path& file, std::span<const s
 }
 
 }  // namespace
+
+std::string index_text(std::size_t at, std::span<const std::int64_t> dims) {
+  std::string text;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    const auto extent = static_cast<std::size_t>(dims[i]);
+    text = std::to_string(at % extent) + (text.empty() ? "" : ", ") + text;
+    at /= extent;
+  }
+  return "[" + text + "]";
+}
 
 NpyArray read_npy(const std::filesystem::path& file, const ReadLimits& limits) {
   const std::string name = printable(file.string(), 200);

@@ -28,8 +28,11 @@ struct ArraySizeError : InputError {
   Bytes bytes;  ///< of the fp32 values that are needed
 };
 
-/// Reads an array of fp32; of fp64, which is rounded; or of integers or truth values. Throws
-/// InputError with the file's name: not a regular file, larger than a limit, no .npy file of
+/// Returns the index of a row-major value as NumPy writes it: "[0, 2, 1]".
+std::string index_text(std::size_t at, std::span<const std::int64_t> dims);
+
+/// Reads an array of fp32; of fp16; of fp64, which is rounded; or of integers or truth values.
+/// Throws InputError with the file's name: not a regular file, larger than a limit, no .npy file of
 /// version 1.0, 2.0 or 3.0, a key that is twice in the header, another type of number, a finite one
 /// beyond the range of fp32, an integer beyond 2^24, Fortran order, or a length that contradicts
 /// the header; a PictureError for a picture.

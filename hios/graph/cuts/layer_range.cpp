@@ -71,6 +71,10 @@ struct OnRows {
     if (kind.constant && kind.constant->h != 1) throw InputError("its constant differs by row");
     return {kind, rows};
   }
+  KindOnRange operator()(const Gather& kind) const {
+    if (!kind.table) throw InputError("its table is computed");
+    return {kind, rows};
+  }
   KindOnRange operator()(const auto& kind) const { throw not_cut(kind, "row"); }
 };
 
@@ -104,6 +108,14 @@ struct OnChannels {
   KindOnRange operator()(const Concat& kind) const {
     if (kind.axis == Axis::kC) throw InputError("it joins channels");
     return {kind, channels};
+  }
+  /// Each shard has its columns of the table, and reads all indices.
+  KindOnRange operator()(const Gather& whole) const {
+    if (!whole.table) throw InputError("its table is computed");
+    if (input.c != 1) throw InputError("its channels are those of several rows");
+    Gather gather = whole;
+    gather.table->c = channels.count();
+    return {gather, {}};
   }
   KindOnRange operator()(const auto& kind) const { throw not_cut(kind, "channel"); }
 };

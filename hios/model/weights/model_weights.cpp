@@ -7,6 +7,13 @@
 
 namespace hios {
 
+Bytes ModelWeights::size_bytes() const {
+  Bytes sum = 0;
+  for (const auto& [name, values] : by_layer_)
+    sum += (values.weights.size() + values.bias.size()) * sizeof(float);
+  return sum;
+}
+
 std::string ModelWeights::digest() const {
   std::vector<std::string_view> names;
   for (const auto& [name, values] : by_layer_) names.push_back(name);

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "hios/base/ids.h"
+
 namespace hios {
 
-/// The weights of a model from a file, by the names of its layers. Immutable once part of a Model;
-/// any thread may read it.
+/// The weights of a model from a file, by the names of its layers. Immutable once part of a Model,
+/// except by Model::forget_weights(); any thread may read it.
 class ModelWeights {
  public:
   /// A layer's values: parameter_counts() has their numbers, TensorSource their order.
@@ -24,6 +26,10 @@ class ModelWeights {
     const auto found = by_layer_.find(layer);
     return found == by_layer_.end() ? nullptr : &found->second;
   }
+  /// Frees a layer's values, for good.
+  void forget(const std::string& layer) { by_layer_.erase(layer); }
+  /// Returns the bytes of all values that are held.
+  Bytes size_bytes() const;
   /// Returns a digest of all values, by which ranks compare theirs. Reads all of them.
   std::string digest() const;
 

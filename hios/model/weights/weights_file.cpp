@@ -50,6 +50,14 @@ struct NameTensors {
     if (norm.bias) tensors.bias = {layer.name + "_bias", per_channel(*norm.bias)};
     return tensors;
   }
+  LayerTensors operator()(const Gather& gather) const {
+    LayerTensors tensors;
+    if (gather.table) {
+      const Shape& table = *gather.table;
+      tensors.weights = {layer.name + "_table", {table.n * table.h * table.w, table.c}};
+    }
+    return tensors;
+  }
   LayerTensors operator()(const auto&) const { return {}; }
 
   static Dims dims_of(const Shape& shape) { return {shape.n, shape.c, shape.h, shape.w}; }

@@ -83,6 +83,7 @@ void set_output_extent(const Node& node, const Extent& in, ConvTranspose& layer)
 }
 
 Views conv_transpose(LayerEmitter& emitter, const Node& node) {
+  if (node.input(0).rank() == 5) return {spread_volume(emitter, node, groups_of(node))};
   const View x = as_image(emitter, node.input(0));
   const std::size_t rank = node.input(0).rank();
   const View filter = filter_of(emitter, node, rank);

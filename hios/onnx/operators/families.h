@@ -58,6 +58,8 @@ View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices,
 /// Returns one element for each computed index, along an axis (composed/lookups.cpp).
 View gather_elements_by_values(LayerEmitter& emitter, const View& x, const View& indices,
                                std::size_t axis);
+/// Adds GridSample (composed/grid_samples.cpp).
+void add_grid_samples(Operators& operators);
 /// Adds CumSum (composed/lookups.cpp).
 void add_lookups(Operators& operators);
 /// Adds Concat and Pad.

@@ -59,6 +59,9 @@ class LayerEmitter {
   /// Records that the node looks indices up among so many positions (Draft::look_up).
   void look_up(const View& indices, std::int64_t positions) { draft_.look_up(indices, positions); }
 
+  /// Returns true for values of an input of integers or truth values (Draft::is_whole).
+  bool is_whole(const View& view) const { return draft_.is_whole(view); }
+
   [[noreturn]] void fail(const std::string& message) const { node_.fail(message); }
 
  private:

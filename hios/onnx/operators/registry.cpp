@@ -27,6 +27,7 @@ const Operators& operators() {
     add_moves(table);
     add_gathers(table);
     add_lookups(table);
+    add_grid_samples(table);
     add_joins(table);
     add_resizes(table);
     add_folding(table);

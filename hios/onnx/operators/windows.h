@@ -49,6 +49,8 @@ View convolve_by_tensor(LayerEmitter& emitter, const View& x, const View& filter
                         const Window& window, std::int64_t groups);
 /// Adds the node's convolution of five dimensions (composed/volumes.cpp).
 View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups);
+/// Adds the node's transposed convolution of five dimensions (composed/volumes.cpp).
+View spread_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups);
 /// Adds Col2Im (composed/volumes.cpp).
 void add_overlaps(Operators& operators);
 /// Adds the node's pool of five dimensions (composed/volumes.cpp).

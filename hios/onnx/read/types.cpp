@@ -52,7 +52,11 @@ constexpr std::string_view kOfNumbers[] = {"Abs",
                                            "Pow",
                                            "PRelu",
                                            "ReduceL1",
+                                           "ReduceL2",
+                                           "ReduceLogSum",
+                                           "ReduceLogSumExp",
                                            "ReduceMax",
+                                           "ReduceMean",
                                            "ReduceMin",
                                            "ReduceProd",
                                            "ReduceSum",
@@ -156,10 +160,12 @@ std::optional<std::vector<View>> with_numbers(const Node& node) {
     (node.input(i).is_constant() ? constant : computed) = true;
   }
   if (!computed || !constant) return {};
+  // A lookup converts its table itself, and refuses integers that fp32 does not hold.
+  const auto is_table = [&](std::size_t i) { return i == 0 && node.type() == "Gather"; };
   std::vector<View> inputs;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
-    const bool changes =
-        node.has(i) && node.input(i).is_constant() && node.input(i).type() == Type::kInteger;
+    const bool changes = node.has(i) && !is_table(i) && node.input(i).is_constant() &&
+                         node.input(i).type() == Type::kInteger;
     inputs.push_back(!node.has(i) ? View{}
                      : changes    ? constant_view({Type::kFloat,
                                                    converted_to_floats(node.input(i),

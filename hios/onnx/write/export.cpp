@@ -76,7 +76,9 @@ class Export {
     for (const NamedInput& input : inputs) {
       names.push_back(maker_.fresh(input.name));
       declare(*graph_.add_input(), names.back(), input.dims,
-              input.below > 0 ? proto::TensorProto::INT64 : proto::TensorProto::FLOAT);
+              input.is_truth    ? proto::TensorProto::BOOL
+              : input.below > 0 ? proto::TensorProto::INT64
+                                : proto::TensorProto::FLOAT);
     }
     for (const NamedOutput& output : model_.named_outputs()) {
       outputs_.push_back(maker_.fresh(output.name));

@@ -226,6 +226,24 @@ struct LayerNodes {
     graph.node("Transpose", layer.name + "_transposed", {product}, output)
         .set("perm", Dims{0, 3, 1, 2});
   }
+  /// Gathers rows, after a cast of the indices, and makes them channels: (N, C, H, W, columns) to
+  /// (N, C, columns, H, W).
+  void operator()(const Gather& gather) const {
+    const Shape& indices = layer.input_shapes.front();
+    const std::int64_t columns = out().c / indices.c;
+    const Shape& source = gather.table ? *gather.table : layer.input_shapes[1];
+    const Dims dims{source.elements() / columns, columns};
+    const std::string table = gather.table
+                                  ? graph.floats(layer.name + "_table", dims, values.weights)
+                                  : graph.reshaped(graph.transposed(inputs[1], {0, 2, 3, 1}), dims);
+    const std::string at = graph.fresh(layer.name + "_indices");
+    graph.node("Cast", at, {inputs[0]}, at).set("to", std::int64_t{proto::TensorProto::INT64});
+    const std::string rows = graph.fresh(layer.name + "_rows");
+    graph.node("Gather", layer.name, {table, at}, rows).set("axis", std::int64_t{0});
+    const std::string shape = graph.integers(layer.name + "_shape", dims_of(out()));
+    graph.node("Reshape", layer.name + "_channels",
+               {graph.transposed(rows, {0, 1, 4, 2, 3}), shape}, output);
+  }
   void operator()(const Move&) const {}  // refused by Inexpressible
   /// Writes a node without attributes: GlobalAveragePool, Relu, Sum.
   void operator()(const auto& kind) const { node(onnx_type(kind)); }

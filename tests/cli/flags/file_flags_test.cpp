@@ -239,6 +239,24 @@ TEST_F(FileFlags, ANameMayStandBeforeAFile) {
   EXPECT_EQ(message_of_run({"--reference", array, "--reference", array, "--input", array}), "");
 }
 
+TEST_F(FileFlags, TheLongestNameThatIsKnownStandsBeforeAFile) {
+  const std::string array = written("a.npy"), nowhere = file("nowhere");
+  const auto split = [](const std::string& text, const std::vector<std::string>& names) {
+    const FileForName found = split_name(text, names);
+    return std::pair(found.name, found.file);
+  };
+  using Split = std::pair<std::string, std::string>;
+  const std::vector<std::string> names = {"x", "x:0", "x:0:1", "other"};
+  EXPECT_EQ(split("x:" + array, names), Split("x", array));
+  EXPECT_EQ(split("x:0:" + array, names), Split("x:0", array));
+  EXPECT_EQ(split("x:0:1:" + array, names), Split("x:0:1", array));
+  EXPECT_EQ(split("x:0:" + nowhere, names), Split("x:0", nowhere));
+  EXPECT_EQ(split("x:0:1:2", names), Split("x:0:1", "2"));
+  EXPECT_EQ(split("x:a:b", names), Split("x", "a:b")) << "no file has the name b alone";
+  EXPECT_EQ(split("y:0:" + array, names), Split("y:0", array)) << "for a message with this name";
+  EXPECT_EQ(split(array, names), Split("", array));
+}
+
 TEST_F(FileFlags, AFileOfARepeatableFlagMayBeCalledLikeAStream) {
   Flags flags = run_program_flags();
   const std::vector<const char*> words = {"program",         "--input",         "standard input",

@@ -57,6 +57,39 @@ TEST(RunJob, ReferenceRanksComputeBitForBitWhatOneComputes) {
   }
 }
 
+/// A network with weights of its own, which no other network shares.
+Network network_with_weights() {
+  const Model model = small_model();
+  SeededSource source(5);
+  ModelWeights weights;
+  for (const Layer& layer : model.layers()) {
+    const auto values = values_of(source, model, layer);
+    if (!values.weights.empty()) weights.set(layer.name, values);
+  }
+  return Network(model.with_weights(std::move(weights)));
+}
+
+TEST(RunJob, FreesWeightsThatNothingReadsAgain) {
+  for (const std::size_t ranks : {1, 2}) {
+    for (const Verify verify : {Verify::kNo, Verify::kOutputs}) {
+      test::run_ranks(ranks, [&](mpi::Transport& transport) {
+        const RunInputs inputs = inputs_for(network_with_weights(), Names(ranks, "cpu"), 23);
+        const ModelWeights& weights = *inputs.network.model.weights();
+        const Bytes all = weights.size_bytes();
+        ASSERT_GT(all, 0u);
+        RunOptions options = options_with({"fake"}, test::fake_backends());
+        options.verify = verify;
+        const RunResults kept = run(transport, inputs, options, 0);
+        EXPECT_EQ(weights.size_bytes(), all) << "they are kept unless the options free them";
+        options.forget_weights = true;
+        const RunResults freed = run(transport, inputs, options, 0);
+        EXPECT_EQ(weights.size_bytes(), verify == Verify::kNo ? 0 : all);
+        EXPECT_EQ(freed.outputs, kept.outputs);
+      });
+    }
+  }
+}
+
 /// The outputs by operator, from all ranks.
 using Outputs = std::map<OpId, std::vector<float>>;
 

@@ -13,16 +13,6 @@ namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-std::string table_constant(Net& net, const Table& table) {
-  return net.constant(table.dims, table.values);
-}
-
-/// Returns values between -1 and 1 that differ from index to index.
-Table waves(const List& dims, double step) {
-  double at = 0.3;
-  return table_of(dims, [&](const List&) { return std::sin(at += step); });
-}
-
 void text_attribute(Net& net, const char* name, const char* value) {
   proto::AttributeProto& added = *net.last().add_attribute();
   added.set_name(name);
@@ -82,6 +72,42 @@ TEST(Volumes, AreConvolved) {
                     return sum;
                   }));
   }
+}
+
+TEST(Volumes, AreConvolvedTransposed) {
+  const Table x = wide_input({2, 4, 3, 2, 3}), weights = waves({4, 3, 3, 2, 2}, 0.7);
+  const List strides{2, 1, 2}, dilations{1, 2, 1}, pads{1, 0, 1, 0, 1, 0}, more{1, 0, 1};
+  Net net(x.dims);
+  net.op("ConvTranspose",
+         {"x", table_constant(net, weights), net.constant({6}, {1, 2, 3, 4, 5, 6})});
+  OnnxBuilder::attribute(net.last(), "strides", strides);
+  OnnxBuilder::attribute(net.last(), "dilations", dilations);
+  OnnxBuilder::attribute(net.last(), "pads", pads);
+  OnnxBuilder::attribute(net.last(), "output_padding", more);
+  OnnxBuilder::attribute(net.last(), "group", 2);
+  List dims{2, 6};
+  for (std::size_t k = 0; k < 3; ++k) {
+    dims.push_back((x.dims[k + 2] - 1) * strides[k] + (weights.dims[k + 2] - 1) * dilations[k] + 1 +
+                   more[k] - pads[k] - pads[k + 3]);
+  }
+  Table wanted =
+      table_of(dims, [](const List& index) { return static_cast<double>(index[1] + 1); });
+  for (const List& from : indices_in(x.dims)) {
+    for (const List& tap : indices_in({3, 3, 2, 2})) {  // output channel of the group, d, h, w
+      List to{from[0], from[1] / 2 * 3 + tap[0]};
+      bool inside = true;
+      for (std::size_t k = 0; k < 3; ++k) {
+        to.push_back(from[k + 2] * strides[k] + tap[k + 1] * dilations[k] - pads[k]);
+        inside = inside && to.back() >= 0 && to.back() < dims[k + 2];
+      }
+      if (!inside) continue;
+      std::int64_t at = 0;
+      for (std::size_t k = 0; k < dims.size(); ++k) at = at * dims[k] + to[k];
+      wanted.values[static_cast<std::size_t>(at)] +=
+          x.at(from) * weights.at({from[1], tap[0], tap[1], tap[2], tap[3]});
+    }
+  }
+  expect_values(net, wanted);
 }
 
 TEST(Volumes, ArePooled) {
@@ -336,34 +362,6 @@ TEST(Integers, AreWholeNumbers) {
   expect_values(net, table_of(x.dims, [&](const List& index) {
                   const int value = static_cast<int>(x.at(index));
                   return value / 2 * 10 - (value % 2 + 2) % 2;
-                }));
-}
-
-// The indices are whole numbers from -3 to 2, which the input decides.
-TEST(Lookups, TakeComputedIndices) {
-  const Table x = wide_input({4, 5}), table = waves({2, 6, 3}, 0.7), wide = waves({4, 6, 5}, 0.9);
-  const auto index_of = [&](std::int64_t row, std::int64_t column) {
-    const auto whole = static_cast<std::int64_t>(x.at({row, column}) / 2);
-    return (whole + 6) % 6;
-  };
-  const auto indices = [&](Net& net) {
-    const std::string whole = net.op("Div", {"x", net.constant(2)});
-    const std::string cast = net.op("Cast", {whole});
-    OnnxBuilder::attribute(net.last(), "to", proto::TensorProto::INT64);
-    return cast;
-  };
-  Net gathered(x.dims);
-  gathered.op("Gather", {table_constant(gathered, table), indices(gathered)});
-  OnnxBuilder::attribute(gathered.last(), "axis", 1);
-  expect_values(gathered, table_of({2, 4, 5, 3}, [&](const List& index) {
-                  return table.at({index[0], index_of(index[1], index[2]), index[3]});
-                }));
-  Net one(x.dims);
-  const std::string row = one.op("Unsqueeze", {indices(one), integer_table(one, {1}, {1})});
-  one.op("GatherElements", {table_constant(one, wide), row});
-  OnnxBuilder::attribute(one.last(), "axis", 1);
-  expect_values(one, table_of({4, 1, 5}, [&](const List& index) {
-                  return wide.at({index[0], index_of(index[0], index[2]), index[2]});
                 }));
 }
 

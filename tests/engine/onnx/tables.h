@@ -67,6 +67,16 @@ inline void expect_values(Net& net, const Table& wanted) {
   }
 }
 
+inline std::string table_constant(Net& net, const Table& table) {
+  return net.constant(table.dims, table.values);
+}
+
+/// Returns values between -1 and 1 that differ from index to index.
+inline Table waves(const List& dims, double step) {
+  double at = 0.3;
+  return table_of(dims, [&](const List&) { return std::sin(at += step); });
+}
+
 inline std::string integer_table(Net& net, const List& dims, const List& values) {
   const std::string name = "table_" + std::to_string(net.graph().initializer_size());
   auto& tensor = net.integers(name, values);

@@ -132,6 +132,8 @@ TEST(Layer, InfersTheShapesOfOnnxLayers) {
   EXPECT_EQ(infer(Move{{3, 1, 1, 2}, {{2, -1}, {3, 7}}, 1}, {in}), (Shape{3, 1, 1, 2}));
   EXPECT_EQ(infer(MatMul{}, {{2, 6, 1, 4}, {1, 7, 3, 6}}), (Shape{2, 7, 3, 4}));
   EXPECT_EQ(infer(MatMul{true}, {{2, 6, 1, 4}, {1, 6, 3, 7}}), (Shape{2, 7, 3, 4}));
+  EXPECT_EQ(infer(Gather{Shape{9, 7, 2, 1}}, {in}), (Shape{2, 42, 5, 4}));
+  EXPECT_EQ(infer(Gather{}, {{2, 1, 5, 4}, {9, 7, 2, 1}}), (Shape{2, 7, 5, 4}));
   EXPECT_EQ(infer(Concat{Axis::kN}, {in, {1, 6, 5, 4}}), (Shape{3, 6, 5, 4}));
   EXPECT_EQ(infer(Concat{Axis::kH}, {in, {2, 6, 1, 4}}), (Shape{2, 6, 6, 4}));
   EXPECT_EQ(infer(Concat{Axis::kW}, {in, in}), (Shape{2, 6, 5, 8}));
@@ -170,6 +172,9 @@ TEST(Layer, RefusesOnnxLayersThatCannotBe) {
   expect_refused(Move{{1, 1, 1, 1}, std::vector<Move::Dimension>(7)}, {in}, "not 7");
   expect_refused(MatMul{}, {in, in}, "cannot multiply matrices");
   expect_refused(MatMul{true}, {in, {2, 6, 3, 4}}, "cannot combine");
+  expect_refused(Gather{}, {in}, "takes two inputs, not 1");
+  expect_refused(Gather{in}, {in, in}, "takes one input, not 2");
+  expect_refused(Gather{Shape{0, 7, 1, 1}}, {in}, "its table 0x7x1x1 is empty");
   expect_refused(Concat{Axis::kH}, {in, {2, 5, 5, 4}}, "on height");
 }
 
@@ -206,6 +211,8 @@ TEST(Layer, CountsWeightsAndBiases) {
   EXPECT_EQ(parameters(Concat{}, in), 0);
   EXPECT_EQ(parameters(ConvTranspose{9, {3, 2}, {1, 1}, {0, 0}, {0, 0}, 3}, in), 6 * 3 * 3 * 2 + 9);
   EXPECT_EQ(parameters(Binary{Binary::Function::kAdd, Shape{1, 6, 1, 1}, false}, in), 6);
+  EXPECT_EQ(parameters(Gather{Shape{9, 7, 2, 1}}, in), 9 * 7 * 2);
+  EXPECT_EQ(parameters(Gather{}, in), 0);
   const ParameterCounts counts = parameter_counts(
       Normalization{{.h = true}, 0, 1e-5f, Shape{1, 6, 1, 1}, Shape{1, 6, 5, 1}}, in);
   EXPECT_EQ(counts.weights, 6);

@@ -60,6 +60,7 @@ Model model_of_every_kind() {
   const std::int64_t values = b.shape(x).elements();
   x = b.add("move", Move{{1, 4, 1, 6}, {{4, -3}, {6, 0}}, values - 1}, {x});
   x = b.add("matmul", MatMul{true}, {x, x}, {Shape{1, 4, 1, 6}, Shape{1, 4, 1, 6}});
+  x = b.add("rows", Gather{Shape{5, 1, 2, 3}}, {x});
   x = b.add("read", Relu{}, {x}, {Shape{6, 1, 3, 2}});
   b.add("concat", Concat{Axis::kN}, {x, x});
   b.sum("sum", {mean, mean});

@@ -95,6 +95,25 @@ TEST(ModelBuilder, NamesTheLayerThatCannotBe) {
                  "reads a tensor that does not exist yet");
 }
 
+TEST(Model, ForgetsWeightsInAllModelsThatShareThem) {
+  ModelBuilder builder("merged", {1, 3, 8, 8});
+  const TensorId x = builder.merged_conv("both", conv1x1(5), builder.input(), {1, 3, 8, 8},
+                                         {{"left", 2}, {"right", 3}});
+  builder.conv("last", x, conv1x1(1));
+  const Model model = std::move(builder).build();
+  ModelWeights weights;
+  weights.set("left", {{1, 2, 3, 4, 5, 6}, {7, 8}});
+  weights.set("right", {std::vector<float>(9), std::vector<float>(3)});
+  weights.set("last", {std::vector<float>(5), {1}});
+  const Model with = model.with_weights(std::move(weights)), same = with;
+  EXPECT_EQ(with.weights()->size_bytes(), (8 + 12 + 6) * sizeof(float));
+  with.forget_weights(with.layer(LayerId(0)));
+  EXPECT_EQ(same.weights()->size_bytes(), 6 * sizeof(float));
+  EXPECT_EQ(same.weights()->find("left"), nullptr);
+  EXPECT_NE(same.weights()->find("last"), nullptr);
+  EXPECT_NO_THROW(model.forget_weights(model.layer(LayerId(0)))) << "it has none";
+}
+
 TEST(ModelBuilder, RefusesAnImpossibleInputAndAnEmptyModel) {
   expect_message(message_of([] {
                    ModelBuilder("m", {1, 3, 0, 4});

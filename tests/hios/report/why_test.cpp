@@ -92,7 +92,8 @@ TEST(Why, NamesTheBusiestDevice) {
   EXPECT_EQ(sentences(why_of(graph, one), graph),
             (Sentences{
                 "hios-lp takes 4.00 ms: the work itself limits it, as gpu0 alone is busy for 100 % "
-                "of it; the longest path is 1.00 ms, 25 % of the work (v1)"}));
+                "of it; the longest path is 1.00 ms, 25 % of the work (v1)",
+                "the plan uses one of two devices: the longest path is 25 % of the work"}));
   const Schedule two{{{stage({{1}}), stage({{2}})}, {stage({{3}}), stage({{4}})}}};
   EXPECT_EQ(
       sentences(why_of(graph, two), graph),
@@ -125,7 +126,31 @@ TEST(Why, NamesFullMemory) {
       why_of(graph, {{{stage({{1}}), stage({{2}})}, {}}}, test::devices_with_memory({4, 1}));
   EXPECT_EQ(sentences(why, graph),
             (Sentences{"hios-lp takes 2.00 ms: memory limits it, as operators of gpu0 fit nowhere "
-                       "else; the longest path is 1.00 ms, 50 % of the work (v1)"}));
+                       "else; the longest path is 1.00 ms, 50 % of the work (v1)",
+                       "the plan uses one of two devices: the longest path is 50 % of the work"}));
+}
+
+TEST(Why, TellsThatOneDeviceIsBest) {
+  const Graph graph = test::small_graph({60, 37, 3}, {{1, 2, 0}});
+  Why why = why_of(graph, {{{stage({{1}}), stage({{2}}), stage({{3}})}, {}}});
+  why.bound_ms = 97;
+  why.bound = "critical_path";
+  const auto second = [&] { return sentences(why, graph).at(1); };
+  EXPECT_EQ(second(),
+            "the plan uses one of two devices: the longest path is 97 % of the work, and no plan "
+            "on two devices takes less than 97.0 ms (critical_path)");
+  why.proven = true;
+  why.bound_ms = 100;
+  why.bound = "transfers";
+  EXPECT_EQ(second(),
+            "one device is best here: the longest path is 97 % of the work, and no plan on two "
+            "devices takes less than 100 ms (transfers)");
+  why.measured = true;
+  EXPECT_EQ(second(),
+            "one rank is best here: the longest path is 97 % of the work, and no plan on two ranks "
+            "takes less than 100 ms (transfers)");
+  why.devices = {"gpu0"};
+  EXPECT_EQ(sentences(why, graph).size(), 1u) << "there is no other";
 }
 
 /// A Why of two ranks without limits.

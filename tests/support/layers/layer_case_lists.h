@@ -22,10 +22,11 @@ inline void add_layer(Cases& cases, std::string name, const std::vector<Shape>& 
   cases.back().range = range;
 }
 
-void add_window_cases(Cases& cases);       ///< Conv, ConvTranspose, Pool
-void add_value_cases(Cases& cases);        ///< Unary, Binary
-void add_reduction_cases(Cases& cases);    ///< Softmax, Reduce, normalizations, MatMul
-void add_resize_cases(Cases& cases);       ///< Resize
-void add_arrangement_cases(Cases& cases);  ///< Pad, Move, Concat, and other shapes of a tensor
+void add_window_cases(Cases& cases);     ///< Conv, ConvTranspose, Pool
+void add_value_cases(Cases& cases);      ///< Unary, Binary
+void add_reduction_cases(Cases& cases);  ///< Softmax, Reduce, normalizations, MatMul
+void add_resize_cases(Cases& cases);     ///< Resize
+void add_arrangement_cases(
+    Cases& cases);  ///< Pad, Move, Concat, Gather, and other shapes of a tensor
 
 }  // namespace hios::test

@@ -121,6 +121,22 @@ void add_concats(Cases& cases) {
   }
 }
 
+void add_gathers(Cases& cases) {
+  // Indices of all rows, from both ends, and some that name no row.
+  const auto add = [&](const char* name, const std::vector<Shape>& inputs, const Gather& gather,
+                       float rows) {
+    add_layer(cases, std::string("gather_") + name, inputs, gather, {-rows - 2, rows + 2});
+  };
+  add("rows", {{2, 1, 1, 17}}, {Shape{11, 7, 1, 1}}, 11);
+  add("columns", {{1, 1, 1, 300}}, {Shape{5, 65, 1, 1}}, 5);
+  add("pixels", {{2, 1, 4, 5}}, {Shape{2, 3, 4, 2}}, 16);
+  add("several_channels", {{2, 6, 1, 5}}, {Shape{9, 4, 1, 1}}, 9);
+  add("one_row", {{1, 1, 1, 6}}, {Shape{1, 8, 1, 1}}, 1);
+  add("one_column", {{3, 2, 2, 2}}, {Shape{40, 1, 1, 1}}, 40);
+  add("computed", {{2, 1, 3, 4}, {13, 6, 1, 1}}, {}, 13);
+  add("computed_pixels", {{1, 2, 3, 4}, {2, 5, 2, 3}}, {}, 12);
+}
+
 /// Adds one layer that reads its inputs in other shapes than their own.
 void add_read_as(Cases& cases, const char* name, const std::vector<Shape>& inputs,
                  const LayerKind& kind, const std::vector<Shape>& read) {
@@ -161,6 +177,7 @@ void add_other_shapes(Cases& cases) {
   add_read_as(cases, "pad", {image}, Pad{Pad::Mode::kEdge, {0, 0, 1, 1}, {0, 0, 1, 0}, 0},
               {{1, 8, 5, 6}});
   add_read_as(cases, "move", {image}, transpose({1, 8, 5, 6}, {0, 2, 1, 3}), {{1, 8, 5, 6}});
+  add_read_as(cases, "gather", {image}, Gather{Shape{3, 4, 1, 1}}, {{4, 1, 6, 10}});
   add_read_as(cases, "matmul", {{1, 6, 4, 5}, {1, 5, 3, 4}}, MatMul{},
               {{1, 6, 2, 10}, {1, 5, 2, 6}});
 }
@@ -172,6 +189,7 @@ void add_arrangement_cases(Cases& cases) {
   add_transposes(cases);
   add_moves(cases);
   add_concats(cases);
+  add_gathers(cases);
   add_other_shapes(cases);
 }
 

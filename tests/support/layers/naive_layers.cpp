@@ -315,6 +315,21 @@ Values naive_move(const Move& move, const Values& in) {
   return Values::from_memory(move.output, to);
 }
 
+Values naive_gather(const Values& indices, const Values& table, const Shape& out_shape) {
+  const Shape& of = table.shape;
+  const std::int64_t rows = of.n * of.h * of.w;
+  Values out(out_shape);
+  out.each([&](auto n, auto c, auto h, auto w) {
+    double row = std::trunc(indices.at(n, c / of.c, h, w));
+    if (row < 0) row += static_cast<double>(rows);
+    if (row < 0 || row >= static_cast<double>(rows)) return;  // stays 0
+    const auto pixel = static_cast<std::int64_t>(row);
+    const std::int64_t image = pixel / (of.h * of.w), rest = pixel % (of.h * of.w);
+    out.at(n, c, h, w) = table.at(image, c % of.c, rest / of.w, rest % of.w);
+  });
+  return out;
+}
+
 Values naive_matmul(const MatMul& matmul, const Values& a, const Values& b,
                     const Shape& out_shape) {
   Values out(out_shape);

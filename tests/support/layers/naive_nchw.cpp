@@ -197,6 +197,10 @@ struct ComputeLayer {
   Values operator()(const Pad& kind) const { return naive_pad(kind, *in[0], shape); }
   Values operator()(const Move& kind) const { return naive_move(kind, *in[0]); }
   Values operator()(const MatMul& kind) const { return naive_matmul(kind, *in[0], *in[1], shape); }
+  Values operator()(const Gather& kind) const {
+    const auto table = parameter(model, layer, kind.table, false, source);
+    return naive_gather(*in[0], table ? *table : *in[1], shape);
+  }
 };
 
 }  // namespace

@@ -68,6 +68,29 @@ BoundLayer bind_single(const Binding& binding, const Layer& layer, const Concat&
   return make_launches<CopyTask>(binding, copy, std::move(tasks));
 }
 
+BoundLayer bind_single(const Binding& binding, const Layer& layer, const Gather& kind) {
+  GatherTask task;
+  task.element = binding.element();
+  task.indices = binding.inputs[InputIndex(0)].data;
+  task.output = binding.output;
+  task.values = count_of(binding.output_shape());
+  std::vector<std::shared_ptr<const void>> kept;
+  Shape table;
+  if (kind.table) {
+    const auto weights = binding.weights.get(*binding.operation.model, layer, binding.source);
+    kept.push_back(weights);
+    task.table = weights->weight_values();
+    table = *kind.table;
+  } else {
+    const Source computed = binding.inputs[InputIndex(1)];
+    task.table = computed.data;
+    table = computed.shape;
+  }
+  task.columns = static_cast<int>(table.c);
+  task.rows = static_cast<int>(table.elements() / table.c);
+  return make_launches<GatherTask>(binding, gather, {task}, std::move(kept));
+}
+
 BoundLayer bind_single(const Binding& binding, const Layer&, const Pad& layer) {
   const auto fill = [](int(&to)[4], const Shape& shape) {
     to[0] = static_cast<int>(shape.n);

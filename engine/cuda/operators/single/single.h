@@ -28,6 +28,7 @@ BoundLayer bind_single(const Binding&, const Layer&, const Pad&);
 BoundLayer bind_single(const Binding&, const Layer&, const Move&);
 BoundLayer bind_single(const Binding&, const Layer&, const Concat&);
 BoundLayer bind_single(const Binding&, const Layer&, const MatMul&);
+BoundLayer bind_single(const Binding&, const Layer&, const Gather&);
 
 /// Makes an operator that launches a kernel for each task. `kept`: memory that the tasks read
 /// besides the operation's tensors; the operator holds it.

@@ -104,6 +104,12 @@ Views where(LayerEmitter& emitter, const Node& node) {
   return {combine(emitter, Chosen::kAdd, kept(emitter, node, condition, yes), rest)};
 }
 
+/// Returns the values rounded towards 0, unless they are whole numbers already.
+View as_integers(LayerEmitter& emitter, const View& x) {
+  const bool whole = x.type() != Constant::Type::kFloat || emitter.is_whole(x);
+  return whole ? x : truncated(emitter, x);
+}
+
 /// Casts to wider floating-point types change nothing. A cast to fp16 would round, except in a file
 /// of fp16, which is computed in fp32 throughout. Integers are the whole numbers among the values,
 /// whatever their width.
@@ -111,7 +117,7 @@ Views cast(LayerEmitter& emitter, const Node& node) {
   const auto to = static_cast<int>(node.integer("to", 0));
   const View& x = node.input(0);
   if (element_size(to) > 0 && type_of_element(to) == Constant::Type::kInteger)
-    return {x.type() == Constant::Type::kFloat ? truncated(emitter, x) : x};
+    return {as_integers(emitter, x)};
   if (to == proto::TensorProto::BOOL) {
     if (x.type() == Constant::Type::kBool) return {x};
     return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
@@ -133,7 +139,7 @@ Views cast_to_type_of(LayerEmitter& emitter, const Node& node) {
   if (x.type() == like.type()) return {x};
   switch (like.type()) {
     case Constant::Type::kInteger:
-      return {x.type() == Constant::Type::kFloat ? truncated(emitter, x) : x};
+      return {as_integers(emitter, x)};
     case Constant::Type::kBool:
       return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
     case Constant::Type::kFloat:

@@ -1,8 +1,10 @@
 // Part of hios/onnx/operators/families.h: Gather and GatherElements by indices that the input
-// decides, and CumSum. A lookup is a product with ones and zeros: a row has its one where the
-// position equals the index. That is exact while the table holds no infinity and no NaN, which
-// times 0 would spread. A running sum is a product with a triangle of ones.
+// decides, and CumSum. A Gather is a layer that copies rows. A lookup of single elements is a sum
+// of products with ones and zeros, with a one where the position equals the index. That is exact
+// while the table holds no infinity and no NaN, which times 0 would spread. A running sum is a
+// product with a triangle of ones.
 #include <algorithm>
+#include <cstdlib>
 
 #include "hios/onnx/operators/constants/values.h"
 #include "hios/onnx/operators/elementwise.h"
@@ -15,6 +17,7 @@ using Looked = Binary::Function;
 
 /// Values of the ones and zeros of one node: more would take a rank's memory.
 constexpr std::int64_t kMostOnes = std::int64_t{1} << 28;
+constexpr std::int64_t kMostExact = std::int64_t{1} << 24;
 
 /// Returns 0, 1, 2, … along the last of `rank` axes.
 View counting(std::int64_t count, std::size_t rank) {
@@ -54,6 +57,27 @@ View with_last(const View& x, std::size_t axis, bool back) {
   return transpose(x, axes);
 }
 
+/// Returns the values as a matrix with a row for each position along the axis.
+View as_rows(LayerEmitter& emitter, const View& x, std::size_t axis) {
+  std::vector<std::size_t> order = own_axes(x.rank());
+  const auto at = order.begin() + static_cast<std::ptrdiff_t>(axis);
+  std::rotate(order.begin(), at, at + 1);
+  const std::int64_t rows = x.dims[axis], count = elements(x.dims);
+  if (count == 0) emitter.fail("looks up values of an empty tensor");
+  return reshape_to(emitter, transpose(x, order), {rows, count / rows});
+}
+
+/// Returns the values of a constant table, row by row. Integers become numbers, exactly.
+std::vector<float> table_values(LayerEmitter& emitter, const View& table) {
+  if (table.type() == Constant::Type::kFloat) return floats_of(table);
+  for (const std::int64_t value : integers_of(table)) {
+    if (std::abs(value) > kMostExact) {
+      emitter.fail("looks up integers beyond 2^24, which fp32 does not hold exactly");
+    }
+  }
+  return converted_to_floats(table, own_axes(2));
+}
+
 Views running_sums(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::vector<std::int64_t> axes = node.integers(1);
@@ -76,22 +100,31 @@ Views running_sums(LayerEmitter& emitter, const Node& node) {
 }  // namespace
 
 View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices, std::size_t axis) {
-  const std::int64_t extent = x.dims[axis], count = elements(indices.dims);
-  emitter.look_up(indices, extent);
-  const View ones = ones_at(emitter, reshape_to(emitter, indices, {count}), extent);
-  const View last = with_last(x, axis, false);
-  Dims outer(last.dims.begin(), last.dims.end() - 1);
-  // (others, extent) · onesᵀ
-  static constexpr std::size_t kTransposed[] = {1, 0};
-  const View table = transpose(reshape_to(emitter, last, {elements(outer), extent}), kTransposed);
-  const View found = transpose(matrix_product(emitter, ones, table), kTransposed);
-  Dims dims = outer;
-  dims.insert(dims.end(), indices.dims.begin(), indices.dims.end());
-  View result = reshape_to(emitter, found, dims);
+  emitter.look_up(indices, x.dims[axis]);
+  const View table = as_rows(emitter, x, axis);
+  const std::int64_t rows = table.dims[0], columns = table.dims[1];
+  // Each index is a pixel of one channel, which becomes the channels of its row.
+  const View pixels = insert_axis(indices, indices.rank());
+  const std::vector<std::size_t> own = own_axes(pixels.rank());
+  Dims dims = indices.dims;
+  dims.push_back(columns);
+  const LayerInput at = emitter.input(pixels, own);
+  View found;
+  if (table.is_constant()) {
+    found = emitter.emit(Gather{Shape{rows, columns, 1, 1}}, {at}, dims, own,
+                         {table_values(emitter, table), {}});
+  } else {
+    found = emitter.emit(Gather{}, {at, emitter.input(table, own_axes(2))}, dims, own);
+  }
+  // (indices, others) to (others before the axis, indices, others after it).
+  dims.pop_back();
+  for (std::size_t k = 0; k < x.rank(); ++k) {
+    if (k != axis) dims.push_back(x.dims[k]);
+  }
   std::vector<std::size_t> axes = own_axes(dims.size());
-  const auto first = axes.begin() + static_cast<std::ptrdiff_t>(axis);
-  std::rotate(first, axes.begin() + static_cast<std::ptrdiff_t>(outer.size()), axes.end());
-  return transpose(result, axes);
+  const auto first = axes.begin() + static_cast<std::ptrdiff_t>(indices.rank());
+  std::rotate(axes.begin(), first, first + static_cast<std::ptrdiff_t>(axis));
+  return transpose(reshape_to(emitter, found, dims), axes);
 }
 
 View gather_elements_by_values(LayerEmitter& emitter, const View& x, const View& indices,

@@ -1,6 +1,7 @@
 // Part of hios/onnx/operators/windows.h: convolutions and pools that no layer computes alone. One
 // of three spatial dimensions is a sum (or a maximum) over its taps of depth, each an image layer
-// on the slices that it reads; depth becomes part of the batch. One whose weights are computed is a
+// on the slices that it reads; depth becomes part of the batch. A transposed one computes the taps
+// of depth as channels, and adds them where they overlap. One whose weights are computed is a
 // product of matrices: the windows, written out, and the weights. Col2Im, which adds windows where
 // they overlap, is a transposed convolution whose weights are a one at each tap.
 #include <algorithm>
@@ -43,8 +44,10 @@ std::vector<std::int64_t> three(const Node& node, const char* attribute, std::in
   return *list;
 }
 
-VolumeWindow volume_window(const Node& node, const View& x,
-                           const std::vector<std::int64_t>& kernel) {
+/// Returns the node's window. `slides`: over the input, which it must not be larger than; else over
+/// the output.
+VolumeWindow volume_window(const Node& node, const View& x, const std::vector<std::int64_t>& kernel,
+                           bool slides = true) {
   const std::string mode = node.text("auto_pad", "NOTSET");
   if (mode != "NOTSET" && mode != "VALID") node.fail("its auto_pad is not read for volumes");
   const auto stride = three(node, "strides", 1, 1), dilation = three(node, "dilations", 1, 1);
@@ -56,7 +59,7 @@ VolumeWindow volume_window(const Node& node, const View& x,
                        {dilation[1], dilation[2]},
                        {Extent{pads[1], pads[2]}, Extent{pads[4], pads[5]}}}};
   const DepthWindow& depth = window.depth;
-  if ((depth.kernel - 1) * depth.dilation + 1 > x.dims[2] + depth.before + depth.after)
+  if (slides && (depth.kernel - 1) * depth.dilation + 1 > x.dims[2] + depth.before + depth.after)
     node.fail("its kernel is deeper than its input");
   return window;
 }
@@ -153,6 +156,54 @@ View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t group
   }
   if (terms.size() > 1) sum = emitter.emit(Sum{}, terms, sum.dims);
   return volumes_of(emitter, sum, x.dims[0]);
+}
+
+View spread_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups) {
+  const View &x = node.input(0), &filter = node.input(1);
+  if (filter.rank() != 5) node.fail("its weights must have as many dimensions as its input");
+  if (!filter.is_constant()) node.fail("its weights must be constants");
+  if (filter.dims[0] != x.dims[1]) node.fail("its weights are for another number of channels");
+  if (node.has_attribute("output_shape")) node.fail("its output_shape is not read for volumes");
+  const std::vector<std::int64_t> kernel(filter.dims.begin() + 2, filter.dims.end());
+  if (three(node, "kernel_shape", 0, 1) != kernel && node.has_attribute("kernel_shape"))
+    node.fail("its kernel_shape is not that of its weights");
+  const VolumeWindow window = volume_window(node, x, kernel, /*slides=*/false);
+  const auto more = three(node, "output_padding", 0, 0);
+  const std::int64_t channels = filter.dims[1] * groups, depth = x.dims[2], taps = kernel[0];
+  // Neighbouring channels are the taps of depth of one output channel: so the weights lie, too.
+  ConvTranspose slices;
+  slices.out_channels = channels * taps;
+  slices.output_padding = {more[1], more[2]};
+  slices.groups = groups;
+  slices.bias = false;
+  set_window(slices, window.image);
+  static constexpr std::size_t kDepthFirst[] = {0, 2, 1, 3, 4};
+  const View images = reshape_to(emitter, transpose(x, kDepthFirst),
+                                 {x.dims[0] * depth, x.dims[1], x.dims[3], x.dims[4]});
+  const LayerInput image = emitter.image(images);
+  const Shape out = infer_shape(slices, {&image.shape, 1});
+  const View made = emitter.emit(slices, {image}, {out.n, out.c, out.h, out.w},
+                                 ModelWeights::Values{floats_of(filter), {}});
+  ConvTranspose overlap{.out_channels = channels,
+                        .kernel = {taps, 1},
+                        .stride = {window.depth.stride, 1},
+                        .padding = {Extent{window.depth.before, 0}, Extent{window.depth.after, 0}},
+                        .output_padding = {more[0], 0},
+                        .groups = channels,
+                        .bias = node.has(2),
+                        .dilation = {window.depth.dilation, 1}};
+  ModelWeights::Values ones{{}, node.has(2) ? node.floats(2) : std::vector<float>()};
+  if (node.has(2) && static_cast<std::int64_t>(ones.bias.size()) != channels)
+    node.fail("its bias must have a value for each channel");
+  for (std::int64_t i = 0; i < channels * taps * taps; ++i)
+    ones.weights.push_back(i / taps % taps == i % taps ? 1.0f : 0.0f);
+  const View columns = reshape_to(emitter, volumes_of(emitter, made, x.dims[0]),
+                                  {x.dims[0], channels * taps, depth, out.h * out.w});
+  const LayerInput stack = emitter.image(columns);
+  const std::int64_t deep = infer_shape(overlap, {&stack.shape, 1}).h;
+  const View sum =
+      emitter.emit(overlap, {stack}, {x.dims[0], channels, deep, out.h * out.w}, std::move(ones));
+  return reshape_to(emitter, sum, {x.dims[0], channels, deep, out.h, out.w});
 }
 
 View pool_volume(LayerEmitter& emitter, const Node& node, const Pool& pool) {

@@ -164,11 +164,14 @@ TEST_F(SeveralInputs, RefuseFilesForNothing) {
           "picture:");
   refused(inputs() + Words{"--input", given("ids")}, "input 'ids' has a file already");
   folder_.write("ids.npy", npy_bytes<std::int32_t>("<i4", "1, 3", {4, 0, 5}));
-  refused(inputs(), "ids.npy: holds 5, and input 'ids' looks up a table of 5 rows");
+  refused(inputs(), "ids.npy: holds 5 at [0, 2], and input 'ids' looks up a table of 5 rows");
   folder_.write("ids.npy", npy_bytes<float>("<f4", "1, 3", {4, 0, 1.5}));
-  refused(inputs(), "ids.npy: holds 1.5, and input 'ids' takes whole numbers");
+  refused(inputs(), "ids.npy: holds 1.5 at [0, 2], and input 'ids' takes whole numbers");
   folder_.write("ids.npy", npy_bytes<float>("<f4", "3", {4, 0, 1}));
   refused(inputs(), "ids.npy: holds 3 where input 'ids' takes 1x3 (float32, 12 bytes)");
+  folder_.write("ids.npy", npy_bytes<std::int64_t>("<i8", "1, 3", {4, 0, -2}));
+  folder_.write("mask.npy", npy_bytes<std::int32_t>("<i4", "1, 3", {1, 2, 0}));
+  refused(inputs(), "mask.npy: holds 2 at [0, 1], and input 'mask' takes truth values, 0 and 1");
 }
 
 }  // namespace

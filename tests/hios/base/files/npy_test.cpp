@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hios/base/need.h"
+#include "hios/base/numbers/half.h"
 #include "support/expect_error.h"
 #include "support/programs/temporary_folder.h"
 
@@ -106,6 +107,13 @@ TEST(Npy, RoundsDoublesWithinTheRangeOfFp32) {
                {"a.npy: holds 1e+39 at [], "});
 }
 
+TEST(Npy, ReadsHalvesExactly) {
+  constexpr const char* kHalves = "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }\n";
+  const std::vector<float> values{1, -2.5f, 0x1p-24f, 65504, INFINITY, -0.0f};
+  EXPECT_EQ(read(npy(kHalves, raw(to_halves(values)))).values, values);
+  expect_error([&] { read(npy(kHalves, raw(values))); }, {"a.npy: holds other than the values"});
+}
+
 TEST(Npy, ReadsIntegersThatFp32HoldsExactly) {
   constexpr const char* kIntegers = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
   const auto values = [&](std::int64_t second) {
@@ -127,7 +135,8 @@ TEST(Npy, RefusesOtherFiles) {
       {npy(kFloats, data).substr(0, 40), "is cut short"},
       {npy(kFloats, data + "1"), "holds other than the values"},
       {with("False", "True"), "must be in C order"},
-      {with("<f4", "<c8"), "holds '<c8'; float32, float64, integers or truth values are needed"},
+      {with("<f4", "<c8"),
+       "holds '<c8'; float32, float64, float16, integers or truth values are needed"},
       {with("<f4", ">f4"), "holds '>f4'; "},
       {with("(2, 3)", "(2, -3)"), "has a shape that cannot be"},
       {with("(2, 3)", "7"), "names no shape"}};

@@ -194,7 +194,8 @@ TEST(LayerTypes, AreThoseOfEveryKind) {
                                         Resize{},
                                         Pad{},
                                         Move{},
-                                        MatMul{}};
+                                        MatMul{},
+                                        Gather{}};
   std::vector<bool> seen(std::variant_size_v<LayerKind>, false);
   for (const LayerKind& kind : kinds) {
     seen[kind.index()] = true;

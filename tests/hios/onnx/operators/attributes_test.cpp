@@ -183,6 +183,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"GatherND", {"batch_dims"}},
       {"Gelu", {"approximate"}},
       {"Gemm", {"alpha", "beta", "transA", "transB"}},
+      {"GridSample", {"align_corners", "mode", "padding_mode"}},
       {"GroupNormalization", {"epsilon", "num_groups", "stash_type"}},
       {"HardSigmoid", {"alpha", "beta"}},
       {"If", {"else_branch", "then_branch"}},
@@ -317,6 +318,7 @@ const std::vector<std::vector<std::string>>& input_lists() {
       {"y", "everywhere", "updates"},
       {"row3", "square", "unit"},
       {"y", "angles", "angles"},
+      {"y", "grid"},
       {"row3", "of_inputs", "of_three"},
       {"row3", "of_inputs", "of_four"},
       {"row3", "row3", "row3"},
@@ -347,6 +349,7 @@ void values(OnnxBuilder& b) {
   b.floats("of_three", {1, 12, 3}, std::vector<float>(36, 0.1f));
   b.floats("of_four", {1, 12, 4}, std::vector<float>(48, 0.1f));
   b.floats("angles", {1, 8, 4}, std::vector<float>(32, 0.1f));
+  b.floats("grid", {1, 2, 3, 2}, std::vector<float>(12, 0.1f));
   b.integers("square", {8, 8});
   b.integers("unit", {1, 1});
   b.integers("heads", {1, 4, 64});
