@@ -229,7 +229,7 @@ void CostModel::fill_charges() {
   }
 }
 
-// As with all charges, contention prices transfers alone.
+// Contention prices transfers alone, as above.
 void CostModel::find_shared_memory() {
   if (platform_->contention() != Contention::kNone) return;
   for (std::size_t c = 0; c < pair_price_.size(); ++c) {

@@ -61,14 +61,14 @@ void expect_all_wrapped(int type, float factor) {
   }
 }
 
-TEST(Integers, OfEightAndSixteenBitsWrap) {
+TEST(Integers, EightAndSixteenBitsWrap) {
   expect_all_wrapped<std::int8_t>(Type::INT8, 90);
   expect_all_wrapped<std::uint8_t>(Type::UINT8, 90);
   expect_all_wrapped<std::int16_t>(Type::INT16, 20000);
   expect_all_wrapped<std::uint16_t>(Type::UINT16, 20000);
 }
 
-TEST(Integers, OfThirtyTwoBitsDoNot) {
+TEST(Integers, ThirtyTwoBitsDoNotWrap) {
   const Table x = wide_input({4, 30});
   Net net(x.dims);
   const std::string number = whole(net, 20000);
@@ -124,7 +124,7 @@ TEST(Integers, AreRefusedWhereSumsWouldBeInexact) {
   expect_integers_refused(Type::UINT16, "Mul", 2, "(Mul): takes UINT16" + remedy);
 }
 
-TEST(Integers, OfAPoolsIndicesAreRefused) {
+TEST(Integers, APoolsIndicesAreRefused) {
   const char* const remedy =
       "a MaxPool gives its values alone: export it without indices, or cut the file before they "
       "are read";
