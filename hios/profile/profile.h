@@ -72,9 +72,9 @@ double curve_ms(const CurvePoints& points, Bytes size_bytes);
 struct TransferCurve {
   std::size_t from = 0, to = 0;
   CurvePoints points;  ///< of tensors that are copied from rank to rank
-  /// Of tensors in memory that both ranks share: the time until the receiver knows, plus the time
-  /// by which writing a tensor and reading it for the first time take longer than in memory of one
-  /// rank. The receiver computes nothing meanwhile. Empty: the ranks share no memory.
+  /// The points of tensors in memory that both ranks share: the time until the receiver knows, plus
+  /// the time by which writing a tensor and reading it for the first time take longer than in
+  /// memory of one rank. The receiver computes nothing meanwhile. Empty: the ranks share no memory.
   CurvePoints shared = {};
   bool operator==(const TransferCurve&) const = default;
   /// Returns curve_ms() of `points`.
