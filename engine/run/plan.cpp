@@ -62,9 +62,9 @@ class Planner {
     if (!options.sharers.empty()) {
       shared_.emplace(coarse, schedule, order_, options.sharers, device_, !options.keep_all);
       plan_.shared_bytes = shared_->size_bytes();
-      for (std::size_t rank = 0; rank < schedule.devices.size(); ++rank) {
-        const bool shares = options.sharers[rank] == options.sharers[device_];
-        plan_.sharing_ranks += shares && !schedule.devices[rank].empty() ? 1 : 0;
+      for (std::size_t d = 0; d < schedule.devices.size(); ++d) {
+        const bool shares = options.sharers[d] == options.sharers[device_];
+        plan_.sharing_ranks += shares && !schedule.devices[d].empty() ? 1 : 0;
       }
     }
     plan_.tags = static_cast<int>(graph_.size());
