@@ -15,18 +15,22 @@ from pathlib import Path
 import single_copy
 from refusal import Refusal
 
+CUBLAS = "libcublasLt.so.13"
 # Searched one by one, because each may come from another source: the driver, the toolkit, Python's packages.
-LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcudnn.so.9", "libcublasLt.so.13", "libnvrtc.so.13")
-NEEDED = ("libcudnn.so.9", "libcublasLt.so.13")
+LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcudnn.so.9", CUBLAS, "libnvrtc.so.13")
+NEEDED = ("libcudnn.so.9", CUBLAS)
 FALLBACK = "libstdc++.so.6"
 
 
 def library_folders(path=None, ldconfig=None, root=Path("/")):
     """All folders that may hold NVIDIA's libraries, in order of preference: PyTorch's own, so that both sides of a
-    comparison use the same cuDNN; LD_LIBRARY_PATH; the loader's; the toolkit's; the driver's."""
+    comparison use the same cuDNN, unless they are for another CUDA; LD_LIBRARY_PATH; the loader's; the toolkit's; the
+    driver's."""
     folders = []
     for entry in sys.path if path is None else path:
-        folders += sorted((Path(entry) / "nvidia").glob("*/lib"))
+        packages = sorted((Path(entry) / "nvidia").glob("*/lib"))
+        if not of_another_cuda(packages):
+            folders += packages
     folders += [Path(word) for word in os.environ.get("LD_LIBRARY_PATH", "").split(":") if word]
     lines = loader_cache() if ldconfig is None else ldconfig
     folders += [Path(line.split(" => ")[1]).parent for line in lines if " => " in line and
@@ -40,6 +44,13 @@ def library_folders(path=None, ldconfig=None, root=Path("/")):
         if folder not in unique and folder.is_dir():
             unique.append(folder)
     return unique
+
+
+def of_another_cuda(packages):
+    """True if these are the packages of a PyTorch whose CUDA the programs refuse: cuBLAS is there in other versions
+    alone. The name of cuDNN's library does not tell."""
+    versions = {library.name for folder in packages for library in folder.glob("libcublasLt.so.*")}
+    return bool(versions) and CUBLAS not in versions
 
 
 def loader_cache():

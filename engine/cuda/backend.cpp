@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/backend/operation.h"
 #include "engine/cuda/device/device.h"
 #include "engine/cuda/device/gpu.h"
 #include "engine/cuda/device/handles.h"

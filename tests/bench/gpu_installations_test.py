@@ -31,6 +31,14 @@ class PlaceTest(FolderTest):
         found = installations.find_libraries(self.folders())
         self.assertEqual(found, {"libcudnn.so.9": wheels, "libcublasLt.so.13": toolkit, "libcuda.so.1": driver})
 
+    def test_packages_for_another_cuda_are_passed_over(self):
+        self.put("site/nvidia/cudnn/lib", "libcudnn.so.9")
+        cublas = self.put("site/nvidia/cublas/lib", "libcublasLt.so.12")
+        toolkit = self.put("usr/local/cuda/lib64", "libcudnn.so.9", "libcublasLt.so.13")
+        self.assertEqual(self.folders(), [toolkit])
+        (cublas / "libcublasLt.so.13").touch()
+        self.assertEqual(installations.find_libraries(self.folders())["libcublasLt.so.13"], cublas)
+
     def test_libraries_of_the_loader_are_found(self):
         odd = self.put("odd", "libcudnn.so.9")
         self.assertEqual(self.folders([f"\tlibcudnn.so.9 (libc6,x86-64) => {odd}/libcudnn.so.9",

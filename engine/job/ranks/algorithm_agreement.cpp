@@ -128,25 +128,48 @@ bool take_other_algorithms(Backend& backend, const Certification& certification,
 }
 
 /// Lets operators that were cut, and their shards, compute by other algorithms where shards have
-/// other bits by the timed ones. Returns the names of those for which that does not help.
-std::vector<std::string> certify(Backend& backend, Certification& certification, Json& algorithms) {
-  std::map<std::string, int> attempts;
-  std::set<std::string> failed;
-  bool changed = !certification.operators().empty();
-  while (changed) {  // other cuts of an equal operator change with it
-    changed = false;
-    backend.adopt(algorithms);
-    for (const CutOperator& cut : certification.operators()) {
-      if (failed.contains(cut.name) || certification.certifies(cut)) continue;
-      changed = true;
-      if (!take_other_algorithms(backend, certification, cut, attempts[cut.name]++, algorithms)) {
-        failed.insert(cut.name);
-      }
-      backend.adopt(algorithms);
+/// other bits by the timed ones; one operator after another, until none changes any more.
+class Certifier {
+ public:
+  Certifier(Backend& backend, Certification& certification, Json& algorithms)
+      : backend_(backend),
+        certification_(certification),
+        algorithms_(algorithms),
+        progress_("certifying cut operators") {}
+
+  /// Compares the next operator; returns false where there is none.
+  bool certify_next() {
+    const std::vector<CutOperator>& operators = certification_.operators();
+    if (next_ == operators.size()) {
+      if (!changed_) return false;
+      next_ = 0;  // other cuts of an equal operator change with it
+      changed_ = false;
     }
+    if (next_ == 0) backend_.adopt(algorithms_);
+    const CutOperator& cut = operators[next_++];
+    progress_.update(next_, operators.size(), -1);
+    if (failed_.contains(cut.name) || certification_.certifies(cut)) return true;
+    changed_ = true;
+    if (!take_other_algorithms(backend_, certification_, cut, attempts_[cut.name]++, algorithms_)) {
+      failed_.insert(cut.name);
+    }
+    backend_.adopt(algorithms_);
+    return true;
   }
-  return {failed.begin(), failed.end()};
-}
+
+  /// Returns the names of the operators for which no other algorithm helps.
+  std::vector<std::string> uncertified() const { return {failed_.begin(), failed_.end()}; }
+
+ private:
+  Backend& backend_;
+  Certification& certification_;
+  Json& algorithms_;
+  log::Progress progress_;
+  std::size_t next_ = 0;
+  bool changed_ = false;  ///< some algorithm, since the first operator
+  std::map<std::string, int> attempts_;
+  std::set<std::string> failed_;
+};
 
 /// The choice of one rank for all operators, one after another. The backend has adopted `known`.
 class Chooser {
@@ -159,8 +182,8 @@ class Chooser {
         known_(known),
         how_(how),
         certification_(backend, coarse, model, streams),
-        wholes_(by_shard(certification_)),
-        progress_("choosing algorithms, operator") {
+        wholes_(by_shard(certification_)) {
+    progress_.emplace("choosing algorithms, operator");
     // Shards first: operators that equal their wholes then compute as these do.
     const auto topological = coarse.graph.topological();
     order_.assign(topological.begin(), topological.end());
@@ -169,7 +192,7 @@ class Chooser {
 
   /// Chooses for the operator of this position in an order of its own.
   void choose(std::size_t position) {
-    progress_.update(position + 1, order_.size(), -1);
+    progress_->update(position + 1, order_.size(), -1);
     const OpId op = order_[position];
     const Operation operation = operation_of(coarse_, model_, op);
     if (backend_.unsupported(operation)) return;
@@ -182,11 +205,20 @@ class Chooser {
     all_.algorithms.update(of_one);
   }
 
-  /// Returns the choice. REQUIRES: choose() was called for all positions.
-  Choice finish(Rank rank) {
-    if (how_ == Choosing::kByTiming) {
-      all_.uncertified = certify(backend_, certification_, all_.algorithms);
+  /// Certifies the next operator that was cut, by timed algorithms; returns false where there is
+  /// none. REQUIRES: choose() was called for all positions.
+  bool certify_next() {
+    if (!certifier_) {
+      progress_.reset();  // one line at a time
+      certifier_.emplace(backend_, certification_, all_.algorithms);
     }
+    return certifier_->certify_next();
+  }
+
+  /// Returns the choice. REQUIRES: choose() was called for all positions, and nothing is left to
+  /// certify.
+  Choice finish(Rank rank) {
+    if (certifier_) all_.uncertified = certifier_->uncertified();
     all_.origin.source = source_text(all_.origin, backend_, known_.file, rank);
     all_.origin.digest = Digest().add(all_.algorithms.dump()).hex();
     return std::move(all_);
@@ -200,9 +232,10 @@ class Chooser {
   Choosing how_;
   Certification certification_;
   std::map<OpId, const CutOperator*> wholes_;
-  log::Progress progress_;
+  std::optional<log::Progress> progress_;
   std::vector<OpId> order_;
   Choice all_;
+  std::optional<Certifier> certifier_;  // refers to all_
 };
 
 /// A rank's part in the agreement.
@@ -235,10 +268,16 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
   const auto choose = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; chooser && i < end; ++i) chooser->choose(i);
   };
-  // Watchdogs of all ranks see progress after each operator that is tried.
+  // Watchdogs of all ranks see progress after each operator that is tried or certified.
   const std::size_t step = std::ranges::any_of(ranks, &Chooses::tries) ? 1 : operators;
   for (std::size_t i = 0; i < operators; i += step) {
     mpi::agreed(transport, [&] { choose(i, i + step); });
+  }
+  for (bool more = how == Choosing::kByTiming; more;) {
+    const bool mine_too =
+        mpi::agreed(transport, [&] { return chooser && chooser->certify_next(); });
+    const std::vector<bool> by_rank = mpi::gather(transport, mine_too);
+    more = std::ranges::find(by_rank, true) != by_rank.end();
   }
   const Choice chosen = mpi::agreed(
       transport, [&] { return chooser ? chooser->finish(transport.rank()) : Choice(); });

@@ -35,7 +35,8 @@ struct AgreedAlgorithms {
 /// stages of up to `streams` groups (engine/backend/certification.h); where the fastest algorithms
 /// fail, those that depend on the image least are taken, and in the end blocks of rows that the
 /// whole and its shards share. Where a rank tries candidates, which takes seconds for some
-/// operators, all ranks hear of each other after each operator. REQUIRES: nothing is bound yet.
+/// operators, all ranks hear of each other after each operator, and after each that is certified.
+/// Rank 0 shows its progress. REQUIRES: nothing is bound yet.
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
                                      const KnownAlgorithms& known, Choosing how, int streams = 1);

@@ -13,6 +13,7 @@
 #include "engine/backends.h"
 #include "engine/job/ranks/algorithm_agreement.h"
 #include "engine/reference/backend.h"
+#include "mpi/session/heartbeat_transport.h"
 #include "support/expect_error.h"
 #include "support/networks/random_cuts.h"
 #include "support/transports/thread_transport.h"
@@ -226,6 +227,30 @@ Model tall_and_short() {
   net.conv("short", between, {16, {3, 3}, {1, 1}, {1, 1}});
   net.keep_layer_names();
   return std::move(net).build();
+}
+
+/// The operators of a large network take longer to certify than a watchdog's time-out.
+TEST(Certification, RanksHearOfEachOtherAfterEachOperatorThatIsCertified) {
+  const auto calls = [](const Cuts& cuts, const std::string& never) {
+    const Network network = cut_network(two_convolutions(), cuts);
+    std::vector<std::uint64_t> by_rank(2);
+    test::run_ranks(2, [&](mpi::Transport& transport) {
+      mpi::HeartbeatTransport counted(transport);
+      MethodicalBackend backend(never);
+      job::agree_on_algorithms(counted, backend, network.coarse, network.model, {},
+                               Choosing::kByTiming);
+      by_rank[transport.rank().index()] =
+          counted.heartbeats() - 2 * network.coarse.graph.size();  // of the choice itself
+    });
+    return by_rank;
+  };
+  const auto one = calls({{"first", {4}}}, "nothing"),
+             two = calls({{"first", {4}}, {"pool", {2}}}, "nothing");
+  const auto again = calls({{"first", {4}}, {"pool", {2}}}, "first");  // in further passes
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_GE(two[rank], one[rank] + 4);
+    EXPECT_GE(again[rank], two[rank] + 8);
+  }
 }
 
 TEST(Certification, ShardsThatAreAlikeComputeAsTheirWholesDo) {

@@ -52,6 +52,32 @@ TEST(EmulatedBackend, ComputesWithTheParametersThatItShows) {
   EXPECT_EQ(backend->unsupported_in_place(), std::nullopt) << "this GPU maps host memory";
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+/// Tensors have zones after their ends, whoever reads: the host, or a kernel of ours.
+TEST(EmulatedBackend, ReadsPastATensorAreFound) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the device has a thread
+  const auto one = test::make_operation("doubled", {1, 4, 5, 5}, {4, 4},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.sum("sum", {x[0], x[1]});
+                                        });
+  const Bytes whole = 4 * 5 * 5 * sizeof(float);
+  const auto backend = cuda::make_backend({});
+  const auto output = backend->allocate(whole, "a test");
+  const auto computed_from = [&](Bytes size_bytes) {
+    const auto input = backend->allocate(size_bytes, "a test");
+    SeededSource source(1);
+    const std::byte* const inputs[] = {input->data(), input->data()};
+    const auto op = backend->bind(one.operation(), inputs, output->data(), {}, source);
+    op->run();
+    backend->synchronize();
+  };
+  computed_from(whole);
+  EXPECT_DEATH(computed_from(whole - sizeof(float)), "AddressSanitizer: use-after-poison");
+  const volatile std::byte* const end = output->data() + whole;
+  EXPECT_DEATH((void)*end, "AddressSanitizer: use-after-poison");
+}
+#endif
+
 TEST(EmulatedBackend, RefusesGpusThatItCannotUse) {
   const cuda_emulation::Settings before = cuda_emulation::settings();
   cuda_emulation::settings().capability = 7;

@@ -133,6 +133,20 @@ TEST_P(EmulatedRuntime, FindsWritesOfAKernelPastABlock) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
+TEST_P(EmulatedRuntime, FindsReadsOfTheHostPastABlock) {
+  const auto* const bytes = static_cast<const volatile unsigned char*>(memory);
+  (void)bytes[63];
+  EXPECT_DEATH((void)bytes[64], "AddressSanitizer: use-after-poison");
+}
+
+TEST_P(EmulatedRuntime, FindsReadsOfTheHostPastPinnedMemory) {
+  void* pinned = nullptr;
+  ASSERT_EQ(cudaHostAlloc(&pinned, 100, cudaHostAllocDefault), cudaSuccess);
+  EXPECT_DEATH((void)static_cast<const volatile unsigned char*>(pinned)[100],
+               "AddressSanitizer: heap-buffer-overflow");
+  cudaFreeHost(pinned);
+}
+
 /// Reads leave no trace in the zone after a block.
 TEST_P(EmulatedRuntime, FindsReadsOfAKernelPastABlock) {
   const auto* const bytes = static_cast<const volatile unsigned char*>(memory);

@@ -95,12 +95,17 @@ void Device::step(Queue& queue) {
   if (--item.left == 0) queue.items.pop_front();
 }
 
+bool Device::faults(const Work& work) {
+  const std::string &name = settings().fault, &range = settings().fault_in;
+  const bool named = (!name.empty() && work.name == name) ||
+                     (!range.empty() && work.range == range && work.run);
+  return named && ++faulty_ >= settings().fault_at;
+}
+
 void Device::run(Work& work) {
   clock_ms_ += duration_ms(work);
   try {
-    if (!settings().fault.empty() && work.name == settings().fault) {
-      throw Fault{cudaErrorLaunchFailure};
-    }
+    if (faults(work)) throw Fault{cudaErrorLaunchFailure};
     if (work.run) work.run();
   } catch (const Fault& fault) {
     sticky_ = fault.error;

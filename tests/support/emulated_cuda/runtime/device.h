@@ -37,6 +37,7 @@ struct Work {
   std::uint64_t number = 0;
   std::vector<std::size_t> after{};  ///< in a graph: indices of earlier work
   std::function<bool()> may_run{};   ///< true once another process has done its part; null: always
+  std::string range{};               ///< in which it was queued (ranges.h)
 };
 
 /// An element of a queue: one piece of work, or a graph of them.
@@ -81,6 +82,8 @@ class Device {
   /// Runs one piece of the item at the front of the queue. REQUIRES: ready.
   void step(Queue& queue);
   void run(Work& work);
+  /// Returns true if the settings let this work fault.
+  bool faults(const Work& work);
   /// Runs one piece of work that brings the queue, or the event, nearer to its end; returns false
   /// if there is none.
   bool step_towards(Queue& queue);
@@ -93,6 +96,7 @@ class Device {
   cudaError_t sticky_ = cudaSuccess;
   double clock_ms_ = 0;
   unsigned questions_ = 0;
+  int faulty_ = 0;  // works so far that the settings name
 };
 
 /// Returns a sticky error if there is one; else `error`, which the host's next cudaGetLastError

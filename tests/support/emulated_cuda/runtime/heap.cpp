@@ -1,7 +1,7 @@
 // The device's memory: one file in memory, which other processes map by its number, cut into blocks
 // of whole pages. Between two blocks lies at least a page that belongs to none. It is filled with a
 // pattern, which is compared when the block is freed; under the address sanitizer each access to it
-// is an error.
+// is an error, also from another process.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -36,8 +36,10 @@ constexpr int kZone = 0xa5;
   std::abort();
 }
 
+std::size_t whole_pages(std::size_t size_bytes) { return (size_bytes + kPage - 1) / kPage * kPage; }
+
 std::size_t pages(std::size_t size_bytes) {
-  return (size_bytes + kPage - 1) / kPage * kPage + kPage;  // the last one is the zone
+  return whole_pages(size_bytes) + kPage;  // the last one is the zone
 }
 
 class Heap {
@@ -104,12 +106,8 @@ class Heap {
     if (begin != data || begin == nullptr) return {};
     struct stat status {};
     fstat(file_, &status);
-    return {getpid(),
-            file_,
-            /*gpu=*/0,
-            status.st_ino,
-            static_cast<std::uint64_t>(begin - base_),
-            pages(size_bytes) - kPage};
+    return {getpid(),  file_,
+            /*gpu=*/0, status.st_ino, static_cast<std::uint64_t>(begin - base_), size_bytes};
   }
 
  private:
@@ -224,7 +222,15 @@ void* map_exported(const Exported& exported) {
                   static_cast<off_t>(exported.offset));
   }
   close(file);
-  return mapped == MAP_FAILED ? nullptr : mapped;
+  if (mapped == MAP_FAILED) return nullptr;
+  ASAN_POISON_MEMORY_REGION(static_cast<std::byte*>(mapped) + exported.size_bytes,
+                            whole_pages(exported.size_bytes) - exported.size_bytes);
+  return mapped;
+}
+
+void unmap_exported(void* mapped, std::size_t size_bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(mapped, whole_pages(size_bytes));
+  munmap(mapped, size_bytes);
 }
 
 }  // namespace hios::cuda_emulation

@@ -42,10 +42,12 @@ cudaError_t cudaHostAlloc(void** data, std::size_t size_bytes, unsigned) {
   const std::unique_lock held(Device::get().lock());
   if (const cudaError_t error = refuse_while_capturing(); error != cudaSuccess) return error;
   if (!settings().pinned) return answer(cudaErrorMemoryAllocation);
-  const std::size_t rounded = (size_bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-  *data = std::aligned_alloc(kHostAlignment, rounded);
-  if (*data == nullptr) return answer(cudaErrorMemoryAllocation);
-  std::memset(*data, 0xff, rounded);
+  *data = nullptr;
+  // The size is not rounded, so that the address sanitizer knows where it ends.
+  if (posix_memalign(data, kHostAlignment, size_bytes) != 0) {
+    return answer(cudaErrorMemoryAllocation);
+  }
+  std::memset(*data, 0xff, size_bytes);
   add_range(*data, size_bytes, MemoryKind::kPinned);
   return answer(cudaSuccess);
 }

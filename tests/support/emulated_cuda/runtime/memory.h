@@ -39,5 +39,6 @@ struct Exported {
 Exported export_block(const void* data);
 /// Maps it; returns null if that is impossible.
 void* map_exported(const Exported& exported);
+void unmap_exported(void* mapped, std::size_t size_bytes);
 
 }  // namespace hios::cuda_emulation

@@ -14,7 +14,6 @@ thread_local std::vector<std::string> open_ranges, all_ranges;
 
 void note_ranges() {
   is_noted = true;
-  open_ranges.clear();
   all_ranges.clear();
 }
 
@@ -23,15 +22,19 @@ std::vector<std::string> noted_ranges() {
   return std::exchange(all_ranges, {});
 }
 
+std::string open_range() { return open_ranges.empty() ? std::string() : open_ranges.back(); }
+
 }  // namespace hios::cuda_emulation
 
 using namespace hios::cuda_emulation;
 
 int nvtxRangePushA(const char* name) {
-  if (!is_noted) return 0;
-  const std::string around = open_ranges.empty() ? "" : open_ranges.back() + "/";
-  open_ranges.push_back(around + name);
-  all_ranges.push_back(open_ranges.back());
+  open_ranges.emplace_back(name);
+  if (is_noted) {
+    std::string path;
+    for (const std::string& open : open_ranges) path += (path.empty() ? "" : "/") + open;
+    all_ranges.push_back(path);
+  }
   return static_cast<int>(open_ranges.size()) - 1;
 }
 

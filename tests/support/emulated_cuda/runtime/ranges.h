@@ -9,5 +9,8 @@ namespace hios::cuda_emulation {
 void note_ranges();
 /// Returns the ranges since then, each with those around it: "stage/conv_1"; and notes no more.
 std::vector<std::string> noted_ranges();
+/// Returns the name of this thread's innermost range, that of an operator while it queues its work;
+/// empty: none is open.
+std::string open_range();
 
 }  // namespace hios::cuda_emulation

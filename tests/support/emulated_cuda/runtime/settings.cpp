@@ -34,11 +34,9 @@ bool set_switch(Settings& result, const std::string& key, const std::string& val
 
 bool set_number(Settings& result, const std::string& key, const std::string& value) {
   constexpr std::pair<const char*, int Settings::*> kNumbers[] = {
-      {"devices", &Settings::devices},
-      {"driver", &Settings::driver},
-      {"nccl", &Settings::nccl},
-      {"nccl_lost", &Settings::nccl_lost},
-      {"capability", &Settings::capability},
+      {"devices", &Settings::devices},   {"driver", &Settings::driver},
+      {"nccl", &Settings::nccl},         {"nccl_lost", &Settings::nccl_lost},
+      {"fault_at", &Settings::fault_at}, {"capability", &Settings::capability},
   };
   for (const auto& [name, member] : kNumbers) {
     if (key == name) {
@@ -68,6 +66,8 @@ void set(Settings& result, const std::string& word) {
     result.memory_bytes = std::strtoull(value.c_str(), nullptr, 10);
   } else if (key == "fault") {
     result.fault = value;
+  } else if (key == "fault_in") {
+    result.fault_in = value;
   } else if (key == "wrong") {
     result.wrong = value;
   } else {

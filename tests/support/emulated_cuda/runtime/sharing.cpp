@@ -1,6 +1,5 @@
 // Blocks and events of other processes. A handle says where the block lies in its process's file;
 // mapping one's own is refused, as CUDA refuses it.
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -65,7 +64,7 @@ cudaError_t cudaIpcCloseMemHandle(void* data) {
   Device::get().drain_all(held);
   const std::size_t size_bytes = remove_range(data);
   if (size_bytes == 0) return answer(cudaErrorInvalidValue);
-  munmap(data, size_bytes);
+  unmap_exported(data, size_bytes);
   return answer(cudaSuccess);
 }
 
@@ -85,7 +84,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t hand
   auto made = std::make_unique<EmulatedEvent>();
   made->flags = cudaEventDisableTiming | cudaEventInterprocess;
   made->state = {static_cast<EventState*>(page),
-                 [size = exported.size_bytes](EventState* state) { munmap(state, size); }};
+                 [size = exported.size_bytes](EventState* state) { unmap_exported(state, size); }};
   *event = made.release();
   return answer(cudaSuccess);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/emulated_cuda/runtime/handles.h"
+#include "support/emulated_cuda/runtime/ranges.h"
 
 namespace hios::cuda_emulation {
 namespace {
@@ -67,6 +68,7 @@ cudaError_t refuse_while_capturing() {
 cudaError_t enqueue(cudaStream_t stream, Work work) {
   Device& device = Device::get();
   if (device.sticky() != cudaSuccess) return answer(cudaSuccess);
+  work.range = open_range();
   if (stream == nullptr) return answer(device.run_now(work));
   if (!stream->capture) {
     std::vector<Work> works;
