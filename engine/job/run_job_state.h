@@ -50,7 +50,7 @@ struct RunJob::State {
   void make_backend();
   void plan_rank_of_copy();
   /// Returns true if tensors may lie in memory that ranks share.
-  bool may_share() const { return !inferences && !options.any_order && !cold() && !emulation; }
+  bool may_share() const { return !inferences && !options.any_order && !emulation; }
   /// Finds the ranks that share memory, and says by which numbers (PlanOptions::sharers); empty
   /// where none do. Collective.
   void find_sharers();

@@ -20,13 +20,22 @@ class MeasuredStore {
  public:
   MeasuredStore(const Graph& graph, const Platform& platform, const Profile& profile,
                 StoreKind kind)
-      : graph_(graph), platform_(platform), profile_(profile), kind_(kind) {}
+      : graph_(graph),
+        platform_(platform),
+        profile_(profile),
+        kind_(kind),
+        shares_all_(platform.size(), true) {}
 
   Platform platform() {
     for (std::size_t d = 0; d < platform_.size(); ++d) add_loads(DeviceId(d));
     for (std::size_t d = 0; d < platform_.size(); ++d) add_messages(DeviceId(d));
     const auto devices = platform_.devices();
-    return Platform({devices.begin(), devices.end()}, {{std::string(to_string(kind_)), "", kind_}},
+    std::vector<Device> charged(devices.begin(), devices.end());
+    for (std::size_t d = 0; d < charged.size(); ++d) {
+      if (shares_all_[d] && charged.size() > 1 && !charged[d].io_charge)
+        charged[d].io_charge = IoCharge{.send = 0, .receive = 1};
+    }
+    return Platform(std::move(charged), {{std::string(to_string(kind_)), "", kind_}},
                     std::move(buses_), std::move(routes_));
   }
 
@@ -67,7 +76,9 @@ class MeasuredStore {
         return each.from == from.index() && each.to == d;
       });
       if (curve == measured.transfers.end()) fail(from, "no transfers from it were measured");
-      const RateLine line = relative_line(curve->points);
+      const bool shared = !curve->shared.empty();
+      shares_all_[d] = shares_all_[d] && shared;
+      const RateLine line = relative_line(shared ? curve->shared : curve->points);
       const MeasuredLoads& copies = copies_of(DeviceId(d));
       routes_.push_back({.from = from,
                          .to = DeviceId(d),
@@ -108,6 +119,8 @@ class MeasuredStore {
   const StoreKind kind_;
   std::vector<Bus> buses_;
   std::vector<Route> routes_;
+  // By device: the tensors that it receives lie in shared memory, whose time is all its own.
+  std::vector<bool> shares_all_;
 };
 
 /// Returns the most bytes that a route moves in the time, alone.

@@ -67,6 +67,23 @@ TEST(MeasuredStore, OneRankHasOneRoute) {
   EXPECT_EQ(topology.alone_gb_per_s(RouteId(0)), 4);
 }
 
+TEST(MeasuredStore, TensorsInSharedMemoryTakeTheReadersTime) {
+  Profile profile = cold_start_profile(2);
+  std::vector<TransferCurve>& curves = profile.configurations[0].transfers;
+  const auto planned = [&] {
+    return with_measured_store(measured_graph(), Platform::homogeneous(2, "cpu", 1, 1), profile,
+                               StoreKind::kMemory);
+  };
+  EXPECT_FALSE(planned().device(DeviceId(1)).io_charge.has_value());
+  curves[0].shared = {{1000, 0.001}, {1'000'000, 0.101}};
+  const Platform platform = planned();
+  const Topology& topology = *platform.topology();
+  const Route& route = topology.route(topology.find(DeviceId(0), DeviceId(1)).value());
+  EXPECT_NEAR(route.latency_ms + 1 / route.gb_per_s, 0.101, 1e-3);
+  EXPECT_EQ(platform.device(DeviceId(1)).io_charge, (IoCharge{0, 1}));
+  EXPECT_FALSE(platform.device(DeviceId(0)).io_charge.has_value()) << "the other way copies";
+}
+
 // One rank alone loads as fast as it was measured alone, and two together as both were together.
 TEST(MeasuredStore, RanksShareABus) {
   const Platform platform =
