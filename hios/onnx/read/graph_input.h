@@ -14,7 +14,7 @@ namespace hios::onnx {
 struct GraphInput {
   std::string name;
   Dims dims;
-  int element;  ///< TensorProto::DataType
+  Constant::Type type;
 };
 
 /// Reads the graph's inputs: those without a value (`is_known`: by name). Throws InputError as
