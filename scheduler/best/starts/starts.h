@@ -20,7 +20,8 @@ struct Start {
 /// Returns the schedules of `sequential`, plain list scheduling, filling in order
 /// (memory_starts.h), `heft`, `peft`, `cluster`, `hios-mr`, `hios-lp`, strips where transfers are
 /// expensive (scheduler/algorithms/list/strips.h) and what `hios` makes of the last two, heft and
-/// strips, that respect all constraints, the shortest first. (`hios-mr` and `hios-lp` are no worse
+/// strips, that respect all constraints, and where devices differ the start by classes
+/// (class_start.h), the shortest first. (`hios-mr` and `hios-lp` are no worse
 /// than `inter-mr` and `inter-lp`.) In a large graph all begin without Alg. 2, which may take
 /// longer than everything else, and run once more with it. They run on up to `threads` threads,
 /// which changes nothing but the time. They run one after the other where the cost model reports
