@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "hios/base/error.h"
+#include "hios/evaluate/simulate.h"
 #include "scheduler/bounds/relaxations/fractional_placement.h"
 #include "scheduler/list/earliest_finish.h"
-#include "scheduler/list/priorities.h"
+#include "scheduler/list/placement.h"
 
 // A list scheduler sees one operator at a time: on devices that differ it gives the fast ones what
 // comes first, not what gains most there, and where memory is short nothing is left for what gains
@@ -19,6 +21,10 @@
 //
 // Priorities are those of the graph with times by the relaxation's classes.
 //
+// The relaxation excludes classes on which an operator would be too late for a latency, and a
+// schedule is found most often for one that it does not reach. So some latencies are tried, as long
+// as they are not refuted.
+//
 // Tests: tests/scheduler/best/starts/class_start_test.cpp.
 
 namespace hios::scheduler::best {
@@ -26,6 +32,9 @@ namespace {
 
 constexpr double kKept = 0.3;       // share of the spare memory that is left for rounding
 constexpr double kSmallPart = 0.1;  // of an operator, below which it is not on the class
+constexpr double kNextAim = 0.9;    // ratio of the latencies that two tries aim at
+constexpr std::size_t kMostTries = 4;
+constexpr std::size_t kTried = 20'000;  // operators in all tries
 
 /// Returns the fraction of memory that no operator needs; 0 where a device has no limit.
 double spare(const Graph& graph, const Platform& platform) {
@@ -47,7 +56,8 @@ class ClassList {
     }
   }
 
-  Schedule schedule(double far_ms) const {
+  /// Returns nothing where labels and memory leave an operator no device.
+  std::optional<Schedule> schedule(double far_ms) const {
     EarliestFinish list(graph_, costs_);
     for (OpId op : order()) {
       const auto away_ms = [&](DeviceId device) {
@@ -55,7 +65,7 @@ class ClassList {
         const double share = k ? placement_.share(op, *k) : 0;
         return share > kSmallPart ? 0 : far_ms * (2 - share);
       };
-      if (!list.place(op, away_ms)) throw InputError("the classes' devices do not hold all");
+      if (!list.place(op, away_ms)) return std::nullopt;
     }
     return list.schedule();
   }
@@ -95,10 +105,22 @@ class ClassList {
 
 Schedule schedule_by_classes(const Graph& graph, const CostModel& costs, double known_ms,
                              const Deadline& deadline) {
-  const auto placement = fractional_placement(graph, costs, known_ms,
-                                              kKept * spare(graph, costs.platform()), deadline);
-  if (!placement) throw InputError("no placement on classes of devices is known");
-  return ClassList(graph, costs, *placement).schedule(known_ms);
+  const double kept = kKept * spare(graph, costs.platform());
+  const std::size_t tries = std::clamp<std::size_t>(kTried / (graph.size() + 1), 1, kMostTries);
+  Schedule shortest;
+  double least_ms = 0, aim_ms = known_ms;
+  for (std::size_t i = 0; i < tries; ++i, aim_ms *= kNextAim) {
+    const auto placement = fractional_placement(graph, costs, aim_ms, kept, deadline);
+    if (!placement) break;
+    std::optional<Schedule> found = ClassList(graph, costs, *placement).schedule(known_ms);
+    if (!found) continue;
+    const double ms = simulate(graph, *found, costs).latency_ms;
+    if (!shortest.devices.empty() && ms >= least_ms) continue;
+    shortest = std::move(*found);
+    least_ms = ms;
+  }
+  if (shortest.devices.empty()) throw InputError("no schedule by classes of devices is found");
+  return shortest;
 }
 
 }  // namespace hios::scheduler::best

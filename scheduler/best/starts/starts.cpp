@@ -13,6 +13,7 @@
 #include "scheduler/algorithms/baselines/ios.h"
 #include "scheduler/algorithms/baselines/sequential.h"
 #include "scheduler/algorithms/hios/hios.h"
+#include "scheduler/algorithms/hios/intra_gpu.h"
 #include "scheduler/algorithms/hios/mapping_recording.h"
 #include "scheduler/algorithms/list/clustering.h"
 #include "scheduler/algorithms/list/heft.h"
@@ -36,6 +37,7 @@ namespace {
 
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
 constexpr std::size_t kPassRounds = 2;          ///< hios's default
+constexpr std::size_t kFewOperators = 40;       ///< of graphs without a start by classes
 constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< index in the algorithms of starts()
 
@@ -142,16 +144,24 @@ void add_improved(const Graph& graph, const CostModel& costs, const Deadline& de
   }));
 }
 
-/// Adds the start by classes of devices, and what passes make of it.
+/// Adds the start by classes of devices, and what Alg. 2 and passes make of it, unless the graph is
+/// so small that the search needs none.
 void add_classes(const Graph& graph, const CostModel& costs, const Deadline& deadline,
                  std::vector<std::optional<Start>>& made) {
   double known_ms = std::numeric_limits<double>::infinity();
   for (const auto& start : made) {
     if (start) known_ms = std::min(known_ms, start->latency_ms);
   }
-  if (deadline.expired() || known_ms == std::numeric_limits<double>::infinity()) return;
+  if (graph.size() < kFewOperators || deadline.expired() ||
+      known_ms == std::numeric_limits<double>::infinity())
+    return;
   made.push_back(attempt(graph, costs, "classes",
                          [&] { return schedule_by_classes(graph, costs, known_ms, deadline); }));
+  if (!made.back()) return;
+  const Schedule by_classes = made.back()->schedule;
+  made.push_back(attempt(graph, costs, "classes", [&] {
+    return parallelize(graph, costs, by_classes, kWindow, deadline).schedule;
+  }));
   add_improved(graph, costs, deadline, "classes", {"classes"}, made);
 }
 
