@@ -33,7 +33,7 @@ TEST(MemoryOfRanks, IsShortOnAllRanksAlike) {
   test::run_ranks(2, [](Transport& transport) {
     test::expect_error<RunError>(
         [&] {
-          open_shared_arena(transport, std::vector<std::size_t>{0, 0}, Bytes{1} << 60);
+          open_shared_arena(transport, std::vector<std::size_t>{0, 0}, Bytes{1} << 63);
         },
         {"no memory for the ranks of a host to share"});
   });

@@ -203,46 +203,6 @@ TEST_P(MilpSplit, ByComponentsIsValidAndNotBelowTheOptimum) {
   EXPECT_GT(longer, 0u) << "modules by themselves know nothing of their inputs";
 }
 
-/// Two chains of 19 operators, in which all later ones read each operator, joined by two edges.
-/// Both devices have this memory; all operators take 380 bytes.
-RandomProblem two_modules(Bytes memory_bytes) {
-  constexpr std::size_t kOperators = 19;
-  std::vector<Operator> operators(2 * kOperators);
-  std::vector<Edge> edges;
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    operators[i].name = std::to_string(i);
-    operators[i].time_ms = 1;
-    operators[i].memory_bytes = 10;
-    for (std::size_t j = i + 1; j < operators.size(); ++j) {
-      if (i / kOperators == j / kOperators) edges.push_back({OpId(i), OpId(j), 0, 9});
-    }
-  }
-  edges.push_back({OpId(kOperators - 2), OpId(kOperators), 0, 9});
-  edges.push_back({OpId(kOperators - 1), OpId(kOperators + 1), 0, 9});
-  const Platform plain = test::devices(2, 1);
-  std::vector<Device> devices(plain.devices().begin(), plain.devices().end());
-  for (Device& device : devices) device.memory_bytes = memory_bytes;
-  return {Graph("two modules", std::move(operators), std::move(edges)),
-          Platform(std::move(devices))};
-}
-
-// Each module alone fits on one device, and both are alike; together they do not fit.
-TEST_P(MilpSplit, ByComponentsWarnsWhereTheModulesAreNotValidTogether) {
-  for (const bool tight : {true, false}) {
-    const RandomProblem problem = two_modules(tight ? 250 : 400);
-    const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-    const Algorithm& algorithm = built_in().find("milp-split");
-    Options options(algorithm.options);
-    for (const char* option : {"modules=components", "channels=2", "iterations=50"}) {
-      options.set(option);
-    }
-    options.set("solver=" + GetParam());
-    const ScheduleResult result = algorithm.run(Problem(costs), options, {});
-    EXPECT_TRUE(validate(problem.graph, problem.platform, result.schedule).empty());
-    EXPECT_EQ(!result.warning.empty(), tight) << result.warning;
-  }
-}
-
 TEST(Division, HasTwoNames) {
   EXPECT_EQ(division_named("windows"), Division::kWindows);
   EXPECT_EQ(division_named("components"), Division::kComponents);
