@@ -47,6 +47,12 @@ class UnlikeDevicesTest(FolderTest):
         programs, again, status = self.run_it("--before", "old")
         self.assertEqual([status, again, *(each.calls for each in programs)], [0, said, [], []])
 
+    def test_moves_in_place_of_seconds(self):
+        programs, _, _ = self.run_it("--moves", "7")
+        call = programs[0].asked("hios-schedule")[0]
+        self.assertEqual((flag(call, "--option"), flag(call, "--time-limit")), ("iterations=7", "600"))
+        self.assertIn("best with 7 moves an island", (self.folder / "unlike-devices.md").read_text())
+
     def test_without_another_build_and_a_run_that_was_cut(self):
         _, said, status = self.run_it()
         self.assertEqual(status, 0)
