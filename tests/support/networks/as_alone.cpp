@@ -66,6 +66,7 @@ void expect_as_alone(mpi::Transport& transport, const RandomNetwork& network,
     executor.run_once();
     expect_outputs(executor, plan, network, options, expected, iteration);
   }
+  transport.barrier();  // the first one's arena is there until all have read it
 }
 
 }  // namespace hios::test
