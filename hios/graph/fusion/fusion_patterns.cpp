@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hios/graph/fusion/fusion.h"
+#include "hios/graph/fusion/fusion_rules.h"
 #include "hios/model/channel_slice.h"
 
 // Groups layers to operators (Kundu and Shu, "HIOS", section III-A, counts operators in this way).

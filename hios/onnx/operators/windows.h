@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hios/onnx/operators/layer_emitter.h"
+#include "hios/onnx/operators/registry.h"
 
 /// Windows over height and width, of convolutions and pools.
 namespace hios::onnx {

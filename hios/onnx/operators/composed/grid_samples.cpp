@@ -5,6 +5,7 @@
 // for a linear sample seven passes over the output.
 #include <array>
 
+#include "hios/base/error.h"
 #include "hios/onnx/operators/constants/values.h"
 #include "hios/onnx/operators/elementwise.h"
 #include "hios/onnx/operators/families.h"
