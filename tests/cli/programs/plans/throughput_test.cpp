@@ -64,8 +64,9 @@ TEST_F(Throughput, IsPlannedAndCheckedByTheTimesOfCopies) {
   const auto listed =
       hios_schedule({"--model", "squeezenet", "--list-operators", "--json", file("o.json")});
   ASSERT_EQ(listed.exit_status, 0) << listed.err;
+  const Json network = read(file("o.json"));
   Json operators = Json::object();
-  for (const Json& op : read(file("o.json"))["operators"]) {
+  for (const Json& op : network["operators"]) {
     operators[op["signature"].get<std::string>()] = {{"ms", 1}, {"min", 1}, {"samples", 1}};
   }
   const Json copied = Json::array({Json::array({1, 3})}),
@@ -99,7 +100,7 @@ TEST_F(Throughput, IsPlannedAndCheckedByTheTimesOfCopies) {
   };
   latency_of("latency");
   // One block after the other, with the one tensor between them copied.
-  const double sum_ms = static_cast<double>(read(file("o.json"))["operators"].size());
+  const double sum_ms = static_cast<double>(network["operators"].size());
   EXPECT_NEAR(latency_of("throughput"), sum_ms + 3, 1e-9);
 }
 

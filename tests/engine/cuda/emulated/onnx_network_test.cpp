@@ -137,7 +137,8 @@ TEST_F(EmulatedOnnxNetwork, GivesTheBitsOfOneRankOnTwo) {
       model_ + profile +
       Words{"--platform", platform, "--algorithm", "hios-lp", "--output", folder_.file("s.json")});
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
-  for (const Json& rank : read(folder_.file("s.json"))["devices"]) {
+  const Json written = read(folder_.file("s.json"));
+  for (const Json& rank : written["devices"]) {
     EXPECT_FALSE(rank["stages"].empty()) << "all operators on one rank";
   }
   const ProcessResult done = run_mpi(2,

@@ -247,7 +247,8 @@ TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   for (const auto& [key, chosen] : machine["algorithms"].items()) {
     EXPECT_TRUE(machine["trials"][key][chosen.get<std::string>()].is_number()) << key;
   }
-  for (const Json& rank : read(folder_.file("schedule.json"))["devices"]) {
+  const Json written = read(folder_.file("schedule.json"));
+  for (const Json& rank : written["devices"]) {
     ASSERT_GE(rank["stages"].size(), 4u) << "a rank without a branch of each block";
   }
 
@@ -302,7 +303,8 @@ TEST_F(EmulatedBranches, CutOverFourGpusGiveTheBitsOfOneRank) {
                     Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
                           "--output", folder_.file("schedule.json")});
   ASSERT_EQ(planned.exit_status, 0) << planned.err;
-  for (const Json& rank : read(folder_.file("schedule.json"))["devices"]) {
+  const Json written = read(folder_.file("schedule.json"));
+  for (const Json& rank : written["devices"]) {
     EXPECT_FALSE(rank["stages"].empty()) << rank["name"];
   }
   const Words shared = kTwice + Words{"--oversubscribe"};
