@@ -51,7 +51,9 @@ Failure current_failure(const ErrorText& text_of) {
 }
 
 std::string with_rank(Rank rank, const std::string& host, const std::string& text) {
-  return "rank " + std::to_string(rank.index()) + " on " + host + ": " + text;
+  const std::string who = "rank " + std::to_string(rank.index()) + " on " + host;
+  const bool named = text.starts_with(who + ",") || text.starts_with(who + ":");
+  return named ? text : who + ": " + text;
 }
 
 int run_one_rank(const std::function<int(Transport&)>& body, const ErrorText& text_of) {

@@ -20,7 +20,8 @@ struct Failure {
 };
 Failure current_failure(const ErrorText& text_of);
 
-/// Returns "rank 1 on node7: TEXT".
+/// Returns "rank 1 on node7: TEXT", or the text where it begins with that rank already, as that of
+/// a step that failed does.
 std::string with_rank(Rank rank, const std::string& host, const std::string& text);
 
 /// Runs the body as a job of one rank without MPI.

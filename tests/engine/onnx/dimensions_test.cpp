@@ -279,22 +279,38 @@ TEST(ManyDimensions, SevenOfAnInputAreRefused) {
                {"the input 'x' has 7 dimensions; up to six are read"});
 }
 
+/// Adds a mask of truth values of three rows and columns, of which two are false: in the file, or
+/// computed from "x".
+std::string add_mask(Net& net, bool computed) {
+  const std::vector<float> use = {1, 1, 1, 1, 1, 0, 0, 1, 1};
+  if (computed) {
+    net.integers("begin", {0, 0, 0});
+    net.integers("end", {1, 3, 3});
+    const std::string zeros =
+        net.op("Mul", {net.op("Slice", {"x", "begin", "end"}), net.constant(0)});
+    const std::string sum = net.op("Add", {zeros, net.constant({3, 3}, use)});
+    return net.op("Greater", {sum, net.constant(0.5)});
+  }
+  auto& mask = *net.graph().add_initializer();
+  mask.set_name("mask"), mask.set_data_type(proto::TensorProto::BOOL);
+  for (const int extent : {3, 3}) mask.add_dims(extent);
+  for (const float used : use) mask.add_int32_data(used == 1 ? 1 : 0);
+  return "mask";
+}
+
 // Four heads of Q share two of K and V; a mask of truth values, and none later than Q.
 TEST(Attention, IsASoftmaxOfProducts) {
   const Table x = wide_input({2, 3, 24});  // Q and K of two values in a head, V of two, too
-  for (const bool causal : {false, true}) {
-    SCOPED_TRACE(causal);
+  for (const int chosen : {0, 1, 2, 3}) {
+    const bool causal = chosen % 2 == 1, computed = chosen >= 2;
+    SCOPED_TRACE(chosen);
     Net net(x.dims);
     net.model.mutable_opset_import(0)->set_version(23);
     net.integers("sizes", {8, 4, 4, 8});
     const std::string q = net.op("Split", {"x", "sizes"});
     for (const char* part : {"k", "v", "rest"}) net.last().add_output(part);
     OnnxBuilder::attribute(net.last(), "axis", 2);
-    auto& mask = *net.graph().add_initializer();
-    mask.set_name("mask"), mask.set_data_type(proto::TensorProto::BOOL);
-    for (const int extent : {3, 3}) mask.add_dims(extent);
-    for (const int use : {1, 1, 1, 1, 1, 0, 0, 1, 1}) mask.add_int32_data(use);
-    net.op("Attention", {q, "k", "v", "mask"});
+    net.op("Attention", {q, "k", "v", add_mask(net, computed)});
     OnnxBuilder::attribute(net.last(), "q_num_heads", 4);
     OnnxBuilder::attribute(net.last(), "kv_num_heads", 2);
     OnnxBuilder::attribute(net.last(), "is_causal", causal);

@@ -96,6 +96,10 @@ const std::map<std::string, std::function<int(Transport&)>> kEndings = {
        return 0;
      }},
     {"lone-run-error", [](Transport&) -> int { throw RunError("stage 4 broke"); }},
+    {"named-run-error",
+     [](Transport& transport) -> int {
+       throw RunError("rank 0 on " + transport.host() + ", running stage 4: it broke");
+     }},
 };
 
 }  // namespace

@@ -43,6 +43,13 @@ TEST_P(Alone, AFailureIsOneLineAndStatus3) {
   EXPECT_TRUE(result.err.ends_with(": stage 4 broke\n")) << result.err;
 }
 
+TEST_P(Alone, AFailureNamesItsRankOnce) {
+  const std::string line = probe("named-run-error").err;
+  EXPECT_TRUE(line.starts_with("error: rank 0 on ")) << line;
+  EXPECT_TRUE(line.ends_with(", running stage 4: it broke\n")) << line;
+  EXPECT_EQ(line.find("rank 0"), line.rfind("rank 0")) << line;
+}
+
 TEST_P(Alone, RefusesToBeOneOfSeveral) {
   ProcessOptions options;
   // The leaks are MPI's (tests/CMakeLists.txt).

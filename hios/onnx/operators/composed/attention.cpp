@@ -51,6 +51,10 @@ View masked(LayerEmitter& emitter, const Node& node, const View& scores) {
     mask = each_value(
         node, {mask}, ConstantType::kFloat, [](auto v) { return v[0] != 0 ? 0.0 : kMasked; },
         nullptr);
+  } else if (mask.type() == Constant::Type::kBool) {
+    // Truth values that are computed are 1 and 0.
+    mask = combine(emitter, Combined::kAdd, mask, one_value(-1));
+    mask = combine(emitter, Combined::kMul, mask, one_value(-kMasked));
   }
   return combine(emitter, Combined::kAdd, scores, mask);
 }
