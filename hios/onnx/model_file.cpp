@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -264,7 +265,11 @@ void ModelFile::read_external(const proto::TensorProto& tensor, std::size_t expe
   for (auto name = path.begin(); name != path.end(); ++name) {
     const bool last = std::next(name) == path.end();
     at = open_in(at.get(), name->string(), O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
-    if (!at.is_open()) fail(where + "cannot be opened (links are not followed)");
+    if (at.is_open()) continue;
+    if (errno == ENOENT) fail(where + "is absent: put it next to the model");
+    const bool link = errno == ELOOP || errno == ENOTDIR;
+    fail(where + "cannot be opened" +
+         (link ? " (links are not followed)" : std::string(": ") + std::strerror(errno)));
   }
   const auto size = regular_size(at);
   if (!size) fail(where + "is not in a regular file");

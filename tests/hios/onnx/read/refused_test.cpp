@@ -310,7 +310,8 @@ const std::vector<BadFile>& bad_files() {
          b.node("BatchNormalization", {"y", "one", "one", "one", ""}, "n");
        },
        "lacks its input 5"},
-      {"DataMissing", [](auto& b) { external(b, "nowhere.bin"); }, "cannot be opened"},
+      {"DataMissing", [](auto& b) { external(b, "nowhere.bin"); }, "is absent: put it"},
+      {"DataFolderMissing", [](auto& b) { external(b, "no/w.bin"); }, "is absent: put it"},
       {"DataByLink",
        [](auto& b) {
          external(b, "link.bin");
