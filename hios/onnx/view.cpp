@@ -35,12 +35,11 @@ std::string text(const Dims& dims) {
 
 /// Returns a constant's name and type: "tensor 'w' holds INT8".
 std::string description(const Constant& constant) {
-  const bool truth = constant.type == Constant::Type::kBool;
   return (constant.name.empty() ? "a folded constant" : "tensor '" + constant.name + "'") +
          " holds " +
-         (!constant.element.empty() ? constant.element
-          : truth                   ? "truth values"
-                                    : "integers");
+         (!constant.element.empty()                ? constant.element
+          : constant.type == Constant::Type::kBool ? "truth values"
+                                                   : "integers");
 }
 
 /// Adjacent axes that one loop can walk; axes of one element are left out.
@@ -103,6 +102,12 @@ std::vector<float> copied(const float* from, const std::vector<Run>& runs) {
     }
   }
   return values;
+}
+
+View with_extents(View view, Dims dims, Dims strides) {
+  view.dims = std::move(dims);
+  view.strides = std::move(strides);
+  return view;
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ std::vector<std::size_t> reading_order(const View& view) {
 }
 
 View transpose(const View& view, std::span<const std::size_t> axes) {
-  View result{view.base, {}, {}, view.offset, view.computed_type};
+  View result = with_extents(view, {}, {});
   for (const std::size_t axis : axes) {
     result.dims.push_back(view.dims[axis]);
     result.strides.push_back(view.strides[axis]);
@@ -209,7 +214,7 @@ View slice(const View& view, std::size_t axis, std::int64_t start, std::int64_t 
 
 View expand(const View& view, const Dims& dims) {
   if (dims.size() < view.rank()) throw InputError("cannot expand to fewer dimensions");
-  View result{view.base, dims, Dims(dims.size(), 0), view.offset, view.computed_type};
+  View result = with_extents(view, dims, Dims(dims.size(), 0));
   const std::size_t added = dims.size() - view.rank();
   for (std::size_t i = 0; i < view.rank(); ++i) {
     const std::int64_t from = view.dims[i], to = dims[added + i];
@@ -227,7 +232,7 @@ std::optional<View> reshape(const View& view, const Dims& dims) {
   if (elements(dims) != elements(view.dims)) {
     throw InputError("cannot reshape " + text(view.dims) + " to " + text(dims));
   }
-  View result{view.base, dims, dense_strides(dims), view.offset, view.computed_type};
+  View result = with_extents(view, dims, dense_strides(dims));
   if (elements(dims) == 0) return result;
   const std::vector<Run> runs = runs_of(view, own_order(view.rank()));
   // The new extents must divide each run without a remainder.

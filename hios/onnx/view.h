@@ -57,6 +57,8 @@ struct View {
   /// The type that a computed tensor has in the file; its values are floating-point numbers all the
   /// same, and truth values are 1 and 0.
   Constant::Type computed_type = Constant::Type::kFloat;
+  /// The TensorProto::DataType of computed integers of 8 or 16 bits, which wrap; 0: any other.
+  int computed_element = 0;
 
   Constant::Type type() const { return is_constant() ? constant().type : computed_type; }
   bool is_constant() const { return base.index() == 1; }

@@ -65,6 +65,7 @@ View LayerEmitter::dense(const View& view, std::span<const std::size_t> order) {
   const Move move{shape_of(extents_in(view.dims, order)), std::move(loops), view.offset};
   View moved = dense_view(add(move, {{view.tensor(), whole}}, {}, false), view.dims, order);
   moved.computed_type = view.computed_type;
+  moved.computed_element = view.computed_element;
   return moved;
 }
 

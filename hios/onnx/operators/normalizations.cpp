@@ -221,10 +221,30 @@ Reduce::Function reduction_named(const Node& node) {
   return kNames.at(node.type());
 }
 
+/// Returns whole numbers. A quotient is exact where it is one, a product with 1/n is not.
+View reduced_integers(LayerEmitter& emitter, const View& x, Reduce::Function function,
+                      const std::vector<bool>& axes) {
+  using F = Reduce::Function;
+  const bool is_mean = function == F::kMean;
+  const View result = reduced(emitter, x, is_mean ? F::kSum : function, axes);
+  if (is_mean) {
+    const auto count = static_cast<float>(elements(x.dims) / elements(result.dims));
+    auto values = std::make_shared<Constant>();
+    values->floats = {count};
+    return truncated(emitter, combine(emitter, Binary::Function::kDiv, result,
+                                      View{std::move(values), {}, {}, 0}));
+  }
+  const bool has_fractions =
+      function == F::kL2 || function == F::kLogSum || function == F::kLogSumExp;
+  return has_fractions ? truncated(emitter, result) : result;
+}
+
 Views reduce(LayerEmitter& emitter, const Node& node) {
   const View& x = node.input(0);
   const std::vector<bool> axes = reduced_axes(node, x.rank());
-  const View result = reduced(emitter, x, reduction_named(node), axes);
+  const View result = x.type() == Constant::Type::kInteger
+                          ? reduced_integers(emitter, x, reduction_named(node), axes)
+                          : reduced(emitter, x, reduction_named(node), axes);
   return {node.integer("keepdims", 1) != 0 ? result : without_axes(result, axes)};
 }
 

@@ -38,8 +38,7 @@ class InputReader {
     std::vector<GraphInput> inputs;
     for (const auto* each : given) {
       const auto& type = each->type().tensor_type();
-      inputs.push_back({each->name(), input_dims(type.shape(), what_of(*each)),
-                        type_of_element(type.elem_type())});
+      inputs.push_back({each->name(), input_dims(type.shape(), what_of(*each)), type.elem_type()});
     }
     refuse_open();
     check_size(inputs);

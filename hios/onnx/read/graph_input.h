@@ -14,7 +14,7 @@ namespace hios::onnx {
 struct GraphInput {
   std::string name;
   Dims dims;
-  Constant::Type type;
+  int element;  ///< TensorProto::DataType
 };
 
 /// Reads the graph's inputs: those without a value (`is_known`: by name). Throws InputError as

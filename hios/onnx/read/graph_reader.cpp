@@ -64,10 +64,11 @@ class GraphReader {
         read_inputs(file_, options_,
                     [&](const std::string& name) { return nodes_.values().find(name) != nullptr; });
     for (const GraphInput& input : inputs) {
+      const Constant::Type type = type_of_element(input.element);
       draft_.inputs.push_back({.name = input.name,
                                .dims = input.dims,
-                               .below = input.type == Constant::Type::kFloat ? 0 : 2,
-                               .is_truth = input.type == Constant::Type::kBool});
+                               .below = type == Constant::Type::kFloat ? 0 : 2,
+                               .is_truth = type == Constant::Type::kBool});
     }
     const GraphInput& first = inputs.front();
     const bool one = inputs.size() == 1;
@@ -80,7 +81,9 @@ class GraphReader {
       View view = dense_view(DraftId(0), inputs[i].dims, memory_order(inputs[i].dims.size()));
       view.offset = places[i].offset;
       if (places[i].rows > 1) view.strides.front() = places[i].stride;
-      view.computed_type = inputs[i].type;
+      view.computed_type = type_of_element(inputs[i].element);
+      if (element_size(inputs[i].element) < 4 && view.computed_type == Constant::Type::kInteger)
+        view.computed_element = inputs[i].element;
       nodes_.define(inputs[i].name, view);
     }
   }
@@ -91,8 +94,7 @@ class GraphReader {
       const std::string what = "the output '" + printable(output.name()) + "' ";
       const View* found = nodes_.values().find(output.name());
       if (found == nullptr) {
-        file_.fail(what + (nodes_.leaves_out(output.name()) ? "is not computed"
-                                                            : "is computed by no node"));
+        file_.fail(what + nodes_.why_unknown(output.name()).value_or("is computed by no node"));
       }
       const View& view = *found;
       if (view.is_constant()) file_.fail(what + "does not depend on the input");

@@ -7,12 +7,16 @@
 #include "hios/base/size_text.h"
 #include "hios/onnx/operators/constants/compute.h"
 #include "hios/onnx/operators/constants/values.h"
+#include "hios/onnx/read/narrow_integers.h"
 #include "hios/onnx/read/types.h"
 
 namespace hios::onnx {
 namespace {
 
 constexpr std::size_t kLongestNodeName = 200;
+constexpr const char* kWithoutIndices =
+    "a MaxPool gives its values alone: export it without indices, or cut the file before they are "
+    "read";
 // Limits of the values of all computed constants together: as many as four of the largest, and so
 // often those that the file holds. Networks that standardise their weights compute ten times as
 // many as they hold.
@@ -65,6 +69,8 @@ class NodeReader::UnknownOperators {
     // How many boxes it returns depends on the values, so no plan can be made for what follows.
     if (unknown_.contains("NonMaxSuppression"))
       list += "; cut the file before NonMaxSuppression, with its boxes and scores as outputs";
+    if (unknown_.contains("MaxUnpool"))
+      list += std::string("; MaxUnpool reads indices, and ") + kWithoutIndices;
     reader_.file_.fail("has operators that are not read: " + list);
   }
 
@@ -114,7 +120,7 @@ std::vector<const View*> NodeReader::inputs_of(const proto::NodeProto& node) con
     if (!name.empty() && value == nullptr) {
       file_.fail("node '" + printable(name_of(node)) + "' (" + printable(node.op_type()) +
                  "): reads '" + printable(name) + "', which " +
-                 (leaves_out(name) ? "is not computed" : "no node before it computes"));
+                 why_unknown(name).value_or("no node before it computes"));
     }
     inputs.push_back(value);
   }
@@ -129,9 +135,15 @@ void NodeReader::set_outputs(const proto::NodeProto& node, const Views& outputs)
     if (static_cast<std::size_t>(i) < outputs.size()) {
       define(name, outputs[static_cast<std::size_t>(i)]);
     } else {  // a mask or indices: an error only if a node reads them
-      left_out_.insert(name);
+      left_out_[name] = node.op_type() == "MaxPool" ? std::string("; ") + kWithoutIndices : "";
     }
   }
+}
+
+std::optional<std::string> NodeReader::why_unknown(const std::string& name) const {
+  const auto found = left_out_.find(name);
+  if (found == left_out_.end()) return {};
+  return "is not computed" + found->second;
 }
 
 void NodeReader::read(proto::NodeProto& node) {
@@ -161,6 +173,8 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
     if (!folded && row.emit != nullptr && has_only_constants(node))
       folded = with_types(node, compute_constants(node, row, kernel_, operations_));
     if (folded) {
+      for (std::size_t i = 0; i < folded->size(); ++i)
+        (*folded)[i] = wrapped(node, (*folded)[i], narrow_element(node, i));
       count_folded(node, *folded);
       return *std::move(folded);
     }
@@ -182,6 +196,7 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
 /// Adds the layers of a node with a computed input.
 Views NodeReader::emitted(const Node& node, const Operator& row) {
   check_input_types(node);
+  check_narrow_integers(node);
   const std::optional<std::vector<View>> numbers = with_numbers(node);
   std::vector<const View*> inputs;
   for (std::size_t i = 0; numbers && i < numbers->size(); ++i)
@@ -192,7 +207,12 @@ Views NodeReader::emitted(const Node& node, const Operator& row) {
   Views outputs = row.emit(emitter, given);
   count_parameters(node, before);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].is_constant()) outputs[i].computed_type = output_type(node, i);
+    if (outputs[i].is_constant()) continue;
+    const Constant::Type type = output_type(node, i);
+    const int element = type == Constant::Type::kInteger ? narrow_element(node, i) : 0;
+    outputs[i] = wrapped(emitter, node, outputs[i], element);
+    outputs[i].computed_type = type;
+    outputs[i].computed_element = element;
   }
   return outputs;
 }
@@ -314,8 +334,8 @@ Views NodeReader::read_body(Body body, const std::vector<const View*>& inputs,
   for (const std::string& output : body.outputs) {
     const View* value = values_.find(output);
     if (value == nullptr) {
-      file_.fail("node '" + printable(name) + "': its output '" + printable(output) + "' is " +
-                 (leaves_out(output) ? "not computed" : "computed by no node"));
+      file_.fail("node '" + printable(name) + "': its output '" + printable(output) + "' " +
+                 why_unknown(output).value_or("is computed by no node"));
     }
     outputs.push_back(*value);
   }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +31,9 @@ class NodeReader {
   void count_in_file(const Constant& constant) { in_file_ += constant.size(); }
 
   void read(proto::NodeProto& node);
-  /// Returns true for an output that no operator computes: a mask, indices.
-  bool leaves_out(const std::string& name) const { return left_out_.contains(name); }
+  /// Returns "is not computed" and, where something can be done, what, for an output that no
+  /// operator computes: a mask, indices. Empty for any other name.
+  std::optional<std::string> why_unknown(const std::string& name) const;
 
   /// Returns a node's name, fit for files and messages.
   static std::string name_of(const proto::NodeProto& node);
@@ -60,14 +61,15 @@ class NodeReader {
   Draft& draft_;
   std::map<Key, const proto::FunctionProto*> functions_;
   ValueTable values_;
-  std::set<std::string> left_out_;  ///< outputs that no operator computes
-  std::size_t in_file_ = 0;         ///< values that the file holds
-  std::size_t folded_ = 0;          ///< values that were computed
-  double operations_ = 0;           ///< of their kernels
-  Bytes parameter_bytes_ = 0;       ///< weights of the draft's layers
-  std::size_t depth_ = 0;           ///< of bodies in bodies
-  std::size_t body_nodes_ = 0;      ///< nodes that were read in bodies, and the bodies
-  Bytes body_bytes_ = 0;            ///< their messages
+  /// Outputs that no operator computes, with what can be done.
+  std::map<std::string, std::string> left_out_;
+  std::size_t in_file_ = 0;     ///< values that the file holds
+  std::size_t folded_ = 0;      ///< values that were computed
+  double operations_ = 0;       ///< of their kernels
+  Bytes parameter_bytes_ = 0;   ///< weights of the draft's layers
+  std::size_t depth_ = 0;       ///< of bodies in bodies
+  std::size_t body_nodes_ = 0;  ///< nodes that were read in bodies, and the bodies
+  Bytes body_bytes_ = 0;        ///< their messages
 };
 
 }  // namespace hios::onnx

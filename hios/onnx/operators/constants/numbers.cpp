@@ -14,8 +14,8 @@ namespace {
 
 using Type = ConstantType;
 
-/// Converts a constant. A Cast to a smaller integer type keeps the value, which exporters do not
-/// let overflow.
+/// Converts a constant. Values beyond integers of 8 and 16 bits wrap afterwards
+/// (read/narrow_integers.h); of 32 bits they are kept.
 View converted(const Node& node, const View& x, Type type) {
   if (type == Type::kFloat && is_real(x)) return x;  // without a copy: it may be a weight
   const bool truth = type == Type::kBool;
