@@ -282,7 +282,7 @@ std::int64_t fold_size(const Dims& dims, std::int64_t largest) {
   const std::int64_t count = elements(dims), most = std::max(largest, kFoldBudget);
   if (count <= most) return count;
   throw InputError("would make a constant of " + std::to_string(count) + " values, more than " +
-                   std::to_string(most) + ": simplify the file, or name the input's size");
+                   std::to_string(most) + kSimplify);
 }
 
 std::vector<std::int64_t> integers_of(const View& view) {

@@ -47,6 +47,9 @@ struct Constant {
 /// for shapes, ranges, masks and small tables.
 inline constexpr std::int64_t kFoldBudget = std::int64_t{1} << 22;
 
+/// The end of a line about constants that the file leaves to compute.
+inline constexpr const char* kSimplify = ": simplify the file, or name the input's size";
+
 /// An ONNX value: element (i0, i1, …) is value offset + i0·strides[0] + i1·strides[1] + … of the
 /// base.
 struct View {

@@ -82,7 +82,8 @@ namespace {
 
 /// Returns the constants among joined views, with zeros instead of the computed ones.
 View constants_in(const std::vector<View>& views, const Dims& dims, std::size_t axis) {
-  if (elements(dims) > kFoldBudget) throw InputError("joins constants of too many values");
+  if (elements(dims) > kFoldBudget)
+    throw InputError(std::string("joins constants of too many values") + kSimplify);
   auto values = std::make_shared<Constant>();
   values->floats.resize(static_cast<std::size_t>(elements(dims)));
   View all{nullptr, dims, dense_strides(dims), 0};

@@ -17,14 +17,15 @@ std::vector<std::int64_t> Node::integers(std::size_t i) const {
   const View& view = input(i);
   if (!view.is_constant()) {
     fail("its input " + std::to_string(i + 1) +
-         " must be a constant, and depends on the model's input");
+         " must be a constant, and depends on the model's input" + kSimplify);
   }
   return integers_of(view);
 }
 
 std::vector<float> Node::floats(std::size_t i) const {
   const View& view = input(i);
-  if (!view.is_constant()) fail("its input " + std::to_string(i + 1) + " must be a constant");
+  if (!view.is_constant())
+    fail("its input " + std::to_string(i + 1) + " must be a constant" + kSimplify);
   return floats_of(view);
 }
 

@@ -179,7 +179,8 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
       return *std::move(folded);
     }
     if (row.emit == nullptr) {
-      node.fail("depends on the model's input; it is only read where all its inputs are constant");
+      node.fail(std::string("depends on the model's input, but is only read with constants") +
+                kSimplify);
     }
     if (node.input_count() == 0) node.fail("has no input");
     return emitted(node, row);
@@ -362,7 +363,7 @@ void NodeReader::count_folded(const Node& node, const Views& outputs) {
     const std::size_t most = kTotalFoldBudget + kFoldsOfTheFile * in_file_;
     if (folded_ > most) {
       node.fail("is one folded constant too many: together they would have more than " +
-                std::to_string(most) + " values: simplify the file, or name the input's size");
+                std::to_string(most) + " values" + kSimplify);
     }
     if (size < kLargeConstant) continue;
     file_.require_memory("node '" + printable(node.name()) + "' (" + printable(node.type()) +

@@ -20,8 +20,7 @@ void add_work(const Draft& draft, const Node& node, double& operations) {
   if (operations <= kMostOperations) return;
   node.fail("the constants up to it would take " +
             std::to_string(static_cast<std::int64_t>(operations)) + " operations, more than " +
-            std::to_string(static_cast<std::int64_t>(kMostOperations)) +
-            ": simplify the file, or name the input's size");
+            std::to_string(static_cast<std::int64_t>(kMostOperations)) + kSimplify);
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ Views range(const Node& node) {
                limit = node.input(1).constant().at(static_cast<std::size_t>(node.input(1).offset)),
                delta = node.input(2).constant().at(static_cast<std::size_t>(node.input(2).offset));
   const double count = delta == 0 ? 0 : std::max(0.0, std::ceil((limit - start) / delta));
-  if (!(count <= static_cast<double>(kFoldBudget))) node.fail("would make too many values");
+  if (!(count <= static_cast<double>(kFoldBudget)))
+    node.fail(std::string("would make too many values") + kSimplify);
   Constant values{whole ? ConstantType::kInteger : ConstantType::kFloat, {}, {}};
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     const double value = start + static_cast<double>(i) * delta;
