@@ -51,8 +51,9 @@ tests() {
 # debian SUITE: makes a chroot where there is none, and in it the commit HEAD: installs, builds and tests.
 debian() {
   local root=build/world-$1 log=build/world-$1.log started=$SECONDS result
+  : >"$log"
   if [ ! -e "$root/etc/debian_version" ]; then
-    debootstrap --variant=minbase "$1" "$root" >"$log" 2>&1 || return
+    debootstrap --variant=minbase "$1" "$root" >>"$log" 2>&1 || return
   fi
   # Certificates that this machine trusts next to Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
   cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" || return

@@ -44,12 +44,20 @@ program() {
   fi
 }
 
-# Asks the ranks to end. mpirun forwards a signal to its ranks; srun would kill them, so Slurm sends it.
+# Asks the ranks to end. mpirun passes SIGUSR2 on and waits for its ranks; SIGTERM, which Open MPI 5 follows by SIGKILL a quarter
+# of a second later, comes once they have had their time. srun would kill them, so Slurm sends it.
 stop_ranks() {
   if [ "${HIOS_LAUNCHER:-mpirun}" = srun ]; then
     scancel --signal=TERM "$SLURM_JOB_ID" || true
   else
-    kill -TERM "$1" 2>/dev/null || true
+    kill -USR2 "$1" 2>/dev/null || true
+    (
+      trap 'kill "$!"; exit' TERM
+      sleep "${HIOS_GRACE_SECONDS:-3}" &
+      wait "$!"
+      kill -TERM "$1"
+    ) 2>/dev/null &
+    reminders+=("$!")
   fi
 }
 
@@ -64,7 +72,7 @@ keep_arguments() {
 # the time limit) it forwards that and waits, so that the program can write its measurements.
 launch() {
   local child status=0 records=$HIOS_RESULTS/failed-$SLURM_JOB_ID
-  local -a words
+  local -a words reminders=()
   program "$1"
   shift
   mkdir -p "$records"  # for the flight records of ranks that fail
@@ -96,6 +104,7 @@ launch() {
     kill -0 "$child" 2>/dev/null || break
   done
   trap - TERM INT USR1
+  [ "${#reminders[@]}" = 0 ] || kill "${reminders[@]}" 2>/dev/null || true
   rmdir --ignore-fail-on-non-empty "$records"
   return "$status"
 }

@@ -23,8 +23,8 @@ struct Signal {
   const char* name;
 };
 /// SIGINT comes last: whoever sees that it has a handler may send any of them.
-constexpr std::array<Signal, 3> kSignals = {
-    {{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}}};
+constexpr std::array<Signal, 4> kSignals = {
+    {{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGUSR2, "SIGUSR2"}, {SIGINT, "SIGINT"}}};
 
 /// Returns the name of a signal of the table; null: it is none. Handlers may call it.
 const char* name_of(int signal) {

@@ -237,7 +237,7 @@ def main():
         parser.error(f"--nodes {args.nodes}: 1 to 64 are possible")
     if lacking := missing():
         sys.exit(f"error: there is no Slurm: {', '.join(lacking)} (scripts/setup.sh --slurm installs it)")
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(0))  # so that __exit__ ends the daemons
     with Cluster(args.nodes) as cluster:
         shell = cluster.folder / "cluster.env"

@@ -32,13 +32,15 @@ class GraphTest(Refusals):
         self.assertEqual(one.topological()[0], "a")
 
     def test_parallel_edges_are_kept(self):
-        G = nx.MultiDiGraph(chain())
-        G.add_edge("a", "b", weight=0.25)
-        g = hios.Graph.from_networkx(G)
-        self.assertEqual(g.edges, (("a", "b"), ("a", "b")))
-        apart = hios.simulate(g, [["a"], ["b"]], 2)
-        self.assertEqual(len(apart.transfers), 1)
-        self.assertEqual(apart.latency_ms, 1 + 0.5 + 2.5)
+        for added, longest in ((0.25, 0.5), (0.75, 0.75)):
+            G = nx.MultiDiGraph(chain())
+            G.add_edge("a", "b", weight=added)
+            g = hios.Graph.from_networkx(G)
+            self.assertEqual(g.edges, (("a", "b"), ("a", "b")))
+            apart = hios.simulate(g, [["a"], ["b"]], 2)
+            self.assertEqual(len(apart.transfers), 1)
+            self.assertEqual(apart.latency_ms, 1 + longest + 2.5)
+            self.assertEqual(hios.Problem(g, 2).transfer_ms("a", "b", 0, 1), longest)
 
     def test_bytes_need_a_link(self):
         G = chain()

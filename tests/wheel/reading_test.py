@@ -42,6 +42,23 @@ class ReadingTest(Refusals):
                 self.assertEqual((g.operators, g.edges), (("a", "b"), (("a", "b"),)))
                 self.assertEqual(hios.simulate(g, [["a"], ["b"]], 2).latency_ms, 3.75)
 
+    def test_dot_has_graphs_in_graphs_and_defaults(self):
+        g = hios.read(self.file("net.dot", """digraph n {
+            node [ms=1]; edge [ms=0.5];
+            subgraph cluster_0 { node [ms=3]; a; b [ms=2]; a -> b [ms=0.25]; subgraph { d } }
+            c; b -> c; d -> e; {a d} -> f }"""), time="ms", transfer="ms")
+        edges = {("a", "b"): 0.25, ("b", "c"): 0.5, ("d", "e"): 0.5, ("a", "f"): 0.5, ("d", "f"): 0.5}
+        self.assertEqual(set(g.edges), set(edges))
+        problem = hios.Problem(g, 2)
+        self.assertEqual({name: problem.time_ms(name) for name in g.operators}, {"a": 3, "b": 2, "c": 1, "d": 3, "e": 1, "f": 1})
+        self.assertEqual({edge: problem.transfer_ms(*edge, 0, 1) for edge in edges}, edges)
+        self.refused("holds 2 graphs", hios.read, self.file("two.dot", DOT + DOT), time="ms", transfer="ms")
+
+    def test_defaults_of_graphml_hold(self):
+        text = GRAPHML.replace('type="double"/><key', 'type="double"><default>7</default></key><key')
+        g = hios.read(self.file("net.graphml", text.replace('<data key="t">2</data>', "")), time="ms", transfer="ms")
+        self.assertEqual([hios.Problem(g, 1).time_ms(name) for name in "ab"], [1.5, 7])
+
     def test_files_of_hios(self):
         diamond().save(self.folder / "graph.json")
         g = hios.read(self.folder / "graph.json")

@@ -23,7 +23,7 @@ class Problem:
         """The seconds that a scheduler has when it is called."""
         self._compiled = core.Problem(self.graph._compiled, self.platform._compiled)
         self._times: list[list[float]] | None = None
-        self._by_operator: tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[str, str], int]] | None = None
+        self._by_operator: tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[str, str], list[int]]] | None = None
 
     @property
     def devices(self) -> range:
@@ -41,11 +41,12 @@ class Problem:
         return self._times[self._device(device)][self.graph.index(operator)]
 
     def transfer_ms(self, producer: str, consumer: str, source: int, destination: int) -> float:
-        """The time of the edge's tensor from one device to another, 0 on the same one. The first of parallel edges counts."""
-        edge = self._edges()[2].get((producer, consumer))
-        if edge is None:
+        """The time of the edge's tensor from one device to another, 0 on the same one. The longest of parallel edges counts."""
+        edges = self._edges()[2].get((producer, consumer))
+        if edges is None:
             raise InputError(f"the graph has no edge from {short(producer)} to {short(consumer)}")
-        return self._compiled.transfer_ms(edge, self._device(source), self._device(destination))
+        ends = self._device(source), self._device(destination)
+        return max(self._compiled.transfer_ms(edge, *ends) for edge in edges)
 
     def producers(self, operator: str) -> list[str]:
         """The operators that it reads from, each once."""
@@ -65,15 +66,15 @@ class Problem:
             raise InputError(f"device {short(device)}: a position from 0 to {len(self.platform) - 1} is wanted")
         return device
 
-    def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[str, str], int]]:
+    def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[str, str], list[int]]]:
         if self._by_operator is None:
             producers: dict[str, list[str]] = {}
             consumers: dict[str, list[str]] = {}
-            first: dict[tuple[str, str], int] = {}
+            positions: dict[tuple[str, str], list[int]] = {}
             for i, (a, b) in enumerate(self.graph.edges):
-                if (a, b) not in first:
-                    first[a, b] = i
+                if (a, b) not in positions:
                     producers.setdefault(b, []).append(a)
                     consumers.setdefault(a, []).append(b)
-            self._by_operator = producers, consumers, first
+                positions.setdefault((a, b), []).append(i)
+            self._by_operator = producers, consumers, positions
         return self._by_operator

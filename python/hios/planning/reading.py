@@ -87,7 +87,11 @@ def _content(path: str) -> bytes:
 
 
 def _graphml(networkx: Any, content: bytes, path: str) -> Any:
-    return networkx.parse_graphml(content)
+    graph = networkx.parse_graphml(content)
+    for kind, all_of in (("node_default", graph.nodes(data=True)), ("edge_default", graph.edges(data=True))):
+        for entry in all_of:
+            entry[-1].update({**graph.graph.get(kind, {}), **entry[-1]})
+    return graph
 
 
 def _dot(networkx: Any, content: bytes, path: str) -> Any:
@@ -97,7 +101,35 @@ def _dot(networkx: Any, content: bytes, path: str) -> Any:
     if not graphs:
         said = printed.getvalue().strip().splitlines()
         raise InputError(f"{path}: holds no graph that pydot reads" + (f": {printable(said[-1])[:200]}" if said else ""))
-    return networkx.nx_pydot.from_pydot(graphs[0])
+    if len(graphs) > 1:
+        raise InputError(f"{path}: holds {len(graphs)} graphs; one is read: write each to a file of its own")
+    return _joined(networkx, graphs[0])
+
+
+def _joined(networkx: Any, top: Any) -> Any:
+    """A graph of pydot with the nodes and edges of the graphs in it, each with the defaults where it is declared."""
+    joined = networkx.nx_pydot.from_pydot(top).__class__()
+    parts: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
+
+    def collect(graph: Any, of_nodes: dict[str, Any], of_edges: dict[str, Any]) -> None:
+        part = networkx.nx_pydot.from_pydot(graph)
+        of_nodes, of_edges = {**of_nodes, **part.graph.get("node", {})}, {**of_edges, **part.graph.get("edge", {})}
+        parts.append((graph, part, of_nodes, of_edges))
+        for inner in graph.get_subgraphs():
+            collect(inner, of_nodes, of_edges)
+
+    collect(top, {}, {})
+    for graph, part, of_nodes, _ in parts:
+        for name in (node.get_name().strip('"') for node in graph.get_node_list()):
+            if name in part:  # the defaults are nodes of pydot, too
+                joined.add_node(name, **{**of_nodes, **joined.nodes.get(name, {}), **part.nodes[name]})
+    for _, part, of_nodes, of_edges in parts:
+        for producer, consumer, own in part.edges(data=True):
+            for name in (producer, consumer):
+                if name not in joined:
+                    joined.add_node(name, **of_nodes)
+            joined.add_edge(producer, consumer, **{**of_edges, **own})
+    return joined
 
 
 def _node_link(networkx: Any, content: bytes, path: str) -> Any:
