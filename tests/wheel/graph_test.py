@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import networkx as nx
+import numpy
 from support import Refusals, diamond
 
 import hios
@@ -30,6 +31,24 @@ class GraphTest(Refusals):
         self.assertEqual((one.name, one.digest, one.operators, one.edges), (other.name, other.digest, other.operators, other.edges))
         self.assertEqual(len(one), 4)
         self.assertEqual(one.topological()[0], "a")
+
+    def test_arguments_of_other_types_are_one_line(self):
+        g = hios.Graph.from_networkx(chain())
+        s = hios.schedule(g, 2, "heft")
+        for named, function, arguments, keywords in (
+                ("kind: 3", hios.Platform.alike, (2,), {"kind": 3}), ("contention: 5", hios.Platform.alike, (2,), {"contention": 5}),
+                ("parameters: 5", hios.Graph.random, (5,), {}), ("the graph's name: 5", hios.Graph.from_lists, ([("a", 1)], []), {"name": 5}),
+                ("lists of operators", hios.Graph.from_lists, (5, []), {}), ("edge ", hios.Graph.from_lists, ([("a", 1)], [([], "a", 1)]), {}),
+                ("a character", hios.Graph.from_lists, ([("a\ud800", 1)], []), {}), ("a character", hios.Graph.from_lists, ([("a\0", 1)], []), {}),
+                ("no scheduler is named", hios.schedule, (g, 2, ["best"]), {}), ("its options are 5", hios.schedule, (g, 2, "heft"), {"options": 5}),
+                ("no scheduler is named", hios.compare, (g, 5), {}), ("devices is None", hios.compare, (g, ["heft"], None), {}),
+                ("its options are 3", hios.compare, (g, ["heft"]), {"options": {"heft": 3}}), ("the file: 5", hios.read, (5,), {}),
+                ("the file: b'x.dot'", hios.read, (b"x.dot",), {}), ("the file: None", s.save, (None,), {}),
+                ("no stage runs 'zz'", s.timeline().times_of, ("zz",), {})):
+            with self.subTest(named):
+                self.refused(named, function, *arguments, **keywords)
+        self.assertEqual(len(hios.Platform.alike(numpy.int64(3))), 3)
+        self.assertEqual(hios.schedule(g, numpy.int64(2), "heft", seed=numpy.uint8(1)).latency_ms, s.latency_ms)
 
     def test_parallel_edges_are_kept(self):
         for added, longest in ((0.25, 0.5), (0.75, 0.75)):

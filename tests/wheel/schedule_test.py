@@ -46,7 +46,7 @@ class ScheduleTest(Refusals):
         self.refused("devices: 0", hios.schedule, g, 0)
         self.refused("devices is 1.5", hios.schedule, g, 1.5)
         self.refused("time_limit: its seconds is -1", hios.schedule, g, 2, "heft", -1)
-        self.refused("seed is -1", hios.schedule, g, 2, "heft", seed=-1)
+        self.refused("seed: -1", hios.schedule, g, 2, "heft", seed=-1)
         self.refused("window", hios.schedule, g, 2, "hios-lp", options={"windw": 3})
         self.refused("window", hios.schedule, g, 2, "hios-lp", options={"window": -3})
         self.refused("option window is [1]", hios.schedule, g, 2, "hios-lp", options={"window": [1]})

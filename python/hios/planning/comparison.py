@@ -133,15 +133,17 @@ def compare(graph: Graph, algorithms: Iterable[str] = ALGORITHMS, devices: Union
     time_limit: seconds for each algorithm. options: those of each algorithm by name. An algorithm that refuses the problem,
     or a Python function that raises, breaks a rule or takes too long, has a row that says so, and the others go on. Ctrl-C
     keeps the rows so far, with a HiosWarning."""
-    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    names = list(algorithms) if isinstance(algorithms, Iterable) and not isinstance(algorithms, str) else [algorithms]
     if not names:
         raise InputError("compare() needs an algorithm: hios.algorithms() lists them")
     for name in names:
         function_of(name)
+    if options is not None and not isinstance(options, Mapping):
+        raise InputError(f"options is {short(options)}: algorithms with their options are wanted")
     for name in options or {}:
         if name not in names:
             raise InputError(f"options of {short(name)}, which is not among the algorithms")
-    several = [devices] if isinstance(devices, (int, Platform)) else list(devices)
+    several = list(devices) if isinstance(devices, Iterable) else [devices]
     if not several:
         raise InputError("compare() needs a number of devices: devices=[2, 4]")
     problems = [Problem(graph, each) for each in several]

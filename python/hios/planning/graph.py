@@ -3,12 +3,12 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 from hios.errors import InputError
 from hios.planning.core import core
-from hios.planning.numbers import MOST_BYTES, MOST_MS, number, quoted, short, whole
+from hios.planning.numbers import MOST_BYTES, MOST_MS, file_name, is_writable, number, quoted, short, text, whole
 
 
 class HiosWarning(UserWarning):
@@ -66,12 +66,14 @@ class Graph:
     def from_lists(cls, operators: Iterable[tuple[str, float]], edges: Iterable[tuple[str, str, float]], *,
                    overlap: float | None = None, name: str = "graph") -> "Graph":
         """Takes operators as (name, time in ms), and edges as (from, to, its tensor's time in ms)."""
+        if not isinstance(operators, Iterable) or not isinstance(edges, Iterable):
+            raise InputError("lists of operators and of edges are wanted")
         operators, edges = list(operators), list(edges)
         for operator in operators:
             if not isinstance(operator, tuple) or len(operator) != 2 or not isinstance(operator[0], str):
                 raise InputError(f"operator {short(operator)}: (name, time in ms) is wanted")
         for edge in edges:
-            if not isinstance(edge, tuple) or len(edge) != 3:
+            if not isinstance(edge, tuple) or len(edge) != 3 or not all(isinstance(end, str) for end in edge[:2]):
                 raise InputError(f"edge {short(edge)}: (from, to, time in ms) is wanted")
         index = {each: i for i, (each, _) in enumerate(operators)}
         for a, b, _ in edges:
@@ -85,7 +87,7 @@ class Graph:
     @classmethod
     def random(cls, parameters: str = "") -> "Graph":
         """A random network by the text that hios-schedule --random takes: "n=200,edges=400,layers=14,p=0.8,seed=3"."""
-        return cls(core.random_graph(parameters))
+        return cls(core.random_graph(text(parameters, "parameters")))
 
     @property
     def name(self) -> str:
@@ -127,7 +129,7 @@ class Graph:
 
     def save(self, file: "str | PathLike[str]", *, force: bool = False) -> None:
         """Writes a hios-graph file, which `hios-schedule --graph` reads. `force` replaces a file that is there."""
-        self._compiled.write(fspath(file), force)
+        self._compiled.write(file_name(file), force)
 
     def __len__(self) -> int:
         return self._compiled.operator_count
@@ -197,6 +199,8 @@ def _made(name: str, names: list[str], ends: list[tuple[int, int]], overlap: flo
     for i, each in enumerate(columns.get("utilization", [])):
         if each == 0:
             raise InputError(f"operator {quoted(names[i])}: its utilization is 0: an operator fills part of a device")
-    return Graph(core.graph(name, names, columns["times_ms"], [a for a, _ in ends], [b for _, b in ends],
+    for each in [] if is_writable("".join(names)) else names:
+        text(each, "an operator's name")
+    return Graph(core.graph(text(name, "the graph's name"), names, columns["times_ms"], [a for a, _ in ends], [b for _, b in ends],
                             columns.get("transfers_ms", []), columns.get("edge_bytes", []), columns.get("memory_bytes", []),
                             columns.get("utilization", []), overlap))

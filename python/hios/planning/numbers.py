@@ -1,7 +1,8 @@
-"""Times, bytes and names out of other people's graphs, each refused with its place."""
+"""Times, bytes, names and files that other people give, each refused with its place."""
 
 import math
-from numbers import Real
+import os
+from numbers import Integral, Real
 from typing import Any
 
 from hios.errors import InputError
@@ -21,6 +22,36 @@ def short(value: Any) -> str:
     """The value as Python writes it, on one line and not too long."""
     text = printable(repr(value))
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def text(value: Any, what: str) -> str:
+    """The value, which must be a text that can be written."""
+    if not isinstance(value, str):
+        raise InputError(f"{what}: {short(value)}: a text is wanted")
+    if not is_writable(value):
+        raise InputError(f"{what}: {short(value)}: has a character that cannot be written")
+    return value
+
+
+def is_writable(value: str) -> bool:
+    """True for a text that UTF-8 and files of C programs can have."""
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def file_name(value: Any) -> str:
+    """The name of a file that a caller names by a text or a path."""
+    return text(os.fspath(value) if isinstance(value, os.PathLike) else value, "the file")
+
+
+def count(value: Any, what: str, least: int, most: int) -> int:
+    """The value as a whole number in a range; integers of other libraries count."""
+    found = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+    if not least <= found <= most:
+        raise InputError(f"{what}: {short(value)}: a whole number from {least} to {most} is wanted")
+    return found
 
 
 def number(value: Any, where: str, what: str, most: float = MOST_MS) -> float:

@@ -1,12 +1,14 @@
 """Platforms: devices, and how tensors get from one to another."""
 
-from os import PathLike, fspath
+from numbers import Integral
+from os import PathLike
 from typing import Any, Union
 
 from hios.errors import InputError
 from hios.planning.core import core
 from hios.planning.graph import Graph
-from hios.planning.numbers import number, short, whole
+from hios.planning.numbers import count as counted
+from hios.planning.numbers import file_name, number, short, text, whole
 
 MOST_DEVICES = 65536
 STREAMS_WHERE_OPERATORS_OVERLAP = 8  # as hios-schedule has it for graphs with costs of operators that run at the same time
@@ -30,9 +32,9 @@ class Platform:
         limit. gb_per_s, latency_ms: of the link between any two, needed where edges have bytes instead of times. contention:
         "none", "link" (a pair of devices carries one tensor at a time) or "port" (a device sends one and receives one at a
         time)."""
-        _whole_from_one(count, "devices", MOST_DEVICES)
-        _whole_from_one(streams, "streams", MOST_DEVICES)
-        whole(memory_bytes, "a device", "memory_bytes")
+        count = counted(count, "devices", 1, MOST_DEVICES)
+        streams = counted(streams, "streams", 1, MOST_DEVICES)
+        memory_bytes = whole(memory_bytes, "a device", "memory_bytes")
         if gb_per_s is None and latency_ms:
             raise InputError("latency_ms is that of a link: give gb_per_s, too")
         link = None
@@ -40,7 +42,7 @@ class Platform:
             if not 1e-9 <= number(gb_per_s, "the link", "gb_per_s"):
                 raise InputError(f"the link: its gb_per_s is {gb_per_s:g}: a number from 1e-9 to 1e+09 is wanted")
             link = (number(latency_ms, "the link", "latency_ms"), float(gb_per_s))
-        return cls(core.alike(count, kind, streams, memory_bytes, link, contention))
+        return cls(core.alike(count, text(kind, "kind"), streams, memory_bytes, link, text(contention, "contention")))
 
     @property
     def devices(self) -> list[str]:
@@ -54,7 +56,7 @@ class Platform:
 
     def save(self, file: "str | PathLike[str]", *, force: bool = False) -> None:
         """Writes a hios-platform file, which `hios-schedule --platform` reads. `force` replaces a file that is there."""
-        self._compiled.write(fspath(file), force)
+        self._compiled.write(file_name(file), force)
 
     def __len__(self) -> int:
         return self._compiled.device_count
@@ -73,11 +75,6 @@ def platform_of(devices: Any, graph: Graph) -> Platform:
     or eight where the graph has costs of operators that run at the same time."""
     if isinstance(devices, Platform):
         return devices
-    if isinstance(devices, int) and not isinstance(devices, bool):
-        return Platform.alike(devices, streams=STREAMS_WHERE_OPERATORS_OVERLAP if graph._compiled.overlaps else 1)
+    if isinstance(devices, Integral) and not isinstance(devices, bool):
+        return Platform.alike(int(devices), streams=STREAMS_WHERE_OPERATORS_OVERLAP if graph._compiled.overlaps else 1)
     raise InputError(f"devices is {short(devices)}: a number or a hios.Platform is wanted")
-
-
-def _whole_from_one(value: Any, what: str, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise InputError(f"{what}: {short(value)}: a whole number from 1 to {most} is wanted")

@@ -3,7 +3,7 @@
 import contextlib
 import io
 from importlib import import_module
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Union
 
@@ -11,6 +11,7 @@ from hios.errors import InputError
 from hios.files import LARGEST_JSON, read_at_most, strict_json
 from hios.planning.core import core
 from hios.planning.graph import Graph
+from hios.planning.numbers import file_name
 from hios.planning.platform import Devices, Platform
 from hios.planning.problem import Problem
 from hios.planning.schedule import Schedule, judged
@@ -27,7 +28,7 @@ def read(file: "str | PathLike[str]", time: str = "weight", transfer: str | None
     GraphML (.graphml), DOT (.dot, .gv) and networkx's node-link JSON become graphs by the names of their attributes, as in
     Graph.from_networkx(). Files of HIOS (.json with a "format") are a hios-graph (a Graph), a hios-platform (a Platform), or
     a hios-schedule of `graph` (a Schedule; `devices` are its own if they are not given)."""
-    path = fspath(file)
+    path = file_name(file)
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise InputError(f"{path}: the name must end in one of {', '.join(ENDINGS)}, which says the format")

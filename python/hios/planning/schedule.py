@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from hios.errors import InputError
 from hios.planning.child import answer_of
 from hios.planning.core import core
 from hios.planning.graph import Graph
-from hios.planning.numbers import number, short
+from hios.planning.numbers import count, file_name, number, short
 from hios.planning.own import function_of
 from hios.planning.platform import Devices, Platform
 from hios.planning.problem import Problem
@@ -102,11 +102,11 @@ class Schedule:
 
     def save(self, file: "str | PathLike[str]", *, force: bool = False) -> None:
         """Writes a hios-schedule file, which the three programs read. `force` replaces a file that is there."""
-        self._row.write(fspath(file), force)
+        self._row.write(file_name(file), force)
 
     def save_trace(self, file: "str | PathLike[str]", *, force: bool = False) -> None:
         """Writes the timeline as a Chrome trace, for Perfetto."""
-        self._problem._compiled.write_trace(self._row.plan, fspath(file), force)
+        self._problem._compiled.write_trace(self._row.plan, file_name(file), force)
 
     def __repr__(self) -> str:
         return (f"<hios.Schedule by {self.algorithm} on {len(self.platform)} devices: {self.latency_ms:.3f} ms, "
@@ -121,7 +121,8 @@ def schedule(graph: Graph, devices: Devices = 2, algorithm: str = "best", time_l
     ends them. options: the algorithm's, by name. Ctrl-C keeps the best schedule so far, with a HiosWarning. Throws
     InputError where the algorithm refuses the problem."""
     problem = Problem(graph, devices)
-    rows, interrupted = rows_of(problem, [algorithm], time_limit, {algorithm: options or {}}, seed)
+    function_of(algorithm)  # refuses what is no name
+    rows, interrupted = rows_of(problem, [algorithm], time_limit, {algorithm: {} if options is None else options}, seed)
     if rows[0].refusal is not None:
         if interrupted:
             raise KeyboardInterrupt
@@ -143,10 +144,9 @@ def rows_of(problem: Problem, algorithms: list[str], time_limit: float | None, o
             seed: int) -> tuple[list[core.Row], bool]:
     """A row for each algorithm, and True if Ctrl-C ended the search: then for those that it let begin."""
     seconds = MOST_SECONDS if time_limit is None else number(time_limit, "time_limit", "seconds", MOST_SECONDS)
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MOST_SEED:
-        raise InputError(f"seed is {short(seed)}: a whole number from 0 to {MOST_SEED} is wanted")
+    seed = count(seed, "seed", 0, MOST_SEED)
     functions = [function_of(name) for name in algorithms]
-    texts = [[_option_text(name, key, value) for key, value in options.get(name, {}).items()] for name in algorithms]
+    texts = [_option_texts(name, options.get(name, {})) for name in algorithms]
 
     def work(stop: core.StopRequest) -> list[core.Row]:
         def asker(function: Any) -> Any:
@@ -156,6 +156,12 @@ def rows_of(problem: Problem, algorithms: list[str], time_limit: float | None, o
         return core.compare(problem._compiled, requests, seconds, seed, stop)
 
     return interruptible(work)
+
+
+def _option_texts(algorithm: str, options: Any) -> list[str]:
+    if not isinstance(options, Mapping):
+        raise InputError(f"{algorithm}: its options are {short(options)}: names with values are wanted")
+    return [_option_text(algorithm, key, value) for key, value in options.items()]
 
 
 def _option_text(algorithm: str, key: str, value: Any) -> str:

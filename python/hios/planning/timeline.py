@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hios.errors import InputError
 from hios.planning.core import core
+from hios.planning.numbers import quoted
 from hios.planning.problem import Problem
 from hios.planning.stages import names_of
 
@@ -41,11 +43,11 @@ class Timeline:
         return iter(self.stages)
 
     def times_of(self, operator: str) -> StageTimes:
-        """The stage that runs the operator."""
+        """The stage that runs the operator. Throws InputError where there is none."""
         for stage in self.stages:
             if any(operator in group for group in stage.groups):
                 return stage
-        raise KeyError(operator)
+        raise InputError(f"no stage runs {quoted(operator)}")
 
     def to_csv(self) -> str:
         """A line per stage: device, operators, start and end."""
