@@ -32,7 +32,7 @@ packages=(
 for argument in "$@"; do
   case "$argument" in
     --bench) packages+=(python3-matplotlib) ;;
-    --fuzz) packages+=(clang-15 libclang-rt-15-dev llvm) ;;  # llvm: symbol names in sanitizer reports
+    --fuzz) packages+=(clang-16 libclang-rt-16-dev llvm) ;;  # llvm: symbol names in sanitizer reports
     --package) packages+=(dpkg-dev file pkgconf) ;;
     --python) packages+=(python3-dev python3-venv) ;;
     --browser) packages+=(chromium chromium-driver python3-selenium fonts-dejavu-core) ;;
