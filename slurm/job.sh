@@ -52,9 +52,11 @@ stop_ranks() {
   else
     kill -USR2 "$1" 2>/dev/null || true
     (
-      trap 'kill "$!"; exit' TERM
+      pause=
+      trap '[ -z "$pause" ] || kill "$pause"; exit' TERM
       sleep "${HIOS_GRACE_SECONDS:-3}" &
-      wait "$!"
+      pause=$!
+      wait "$pause" || true
       kill -TERM "$1"
     ) 2>/dev/null &
     reminders+=("$!")

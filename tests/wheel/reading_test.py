@@ -44,11 +44,12 @@ class ReadingTest(Refusals):
 
     def test_dot_has_graphs_in_graphs_and_defaults(self):
         g = hios.read(self.file("net.dot", """digraph n {
-            node [ms=1]; edge [ms=0.5];
+            node [shape=box]; node [ms=1]; edge [ms=0.5];
             subgraph cluster_0 { node [ms=3]; a; b [ms=2]; a -> b [ms=0.25]; subgraph { d } }
             c; b -> c; d -> e; {a d} -> f }"""), time="ms", transfer="ms")
         edges = {("a", "b"): 0.25, ("b", "c"): 0.5, ("d", "e"): 0.5, ("a", "f"): 0.5, ("d", "f"): 0.5}
         self.assertEqual(set(g.edges), set(edges))
+        self.assertEqual(g.name, "n")
         problem = hios.Problem(g, 2)
         self.assertEqual({name: problem.time_ms(name) for name in g.operators}, {"a": 3, "b": 2, "c": 1, "d": 3, "e": 1, "f": 1})
         self.assertEqual({edge: problem.transfer_ms(*edge, 0, 1) for edge in edges}, edges)

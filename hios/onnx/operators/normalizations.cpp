@@ -228,7 +228,8 @@ View reduced_integers(LayerEmitter& emitter, const View& x, Reduce::Function fun
   const bool is_mean = function == F::kMean;
   const View result = reduced(emitter, x, is_mean ? F::kSum : function, axes);
   if (is_mean) {
-    const auto count = static_cast<float>(elements(x.dims) / elements(result.dims));
+    const auto most = std::max<std::int64_t>(1, elements(result.dims));
+    const auto count = static_cast<float>(elements(x.dims) / most);
     auto values = std::make_shared<Constant>();
     values->floats = {count};
     return truncated(emitter, combine(emitter, Binary::Function::kDiv, result,

@@ -91,6 +91,7 @@ void check_narrow_integers(const Node& node) {
   for (std::size_t i = 0; i < node.input_count(); ++i) {
     // Operators name constants of integers next to floating-point numbers themselves.
     if (!node.has(i) || node.input(i).is_constant()) continue;
+    if (node.type() == "Pow" && i > 0) continue;  // an exponent may be of any type
     const NarrowType* const type = narrow_type(narrow_element(node.input(i)));
     if (type == nullptr) continue;
     const bool is_long_product = node.type() == "Mul" && type->count > 256;

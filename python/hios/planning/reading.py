@@ -109,12 +109,16 @@ def _dot(networkx: Any, content: bytes, path: str) -> Any:
 
 def _joined(networkx: Any, top: Any) -> Any:
     """A graph of pydot with the nodes and edges of the graphs in it, each with the defaults where it is declared."""
-    joined = networkx.nx_pydot.from_pydot(top).__class__()
+    whole = networkx.nx_pydot.from_pydot(top)
+    joined = whole.__class__(name=whole.name)
     parts: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
 
     def collect(graph: Any, of_nodes: dict[str, Any], of_edges: dict[str, Any]) -> None:
         part = networkx.nx_pydot.from_pydot(graph)
-        of_nodes, of_edges = {**of_nodes, **part.graph.get("node", {})}, {**of_edges, **part.graph.get("edge", {})}
+        for each in graph.get_node_defaults() or ():
+            of_nodes = {**of_nodes, **each}
+        for each in graph.get_edge_defaults() or ():
+            of_edges = {**of_edges, **each}
         parts.append((graph, part, of_nodes, of_edges))
         for inner in graph.get_subgraphs():
             collect(inner, of_nodes, of_edges)
