@@ -166,12 +166,10 @@ TEST(Floors, EveryFileLivesInARoom) {
   EXPECT_GT(sources().size(), 200u) << "the test found few sources: has the tree moved?";
 }
 
-// A room is read at a glance. engine/run is one idea, the run of a plan in its order, which more
-// folders would only scatter; any other order has one.
+// A room is read at a glance.
 TEST(Floors, ARoomHoldsAtMostTwentyFiles) {
   std::map<std::string, int> files;
   for (const Source& source : sources()) ++files[fs::path(source.name).parent_path()];
-  files.erase("engine/run");
   for (const auto& [folder, count] : files)
     EXPECT_LE(count, 20) << folder << " holds too many files";
 }

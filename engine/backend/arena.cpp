@@ -5,8 +5,9 @@
 // Invariant: two tensors with slots never share a byte while both live. Cost: O(n² log n) for n
 // tensors; a network has hundreds. Not optimal: no bound on the peak is claimed. For each of our
 // four networks in sequential order the peak is the largest sum of tensors alive at one instant,
-// which no layout can beat; for random graphs it is some 8 % above. tests/engine/run/plan_test.cpp
-// and tests/engine/networks_test.cpp compare both with an independent checker.
+// which no layout can beat; for random graphs it is some 8 % above.
+// tests/engine/run/plan/plan_test.cpp and tests/engine/networks_test.cpp compare both with an
+// independent checker.
 #include "engine/backend/arena.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/job/run_inputs.h"
-#include "engine/run/operator_clocks.h"
+#include "engine/run/clocks/operator_clocks.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"
 #include "hios/report/report.h"

@@ -17,7 +17,7 @@
 #include "engine/measure/loads/load_run.h"
 #include "engine/measure/loads/loads.h"
 #include "engine/measure/operators.h"
-#include "engine/run/host_need.h"
+#include "engine/run/plan/host_need.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/graph/cuts/cut_operators.h"

@@ -6,9 +6,9 @@
 
 #include "engine/job/ranks/ranks.h"
 #include "engine/job/run_inputs.h"
-#include "engine/run/memory_estimate.h"
-#include "engine/run/plan.h"
-#include "engine/run/run_clocks.h"
+#include "engine/run/clocks/run_clocks.h"
+#include "engine/run/plan/memory_estimate.h"
+#include "engine/run/plan/plan.h"
 #include "hios/report/report.h"
 
 /// Facts of all ranks, gathered for reports.

@@ -16,7 +16,7 @@
 #include "engine/job/run_inputs.h"
 #include "engine/job/verification.h"
 #include "engine/measure/protocol.h"
-#include "engine/run/memory_estimate.h"
+#include "engine/run/plan/memory_estimate.h"
 #include "hios/base/json/owned_json.h"
 #include "hios/evaluate/cost_model.h"
 #include "hios/evaluate/timeline.h"

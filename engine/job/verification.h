@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/cold/kept_parameters.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
 #include "hios/schedule/schedule.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/run/bound_plan.h"
-#include "engine/run/plan.h"
+#include "engine/run/clocks/step_progress.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
-#include "engine/run/step_progress.h"
 
 namespace hios {
 

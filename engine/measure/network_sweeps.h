@@ -8,7 +8,7 @@
 
 #include "engine/measure/profiler_context.h"
 #include "engine/run/executor.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 /// The times of operators in sweeps over their whole network.
 namespace hios {

@@ -5,7 +5,7 @@
 
 #include "engine/measure/measured.h"
 #include "engine/measure/profiler_context.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 namespace hios {
 

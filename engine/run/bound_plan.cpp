@@ -13,7 +13,7 @@
 #include "engine/backend/host_copies.h"
 #include "engine/backend/operation.h"
 #include "engine/host/clock.h"
-#include "engine/run/memory_estimate.h"
+#include "engine/run/plan/memory_estimate.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 

@@ -7,10 +7,10 @@
 
 #include "engine/backend/backend.h"
 #include "engine/cold/store_source.h"
-#include "engine/run/operator_clocks.h"
-#include "engine/run/plan.h"
+#include "engine/run/clocks/operator_clocks.h"
+#include "engine/run/clocks/step_progress.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
-#include "engine/run/step_progress.h"
 #include "mpi/transport.h"
 
 namespace hios {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/run/step_text.h"
+#include "engine/run/plan/step_text.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
 #include "hios/base/need.h"

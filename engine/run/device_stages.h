@@ -10,8 +10,8 @@
 #include "engine/cold/device/device_loads.h"
 #include "engine/cold/kept_parameters.h"
 #include "engine/run/bound_plan.h"
-#include "engine/run/plan.h"
-#include "engine/run/run_clocks.h"
+#include "engine/run/clocks/run_clocks.h"
+#include "engine/run/plan/plan.h"
 
 namespace hios {
 

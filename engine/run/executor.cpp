@@ -15,7 +15,7 @@
 
 #include "engine/cold/loader.h"
 #include "engine/host/clock.h"
-#include "engine/run/message_watch.h"
+#include "engine/run/clocks/message_watch.h"
 #include "engine/run/ready/ready_loop.h"
 #include "engine/run/step_loop.h"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "engine/cold/kept_parameters.h"
-#include "engine/run/operator_clocks.h"
-#include "engine/run/plan.h"
+#include "engine/run/clocks/operator_clocks.h"
+#include "engine/run/clocks/run_clocks.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
-#include "engine/run/run_clocks.h"
 
 namespace hios {
 

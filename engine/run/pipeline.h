@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/run/plan.h"
+#include "engine/run/clocks/run_clocks.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
-#include "engine/run/run_clocks.h"
 
 namespace hios {
 

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/run/step_text.h"
+#include "engine/run/plan/step_text.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 

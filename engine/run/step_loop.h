@@ -16,13 +16,13 @@
 #include "engine/cold/load_courier.h"
 #include "engine/cold/loader.h"
 #include "engine/run/bound_plan.h"
+#include "engine/run/clocks/operator_clocks.h"
+#include "engine/run/clocks/run_clocks.h"
+#include "engine/run/clocks/step_progress.h"
 #include "engine/run/device_stages.h"
-#include "engine/run/operator_clocks.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "engine/run/rank_context.h"
 #include "engine/run/ready/ready_order.h"
-#include "engine/run/run_clocks.h"
-#include "engine/run/step_progress.h"
 #include "mpi/transport.h"
 
 namespace hios {

@@ -10,7 +10,7 @@
 #include "engine/job/verification.h"
 #include "engine/measure/stages/stage_batch.h"
 #include "engine/run/executor.h"
-#include "engine/run/memory_estimate.h"
+#include "engine/run/plan/memory_estimate.h"
 #include "hios/base/numbers/half.h"
 #include "hios/model/networks/networks.h"
 #include "hios/platform/platform.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
-#include "engine/run/memory_estimate.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/memory_estimate.h"
+#include "engine/run/plan/plan.h"
 #include "hios/graph/network.h"
 #include "hios/platform/device_identity.h"
 #include "hios/platform/platform.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/host/available_memory.h"
-#include "engine/run/host_need.h"
+#include "engine/run/plan/host_need.h"
 #include "mpi/transport.h"
 
 /// The memory of hosts, which their ranks share: compared with what a job will hold before anything

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/run/run_clocks.h"
+#include "engine/run/clocks/run_clocks.h"
 #include "hios/evaluate/limits/waits.h"
 #include "mpi/transport.h"
 

@@ -6,7 +6,7 @@
 #include "engine/cold/kept_parameters.h"
 #include "engine/measure/measured.h"
 #include "engine/measure/profiler_context.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 /// The measurements for cold starts: Profiler::measure_loads (loads.cpp) and measure_in_place
 /// (in_place.cpp).

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "hios/graph/graph.h"
 
 /// The order of a rank's stages where each runs as soon as its inputs and parameters are there: of

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/job/small_job.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "hios/graph/fusion/coarsen.h"
 #include "support/oracles/plan_checker.h"
 

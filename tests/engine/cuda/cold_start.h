@@ -8,7 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/run/executor.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "hios/model/model.h"
 #include "hios/schedule/schedule.h"
 #include "mpi/messages/serial.h"

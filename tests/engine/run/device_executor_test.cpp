@@ -5,7 +5,7 @@
 #include "engine/job/verification.h"
 #include "engine/run/executor.h"
 #include "engine/run/one_device.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "hios/base/error.h"
 #include "mpi/messages/serial.h"
 #include "support/expect_error.h"

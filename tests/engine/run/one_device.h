@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/run/executor.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "mpi/messages/serial.h"
 #include "support/fakes/fake_accelerator.h"
 #include "support/fakes/fake_async_backend.h"

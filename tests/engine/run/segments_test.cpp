@@ -1,4 +1,4 @@
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/run/executor.h"
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 #include "mpi/transport.h"
 #include "support/networks/random_network.h"
 

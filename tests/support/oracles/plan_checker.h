@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 namespace hios::test {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/run/plan.h"
+#include "engine/run/plan/plan.h"
 
 namespace hios::test {
 
