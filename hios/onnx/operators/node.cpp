@@ -83,6 +83,10 @@ proto::AttributeProto* Node::find(std::string_view attribute,
   return found;
 }
 
+bool Node::is_one_of(std::span<const std::string_view> types) const {
+  return std::find(types.begin(), types.end(), std::string_view(type())) != types.end();
+}
+
 std::int64_t Node::integer(std::string_view attribute, std::int64_t or_else) const {
   const auto* found = find(attribute, proto::AttributeProto::INT);
   return found ? found->i() : or_else;

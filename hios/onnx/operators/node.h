@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ class Node {
         inputs_(std::move(inputs)) {}
 
   const std::string& type() const { return node_.op_type(); }
+  bool is_one_of(std::span<const std::string_view> types) const;
   /// Returns the node's name, made unique: the name of its layer.
   const std::string& name() const { return name_; }
   std::int64_t opset() const { return opset_; }

@@ -39,8 +39,7 @@ void scale(std::vector<float>& values, float factor) {
 /// Returns α·A·B + β·C where B is computed.
 View of_computed_matrices(LayerEmitter& emitter, const Node& node, const View& a, const View& b) {
   const auto times = [&](const View& x, float factor) {
-    const Constant value{ConstantType::kFloat, {factor}, {}};
-    return factor == 1 ? x : combine(emitter, Binary::Function::kMul, x, constant_view(value, {}));
+    return factor == 1 ? x : combine(emitter, Binary::Function::kMul, x, number_view(factor));
   };
   const View result = times(matrix_product(emitter, a, b), node.number("alpha", 1));
   if (!node.has(2)) return result;

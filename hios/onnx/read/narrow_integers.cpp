@@ -37,14 +37,9 @@ const NarrowType* narrow_type(int element) {
   return found == std::end(kNarrowTypes) ? nullptr : found;
 }
 
-template <std::size_t kCount>
-bool is_named(const std::string_view (&types)[kCount], const Node& node) {
-  return std::ranges::find(types, std::string_view(node.type())) != std::end(types);
-}
-
 /// Returns true if the output's values may be beyond its type.
 bool leaves_range(const Node& node, int element) {
-  if (!is_named(kLeavingRange, node)) return false;
+  if (!node.is_one_of(kLeavingRange)) return false;
   if (node.type() != "Cast" && node.type() != "CastLike") return true;
   // ONNX leaves the cast of a real number that is beyond the type open.
   const View& from = node.input(0);
@@ -57,10 +52,6 @@ std::int64_t wrapped_value(std::int64_t value, const NarrowType& type) {
       (static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(type.least)) %
       static_cast<std::uint64_t>(type.count);
   return static_cast<std::int64_t>(above) + type.least;
-}
-
-View single(double value) {
-  return constant_view({Constant::Type::kFloat, {static_cast<float>(value)}, {}}, {});
 }
 
 }  // namespace
@@ -95,7 +86,7 @@ void check_narrow_integers(const Node& node) {
     const NarrowType* const type = narrow_type(narrow_element(node.input(i)));
     if (type == nullptr) continue;
     const bool is_long_product = node.type() == "Mul" && type->count > 256;
-    if (!is_long_product && !is_named(kOfWideIntegers, node)) continue;
+    if (!is_long_product && !node.is_one_of(kOfWideIntegers)) continue;
     node.fail("takes " + std::string(type->name) +
               "; it is computed for integers of 32 and 64 bits: add a Cast to INT32 before it");
   }
@@ -109,10 +100,10 @@ View wrapped(LayerEmitter& emitter, const Node& node, const View& output, int el
   // All steps are exact: results of one step are below 2^24.
   View above = output;
   if (type->least != 0)
-    above = combine(emitter, kSub, above, single(static_cast<double>(type->least)));
+    above = combine(emitter, kSub, above, number_view(static_cast<double>(type->least)));
   const View turns = apply(emitter, {.function = Unary::Function::kFloor},
-                           combine(emitter, kMul, above, single(1 / count)));
-  return combine(emitter, kSub, output, combine(emitter, kMul, turns, single(count)));
+                           combine(emitter, kMul, above, number_view(1 / count)));
+  return combine(emitter, kSub, output, combine(emitter, kMul, turns, number_view(count)));
 }
 
 View wrapped(const Node& node, const View& output, int element) {

@@ -167,6 +167,7 @@ void NodeReader::read(proto::NodeProto& node) {
 Views NodeReader::outputs_of(const Node& node, const Operator& row) {
   try {
     node.check_attributes();
+    check_integers(node);
     if (node.type() == "If") return choose_branch(node);
     if (node.type() == "Loop") return iterate(node);
     std::optional<Views> folded = row.fold ? row.fold(node) : std::nullopt;

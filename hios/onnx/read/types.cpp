@@ -1,9 +1,11 @@
 #include "hios/onnx/read/types.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hios/onnx/operators/constants/values.h"
 
@@ -69,24 +71,70 @@ constexpr std::string_view kOfNumbers[] = {"Abs",
                                            "TopK",
                                            "Trilu",
                                            "Upsample"};
-/// Operators whose first two inputs are of one type.
-constexpr std::string_view kOfOneType[] = {
-    "Add",    "Div", "Equal", "Gemm", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
-    "MatMul", "Max", "Min",   "Mod",  "Mul",     "PRelu",          "Sub",  "Sum",
-    "And",    "Or",  "Xor"};
+/// Inputs of an operator, by their places.
+struct Inputs {
+  std::string_view type;
+  std::span<const std::size_t> at;
+};
+constexpr std::size_t kFirst[] = {0}, kSecond[] = {1}, kFourth[] = {3}, kFirstTwo[] = {0, 1},
+                      kFirstThree[] = {0, 1, 2}, kLastTwo[] = {1, 2}, kOuter[] = {0, 2},
+                      kEdges[] = {1, 3}, kAllButFirst[] = {1, 2, 3, 4};
+/// Inputs of one type.
+constexpr Inputs kOfOneType[] = {
+    {"Add", kFirstTwo},          {"Div", kFirstTwo},     {"Equal", kFirstTwo},
+    {"Gemm", kFirstThree},       {"Greater", kFirstTwo}, {"GreaterOrEqual", kFirstTwo},
+    {"Less", kFirstTwo},         {"Mul", kFirstTwo},     {"LessOrEqual", kFirstTwo},
+    {"MatMul", kFirstTwo},       {"Mod", kFirstTwo},     {"PRelu", kFirstTwo},
+    {"Sub", kFirstTwo},          {"And", kFirstTwo},     {"Or", kFirstTwo},
+    {"Xor", kFirstTwo},          {"Where", kLastTwo},    {"Clip", kFirstThree},
+    {"ScatterElements", kOuter}, {"ScatterND", kOuter},  {"Pad", kOuter}};
+/// Operators all of whose inputs are of one type.
+constexpr std::string_view kOfOneTypeAll[] = {"Concat", "Max", "Mean", "Min", "Sum"};
+/// Inputs that are integers.
+constexpr Inputs kIntegers[] = {{"ConstantOfShape", kFirst},
+                                {"CumSum", kSecond},
+                                {"Expand", kSecond},
+                                {"Gather", kSecond},
+                                {"GatherElements", kSecond},
+                                {"GatherND", kSecond},
+                                {"Pad", kEdges},
+                                {"Reshape", kSecond},
+                                {"Resize", kFourth},
+                                {"ScatterND", kSecond},
+                                {"ScatterElements", kSecond},
+                                {"Slice", kAllButFirst},
+                                {"Split", kSecond},
+                                {"Squeeze", kSecond},
+                                {"Tile", kSecond},
+                                {"TopK", kSecond},
+                                {"Trilu", kSecond},
+                                {"Unsqueeze", kSecond}};
 constexpr std::string_view kOfTruth[] = {
     "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And",
     "Or",    "Xor",     "IsNaN",          "IsInf"};
-
-template <std::size_t kCount>
-bool is_one_of(const std::string_view (&types)[kCount], const Node& node) {
-  return std::ranges::find(types, std::string_view(node.type())) != std::end(types);
-}
 
 const char* name_of_type(Type type) {
   return type == Type::kFloat  ? "floating-point numbers"
          : type == Type::kBool ? "truth values"
                                : "integers";
+}
+
+/// Returns the inputs that the table has for a node's operator, without those that it lacks.
+std::vector<std::size_t> inputs_in(std::span<const Inputs> table, const Node& node) {
+  std::vector<std::size_t> inputs;
+  const auto row = std::ranges::find(table, std::string_view(node.type()), &Inputs::type);
+  if (row == table.end()) return inputs;
+  std::ranges::copy_if(row->at, std::back_inserter(inputs), [&](auto i) { return node.has(i); });
+  return inputs;
+}
+
+std::vector<std::size_t> inputs_of_one_type(const Node& node) {
+  if (!node.is_one_of(kOfOneTypeAll)) return inputs_in(kOfOneType, node);
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    if (node.has(i)) inputs.push_back(i);
+  }
+  return inputs;
 }
 
 bool is_logical(const Node& node) {
@@ -110,36 +158,44 @@ void check_input_types(const Node& node) {
   };
   if (!first.is_constant()) {
     if (is_logical(node) && first.type() != Type::kBool) refuse(first.type(), "truth values only");
-    if (first.type() == Type::kBool && !is_one_of(kOfAnyType, node))
+    if (first.type() == Type::kBool && !node.is_one_of(kOfAnyType))
       refuse(first.type(), "numbers only");
-    if (first.type() == Type::kInteger && !is_one_of(kOfAnyType, node) &&
-        !is_one_of(kOfNumbers, node)) {
+    if (first.type() == Type::kInteger && !node.is_one_of(kOfAnyType) &&
+        !node.is_one_of(kOfNumbers)) {
       refuse(first.type(), "floating-point numbers only");
     }
   }
   if (node.type() == "Where" && !first.is_constant() && first.type() != Type::kBool)
     refuse(first.type(), "truth values only as its condition");
-  if (!is_one_of(kOfOneType, node) || !node.has(1)) return;
   // The operator itself names a constant of integers next to floating-point numbers.
   const auto is_named = [](const View& constant, const View& computed) {
     return constant.is_constant() && constant.type() != Type::kFloat && !computed.is_constant() &&
            computed.type() == Type::kFloat;
   };
-  const View& second = node.input(1);
-  if (is_named(first, second) || is_named(second, first)) return;
-  if (first.type() != second.type()) {
-    node.fail(std::string("combines ") + name_of_type(first.type()) + " and " +
-              name_of_type(second.type()) + ", which ONNX forbids: add a Cast");
+  const std::vector<std::size_t> alike = inputs_of_one_type(node);
+  for (const std::size_t i : alike) {
+    const View &one = node.input(alike.front()), &other = node.input(i);
+    if (one.type() == other.type() || is_named(one, other) || is_named(other, one)) continue;
+    node.fail(std::string("combines ") + name_of_type(one.type()) + " and " +
+              name_of_type(other.type()) + ", which ONNX forbids: add a Cast");
+  }
+}
+
+void check_integers(const Node& node) {
+  for (const std::size_t i : inputs_in(kIntegers, node)) {
+    if (node.input(i).type() == Type::kInteger) continue;
+    node.fail("its input " + std::to_string(i + 1) + " holds " +
+              name_of_type(node.input(i).type()) + ", where ONNX allows integers only");
   }
 }
 
 Type output_type(const Node& node, std::size_t output) {
-  if (is_one_of(kOfTruth, node)) return Type::kBool;
+  if (node.is_one_of(kOfTruth)) return Type::kBool;
   if (node.type() == "ArgMax" || node.type() == "ArgMin") return Type::kInteger;
   if (node.type() == "TopK") return output == 1 ? Type::kInteger : data_type(node);
   if (node.type() == "Cast") return type_of_element(static_cast<int>(node.integer("to", 0)));
   if (node.type() == "CastLike") return node.input(1).type();
-  const bool keeps = is_one_of(kOfAnyType, node) || is_one_of(kOfNumbers, node);
+  const bool keeps = node.is_one_of(kOfAnyType) || node.is_one_of(kOfNumbers);
   return keeps ? data_type(node) : Type::kFloat;
 }
 

@@ -13,6 +13,9 @@ namespace hios::onnx {
 /// which is computed: truth values where numbers are needed, numbers of two types together.
 void check_input_types(const Node& node);
 
+/// Fails where indices, extents, axes or the like are no integers, computed or constant.
+void check_integers(const Node& node);
+
 /// Returns the type of a node's output that is computed.
 Constant::Type output_type(const Node& node, std::size_t output);
 

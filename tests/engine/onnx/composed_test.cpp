@@ -365,29 +365,5 @@ TEST(Integers, AreWholeNumbers) {
                 }));
 }
 
-TEST(Integers, TypesThatOnnxForbidsAreRefused) {
-  const auto refused = [](const std::function<void(Net&)>& write, const char* message) {
-    Net net({2, 3});
-    write(net);
-    net.output(net.last().output(0));
-    expect_error<InputError>([&] { onnx::import_model(net.write(), {.kernel = layer_kernel()}); },
-                             {message});
-  };
-  const auto above = [](Net& n) { return n.op("Greater", {"x", n.constant(1)}); };
-  refused([&](Net& n) { n.op("Sigmoid", {above(n)}); },
-          "(Sigmoid): takes truth values, where ONNX allows numbers only");
-  refused([&](Net& n) { n.op("And", {above(n), "x"}); }, "");
-  refused([&](Net& n) { n.op("Not", {"x"}); },
-          "takes floating-point numbers, where ONNX allows truth values only");
-  refused([&](Net& n) { n.op("Where", {"x", "x", "x"}); }, "truth values only as its condition");
-  refused([&](Net& n) { n.op("Softmax", {n.op("ArgMax", {"x"})}); },
-          "takes integers, where ONNX allows floating-point numbers only");
-  refused(
-      [&](Net& n) {
-        n.op("Add", {"x", n.op("ArgMax", {"x"})});
-      },
-      "combines floating-point numbers and integers, which ONNX forbids: add a Cast");
-}
-
 }  // namespace
 }  // namespace hios::test

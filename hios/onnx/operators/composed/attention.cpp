@@ -39,8 +39,6 @@ View shared_by(LayerEmitter& emitter, const Node& node, const View& x, std::int6
   return reshape_to(emitter, wide, {x.dims[0], heads, x.dims[2], x.dims[3]});
 }
 
-View one_value(float value) { return constant_view({ConstantType::kFloat, {value}, {}}, {}); }
-
 /// Half the lowest number: no score that is added to it counts, and none overflows.
 constexpr float kMasked = std::numeric_limits<float>::lowest() / 2;
 
@@ -53,8 +51,8 @@ View masked(LayerEmitter& emitter, const Node& node, const View& scores) {
         nullptr);
   } else if (mask.type() == Constant::Type::kBool) {
     // Truth values that are computed are 1 and 0.
-    mask = combine(emitter, Combined::kAdd, mask, one_value(-1));
-    mask = combine(emitter, Combined::kMul, mask, one_value(-kMasked));
+    mask = combine(emitter, Combined::kAdd, mask, number_view(-1));
+    mask = combine(emitter, Combined::kMul, mask, number_view(-kMasked));
   }
   return combine(emitter, Combined::kAdd, scores, mask);
 }
@@ -83,7 +81,7 @@ Views attention(LayerEmitter& emitter, const Node& node) {
   const float scale = node.number("scale", static_cast<float>(usual));
   static constexpr std::size_t kTransposed[] = {0, 1, 3, 2};
   View scores = matrix_product(emitter, q, transpose(k, kTransposed));
-  scores = combine(emitter, Combined::kMul, scores, one_value(scale));
+  scores = combine(emitter, Combined::kMul, scores, number_view(scale));
   if (node.has(3)) scores = masked(emitter, node, scores);
   if (node.integer("is_causal", 0) != 0) scores = causal(emitter, scores);
   const std::vector<std::size_t> order = own_axes(4);

@@ -14,8 +14,6 @@ namespace {
 
 using Chosen = Binary::Function;
 
-View number(float value) { return constant_view({ConstantType::kFloat, {value}, {}}, {}); }
-
 /// Returns truth values of a constant as numbers; others as they are.
 View as_numbers(const Node& node, const View& x) {
   if (!x.is_constant() || x.constant().type != ConstantType::kBool) return x;
@@ -28,7 +26,7 @@ void require_inputs(const Node& node, std::size_t count) {
 }
 
 View negated(LayerEmitter& emitter, const View& truth) {
-  return combine(emitter, Chosen::kSub, number(1), truth);
+  return combine(emitter, Chosen::kSub, number_view(1), truth);
 }
 
 Views compare(LayerEmitter& emitter, const Node& node) {
@@ -62,10 +60,11 @@ Views infinite(LayerEmitter& emitter, const Node& node) {
              positive = node.integer("detect_positive", 1) != 0;
   View x = node.input(0);
   if (!negative && !positive)  // no value is less than the lowest one: all are false
-    return {combine(emitter, Chosen::kLess, x, number(-std::numeric_limits<float>::infinity()))};
+    return {
+        combine(emitter, Chosen::kLess, x, number_view(-std::numeric_limits<float>::infinity()))};
   if (negative && positive) x = apply(emitter, {.function = Unary::Function::kAbs}, x);
   const float infinity = std::numeric_limits<float>::infinity();
-  return {combine(emitter, Chosen::kEqual, x, number(positive ? infinity : -infinity))};
+  return {combine(emitter, Chosen::kEqual, x, number_view(positive ? infinity : -infinity))};
 }
 
 /// Returns true if a sum of both is the other one: zeros, which broadcast to its extents.
@@ -120,7 +119,7 @@ Views cast(LayerEmitter& emitter, const Node& node) {
     return {as_integers(emitter, x)};
   if (to == proto::TensorProto::BOOL) {
     if (x.type() == Constant::Type::kBool) return {x};
-    return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
+    return {negated(emitter, combine(emitter, Chosen::kEqual, x, number_view(0)))};
   }
   const bool half = to == proto::TensorProto::FLOAT16 || to == proto::TensorProto::BFLOAT16;
   const bool wide = to == proto::TensorProto::FLOAT || to == proto::TensorProto::DOUBLE;
@@ -141,7 +140,7 @@ Views cast_to_type_of(LayerEmitter& emitter, const Node& node) {
     case Constant::Type::kInteger:
       return {as_integers(emitter, x)};
     case Constant::Type::kBool:
-      return {negated(emitter, combine(emitter, Chosen::kEqual, x, number(0)))};
+      return {negated(emitter, combine(emitter, Chosen::kEqual, x, number_view(0)))};
     case Constant::Type::kFloat:
       break;
   }

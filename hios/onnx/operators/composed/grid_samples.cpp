@@ -18,10 +18,6 @@ using Mixed = Binary::Function;
 /// Indices up to here are exact in fp32.
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 24;
 
-View scalar(double value) {
-  return constant_view({ConstantType::kFloat, {static_cast<float>(value)}, {}}, {});
-}
-
 /// Names of a mode since opset 20, and before.
 bool is_mode(const std::string& mode, const char* name, const char* old_name) {
   return mode == name || mode == old_name;
@@ -62,7 +58,7 @@ class GridSample {
     const View table = reshape_to(emitter_, transpose(image, kPixelsFirst),
                                   {x.dims[0] * rows * columns, x.dims[1]});
     const auto at = [&](const View& of_row, const View& of_column) {
-      View index = times(of_row, scalar(static_cast<double>(columns)));
+      View index = times(of_row, number_view(static_cast<double>(columns)));
       index = plus(index, of_column);
       if (x.dims[0] > 1) index = plus(index, first_pixels(x.dims[0], rows * columns));
       return gather_by_values(emitter_, table, index, 0);
@@ -72,7 +68,7 @@ class GridSample {
       sample = at(row.first, column.first);
     } else {
       const auto share = [&](const View& rest, bool second) {
-        return second ? rest : combine(emitter_, Mixed::kSub, scalar(1), rest);
+        return second ? rest : combine(emitter_, Mixed::kSub, number_view(1), rest);
       };
       for (const auto& [lower, right] :
            {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
@@ -116,28 +112,28 @@ class GridSample {
   /// Mirrors coordinates at the image's outer pixels, or at their outer edges.
   View mirrored(const View& x, double extent) {
     const double least = aligned_ ? 0 : -0.5, span = aligned_ ? extent - 1 : extent;
-    if (span == 0) return times(x, scalar(0));
-    const View from = plus(x, scalar(-least));
+    if (span == 0) return times(x, number_view(0));
+    const View from = plus(x, number_view(-least));
     const View turns =
-        apply(emitter_, Unary{Unary::Function::kFloor}, times(from, scalar(0.5 / span)));
-    const View way = combine(emitter_, Mixed::kSub, from, times(turns, scalar(2 * span)));
-    const View back = apply(emitter_, Unary{Unary::Function::kAbs}, plus(way, scalar(-span)));
-    return combine(emitter_, Mixed::kSub, scalar(least + span), back);
+        apply(emitter_, Unary{Unary::Function::kFloor}, times(from, number_view(0.5 / span)));
+    const View way = combine(emitter_, Mixed::kSub, from, times(turns, number_view(2 * span)));
+    const View back = apply(emitter_, Unary{Unary::Function::kAbs}, plus(way, number_view(-span)));
+    return combine(emitter_, Mixed::kSub, number_view(least + span), back);
   }
 
   /// Returns the neighbours of coordinates between -1 and 1, counted in the padded image.
   Neighbours neighbours(const View& coordinate, std::int64_t pixels) {
     const auto extent = static_cast<double>(pixels);
     const double scale = aligned_ ? (extent - 1) / 2 : extent / 2;
-    View x = plus(times(coordinate, scalar(scale)), scalar((extent - 1) / 2));
+    View x = plus(times(coordinate, number_view(scale)), number_view((extent - 1) / 2));
     if (outside_ == "reflection") x = mirrored(x, extent);
     if (!linear_) x = apply(emitter_, Unary{Unary::Function::kRound}, x);
     const auto border = static_cast<double>(border_);
     x = clamped(x, -border, extent - 1 + border);
-    if (border_ > 0) x = plus(x, scalar(border));
+    if (border_ > 0) x = plus(x, number_view(border));
     if (!linear_) return {x, {}, {}};
     const View first = apply(emitter_, Unary{Unary::Function::kFloor}, x);
-    return {first, clamped(plus(first, scalar(1)), 0, extent - 1 + 2 * border),
+    return {first, clamped(plus(first, number_view(1)), 0, extent - 1 + 2 * border),
             combine(emitter_, Mixed::kSub, x, first)};
   }
 

@@ -34,12 +34,9 @@ View ones_at(LayerEmitter& emitter, const View& indices, std::int64_t extent) {
     emitter.fail("looks " + std::to_string(elements(indices.dims)) + " indices up among " +
                  std::to_string(extent) + " positions, more than 2^28 comparisons");
   }
-  const auto value = [](double number) {
-    return constant_view({ConstantType::kFloat, {static_cast<float>(number)}, {}}, {});
-  };
-  const View negative = combine(emitter, Looked::kLess, indices, value(0));
+  const View negative = combine(emitter, Looked::kLess, indices, number_view(0));
   const View from_end =
-      combine(emitter, Looked::kMul, negative, value(static_cast<double>(extent)));
+      combine(emitter, Looked::kMul, negative, number_view(static_cast<double>(extent)));
   const View at = combine(emitter, Looked::kAdd, indices, from_end);
   return combine(emitter, Looked::kEqual, insert_axis(at, at.rank()),
                  counting(extent, at.rank() + 1));

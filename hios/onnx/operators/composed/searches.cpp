@@ -44,20 +44,18 @@ class Search {
                         Reduce::Function::kMax, axes_);
   }
   View position_of(const View& number) const {
-    if (last_) return combine(emitter_, Joined::kSub, number, value(1));
-    return combine(emitter_, Joined::kSub, value(extent_), number);
+    if (last_) return combine(emitter_, Joined::kSub, number, number_view(1));
+    return combine(emitter_, Joined::kSub, number_view(extent_), number);
   }
   /// Returns the values without the one of this number, which becomes infinite.
   View without(const View& x, const View& number, bool largest) const {
     const View found = combine(emitter_, Joined::kEqual, number, numbers_);
     const float infinite = std::numeric_limits<float>::infinity();
-    const View out = combine(emitter_, Joined::kKeepIf, found, value(infinite));
+    const View out = combine(emitter_, Joined::kKeepIf, found, number_view(infinite));
     return combine(emitter_, largest ? Joined::kSub : Joined::kAdd, x, out);
   }
 
  private:
-  static View value(float value) { return constant_view({ConstantType::kFloat, {value}, {}}, {}); }
-
   LayerEmitter& emitter_;
   std::vector<bool> axes_;
   bool last_;

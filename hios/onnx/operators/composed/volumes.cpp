@@ -228,10 +228,9 @@ View pool_volume(LayerEmitter& emitter, const Node& node, const Pool& pool) {
     const auto function = average ? Binary::Function::kAdd : Binary::Function::kMax;
     result = tap == 0 ? pooled : combine(emitter, function, result, pooled);
   }
-  if (average && depth.kernel > 1) {
-    const Constant count{ConstantType::kFloat, {static_cast<float>(depth.kernel)}, {}};
-    result = combine(emitter, Binary::Function::kDiv, result, constant_view(count, {}));
-  }
+  if (average && depth.kernel > 1)
+    result = combine(emitter, Binary::Function::kDiv, result,
+                     number_view(static_cast<double>(depth.kernel)));
   return volumes_of(emitter, result, x.dims[0]);
 }
 

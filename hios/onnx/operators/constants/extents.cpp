@@ -28,7 +28,7 @@ Views constant(const Node& node) {
   if (auto view = node.tensor("value")) return {*view};
   if (node.has_attribute("value_int")) return {integer_view({node.integer("value_int", 0)}, {})};
   if (node.has_attribute("value_float")) {
-    return {constant_view({ConstantType::kFloat, {node.number("value_float", 0)}, {}}, {})};
+    return {number_view(node.number("value_float", 0))};
   }
   if (const auto list = node.integer_list("value_ints")) {
     return {integer_view(*list, {static_cast<std::int64_t>(list->size())})};

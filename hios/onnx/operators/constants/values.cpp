@@ -44,6 +44,10 @@ View constant_view(Constant values, const Dims& dims) {
   return {std::make_shared<Constant>(std::move(values)), dims, dense_strides(dims), 0};
 }
 
+View number_view(double number) {
+  return constant_view({ConstantType::kFloat, {static_cast<float>(number)}, {}}, {});
+}
+
 View integer_view(std::vector<std::int64_t> values, const Dims& dims) {
   return constant_view({ConstantType::kInteger, {}, std::move(values)}, dims);
 }

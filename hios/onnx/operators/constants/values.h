@@ -16,6 +16,8 @@ using ConstantType = Constant::Type;
 using Fold = decltype(Operator::fold);
 
 View constant_view(Constant values, const Dims& dims);
+/// Returns a scalar, which broadcasts to all extents.
+View number_view(double number);
 View integer_view(std::vector<std::int64_t> values, const Dims& dims);
 /// Returns true for floating-point numbers.
 bool is_real(const View& view);
