@@ -17,7 +17,7 @@ void expect_types_refused(const std::function<void(Net&)>& write, const char* me
                            {message});
 }
 
-TEST(Types, ThatOnnxForbidsAreRefused) {
+TEST(InputTypes, AreRefusedWhereOnnxForbidsThem) {
   const auto above = [](Net& n) { return n.op("Greater", {"x", n.constant(1)}); };
   expect_types_refused([&](Net& n) { n.op("Sigmoid", {above(n)}); },
                        "(Sigmoid): takes truth values, where ONNX allows numbers only");
@@ -68,7 +68,7 @@ TEST(Types, ThatOnnxForbidsAreRefused) {
       "combines integers and floating-point numbers");
 }
 
-TEST(Types, OfIndicesAndExtentsAreIntegers) {
+TEST(InputTypes, AreIntegersForIndicesAndExtents) {
   const char* const message =
       "its input 2 holds floating-point numbers, where ONNX allows integers only";
   for (const char* const type : {"Gather", "GatherElements", "GatherND", "Tile", "Expand"})
