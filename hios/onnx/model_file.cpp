@@ -1,14 +1,11 @@
 #include "hios/onnx/model_file.h"
 
 #include <fcntl.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <span>
 
 #include "hios/base/error.h"
@@ -18,8 +15,6 @@
 
 namespace hios::onnx {
 namespace {
-
-constexpr int kMaxNesting = 100;
 
 /// Opens a file of a folder for reading. O_NONBLOCK: opening a named pipe must not block.
 Descriptor open_in(int folder, const std::string& name, int flags) {
@@ -207,10 +202,10 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
     : folder_(file.parent_path().empty() ? "." : file.parent_path()),
       name_(printable(file.string(), 200)),
       limits_(limits),
-      model_(std::make_unique<proto::ModelProto>()) {
-  const Descriptor open = open_in(AT_FDCWD, file.string(), 0);
-  if (!open.is_open()) fail(std::string("cannot be opened: ") + std::strerror(errno));
-  const auto size = regular_size(open);
+      model_(std::make_unique<proto::ModelProto>()),
+      file_(open_in(AT_FDCWD, file.string(), 0)) {
+  if (!file_.is_open()) fail(std::string("cannot be opened: ") + std::strerror(errno));
+  const auto size = regular_size(file_);
   if (!size) fail("is not a regular file");
   if (*size > limits.max_weights_bytes) {
     throw InputError(name_ + ": holds " + std::to_string(*size) +
@@ -220,14 +215,9 @@ ModelFile::ModelFile(const std::filesystem::path& file, const ReadLimits& limits
   }
   require_memory("reading it takes", *size);
   bytes_left_ = limits.max_weights_bytes - *size;
-  google::protobuf::io::FileInputStream stream(open.get());
-  google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
-  coded.SetRecursionLimit(kMaxNesting);
-  if (!model_->ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage() ||
-      !model_->has_graph()) {
-    fail("is no ONNX model, or is truncated");
-  }
+  auto stored = parse_model(file_.get(), *size, *model_);
+  if (!stored) fail("is no ONNX model, or is truncated");
+  stored_ = *std::move(stored);
 }
 
 void ModelFile::fail(const std::string& message) const { throw InputError(name_ + ": " + message); }
@@ -294,10 +284,13 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
     fail(what + error.what());
   }
   const bool outside = tensor.data_location() == proto::TensorProto::EXTERNAL;
-  const bool raw = tensor.has_raw_data();
-  if (raw && tensor.raw_data().size() != count * width) {
-    fail(what + "has " + std::to_string(tensor.raw_data().size()) + " bytes for " +
-         std::to_string(count) + " values of " + std::to_string(width));
+  const auto stored = stored_.find(&tensor);
+  const bool in_file = !outside && stored != stored_.end();
+  const bool raw = tensor.has_raw_data() || in_file;
+  const std::size_t raw_size = in_file ? stored->second.size : tensor.raw_data().size();
+  if (raw && raw_size != count * width) {
+    fail(what + "has " + std::to_string(raw_size) + " bytes for " + std::to_string(count) +
+         " values of " + std::to_string(width));
   }
   // Checked before the allocation: the file must hold as many values.
   const std::size_t listed = std::max({static_cast<std::size_t>(tensor.float_data_size()),
@@ -316,15 +309,20 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
   const Bytes held =
       count * (constant->type == Constant::Type::kFloat ? sizeof(float) : sizeof(std::int64_t));
   // fp32 is read into its place.
-  const bool direct = outside && tensor.data_type() == proto::TensorProto::FLOAT;
-  require_memory(what + "takes", held + (outside && !direct ? count * width : 0));
+  const bool read = outside || in_file;
+  const bool direct = read && tensor.data_type() == proto::TensorProto::FLOAT;
+  require_memory(what + "takes", held + (read && !direct ? count * width : 0));
   std::string bytes;
-  if (outside) {
-    read_external(tensor, count * width, [&]() -> std::span<char> {
-      if (!direct) return bytes = std::string(count * width, '\0');
-      constant->floats.resize(count);
-      return {reinterpret_cast<char*>(constant->floats.data()), count * width};
-    });
+  const auto room = [&]() -> std::span<char> {
+    if (!direct) return bytes = std::string(count * width, '\0');
+    constant->floats.resize(count);
+    return {reinterpret_cast<char*>(constant->floats.data()), count * width};
+  };
+  if (outside) read_external(tensor, count * width, room);
+  if (in_file) {
+    if (!read_at(file_, stored->second.offset, room()))
+      fail(what + "cannot be read from the file any more");
+    stored_.erase(stored);
   }
   if (direct) {
     release(tensor);
@@ -336,7 +334,7 @@ std::shared_ptr<const Constant> ModelFile::take(proto::TensorProto& tensor) {
     constant->integers.resize(count);
   }
   if (outside || raw) {
-    from_bytes(outside ? bytes : tensor.raw_data(), tensor.data_type(), *constant);
+    from_bytes(read ? bytes : tensor.raw_data(), tensor.data_type(), *constant);
   } else if (!from_lists(tensor, *constant)) {
     fail(what + "has values of another type than it declares");
   }

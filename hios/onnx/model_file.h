@@ -6,13 +6,16 @@
 #include <span>
 #include <string>
 
+#include "hios/base/files/descriptor.h"
 #include "hios/base/files/file_io.h"
+#include "hios/onnx/parse.h"
 #include "hios/onnx/proto.h"
 #include "hios/onnx/view.h"
 
 namespace hios::onnx {
 
-/// An ONNX file in memory, and the folder of its external data. Opens nothing outside that folder.
+/// An ONNX file in memory, the values of its large weights in the file, and the folder of its
+/// external data. Opens nothing outside that folder.
 class ModelFile {
  public:
   /// Reads the file. Throws InputError with its name if it is not a regular file, is larger than
@@ -26,10 +29,10 @@ class ModelFile {
   bool widens_halves() const { return widens_halves_; }
   void set_widens_halves(bool widens) { widens_halves_ = widens; }
 
-  /// Returns the values of a tensor, from the message (whose memory is freed) or from external
-  /// data. Throws InputError for a type that is not numeric, for sizes that contradict each other,
-  /// and for external data that is missing, too short, no regular file or outside the folder, or
-  /// where the values take more memory than there is.
+  /// Returns the values of a tensor, from the message (whose memory is freed), from the file or
+  /// from external data. Throws InputError for a type that is not numeric, for sizes that
+  /// contradict each other, and for external data that is missing, too short, no regular file or
+  /// outside the folder, or where the values take more memory than there is.
   std::shared_ptr<const Constant> take(proto::TensorProto& tensor);
 
   /// Throws InputError where values take more memory than there is. `what` begins the message after
@@ -51,6 +54,8 @@ class ModelFile {
   bool widens_halves_ = false;
   Bytes bytes_left_;  ///< bytes left of the limit, for external data
   std::unique_ptr<proto::ModelProto> model_;
+  Descriptor file_;
+  StoredTensors stored_;  ///< values that are still in the file
 };
 
 /// Returns the file of a tensor's external data, relative to the model's folder; empty: it has
