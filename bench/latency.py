@@ -10,18 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from machine import processor
+
 ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = ["inception_v3", "nasnet_large", "squeezenet", "randwire_large"]
 STILL = 0.03  # limit of the one-core row's variation between rounds
 ATTEMPTS = 3
 BUDGET_S = "600"  # enough for all rounds
 NOT_RESULTS = ("first answer:", "the page:", "no page:", "reports,")
-
-
-def processor():
-    text = Path("/proc/cpuinfo").read_text()
-    name = re.search(r"model name\s*:\s*(.*)", text)
-    return name.group(1).strip() if name else "unknown processor"
 
 
 def measure(network):

@@ -9,15 +9,15 @@ and the files are mixed-N.md and mixed-N.json.
 import argparse
 import json
 import os
-import platform
 import re
 import statistics
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "bench" / "study"), str(ROOT / "python")]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
 from hios.launch.programs import Programs  # noqa: E402
+from machine import processor  # noqa: E402
 
 KEPT = ROOT / "bench" / "results"
 TOGETHER = ("sequential", "heft", "hios-lp", "best")
@@ -124,11 +124,6 @@ def measure(options, programs, rows):
             row.verified = row.report["verified"] or row.verified
             row.samples += row.report["iterations_ms"]
             row.disturbed += row.report["latency_ms"]["disturbed"]
-
-
-def processor():
-    name = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
-    return name.group(1).strip() if name else platform.processor()
 
 
 def columns_of(rows, inputs):

@@ -18,6 +18,7 @@ from built import built  # noqa: E402
 from cold_peer import Peer, Worker, surroundings  # noqa: E402
 from cold_rows import added, page, row  # noqa: E402
 from hios.launch.programs import Programs  # noqa: E402
+from machine import processor  # noqa: E402
 
 NETWORKS = ("squeezenet", "inception_v3", "randwire_large", "nasnet_large")
 STORES = ("memory", "disk")
@@ -115,12 +116,6 @@ class Place:
                  "gb_per_s": gb_per_s}
         rows = [row({**where, "ranks": plans[name][1], "algorithm": name}, found) for name, found in reports.items()]
         return rows + ([self.peer.row(where)] if self.peer else [])
-
-
-def processor():
-    names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-             if line.startswith("model name")]
-    return names[0] if names else ""
 
 
 def main(words=None):

@@ -4,7 +4,7 @@ import csv
 import json
 from dataclasses import asdict
 
-from latency import processor
+from machine import processor
 from peer_rounds import ALIKE, OURS, PEERS, STILL, alike
 
 COLUMNS = ["network", "threads", "ours ms", "ONNX Runtime ms", "OpenVINO ms", "ours/faster", "varied", "ours-ORT",
