@@ -45,9 +45,21 @@ def color(name):
     """The colour of a slice, by its kind; of several inferences in flight ("12: conv_7"), by inference."""
     if name.split(":")[0].isdigit():
         return INFERENCES[int(name.split(":")[0]) % len(INFERENCES)]
+    kind_of = name.split(" ")[0].rsplit("/", 1)[-1]  # a shard is named after its layer: "stem/conv1/conv [0, 56)"
     kinds = {"conv": "#7fb2e5", "sepconv": "#8fd3dd", "pool": "#6fbf73", "concat": "#c9b84a",
              "sum": "#c9b84a", "waiting": "0.88"}
-    return next((c for kind, c in kinds.items() if name.startswith(kind)), "tab:gray")
+    return next((c for kind, c in kinds.items() if kind_of.startswith(kind)), "tab:gray")
+
+
+INCHES, LETTER = 12, 0.065  # of the picture, and of a letter of a name
+
+
+def shown(name, inches):
+    """The longest form of a name that fits: all of it, its end, a shard's rows, nothing."""
+    layer, _, rows = name.partition(" ")
+    parts = layer.split("/")
+    forms = [" ".join(filter(None, ("/".join(parts[first:]), rows))) for first in range(max(1, len(parts) - 1))]
+    return next((form for form in [*forms, rows] if len(form) * LETTER < inches), "")
 
 
 def lane_label(key, lanes):
@@ -66,12 +78,12 @@ def draw(slices, arrows, output):
     lanes = sorted({(process, lane) for process, lane, *_ in slices}, key=lambda key: (key[0] != "planned", key[1]))
     height = {key: -i for i, key in enumerate(lanes)}
     end = max((start + length for *_, start, length in slices), default=0)
-    figure, axes = plt.subplots(figsize=(12, 0.8 + 0.6 * len(lanes)))
+    figure, axes = plt.subplots(figsize=(INCHES, 0.8 + 0.6 * len(lanes)))
     for process, lane, name, start, length in slices:
         axes.broken_barh([(start, length)], (height[process, lane] - 0.35, 0.7), facecolor=color(name),
                          edgecolor="white", linewidth=0.4)
-        if length > end / 25:
-            axes.text(start + length / 2, height[process, lane], name, ha="center", va="center", fontsize=8)
+        axes.text(start + length / 2, height[process, lane], shown(name, INCHES * 0.87 * length / end if end else 0),
+                  ha="center", va="center", fontsize=8)
     for (p1, l1, t1), (p2, l2, t2) in arrows:
         axes.annotate("", xy=(t2, height[p2, l2]), xytext=(t1, height[p1, l1]),
                       arrowprops={"arrowstyle": "->", "color": "tab:red", "linewidth": 0.7, "alpha": 0.7})

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import plot_trace
-from plot_trace import color, lane_label, read_trace
+from plot_trace import LETTER, color, lane_label, read_trace, shown
 from support import FolderTest
 
 EVENTS = [
@@ -52,6 +52,15 @@ class PlotTraceTest(FolderTest):
         self.assertEqual(color("conv_1"), color("conv_2"))
         self.assertNotEqual(color("conv_1"), color("pool_1"))
         self.assertEqual(color("something else"), "tab:gray")
+        self.assertEqual(color("stem/conv1/conv [0, 56)"), color("conv_1"))
+        self.assertEqual(color("pool4/pool"), color("pool_1"))
+
+    def test_a_name_is_as_long_as_its_slice_allows(self):
+        name = "stem/conv1/conv [0, 56)"
+        for expected in (name, "conv1/conv [0, 56)", "[0, 56)"):
+            self.assertEqual(shown(name, (len(expected) + 0.5) * LETTER), expected)
+        self.assertEqual(shown(name, 3 * LETTER), "")
+        self.assertEqual(shown("conv_1", 1), "conv_1")
 
     def call(self, *arguments):
         # -S leaves out all installed packages, matplotlib among them.
