@@ -48,7 +48,7 @@ class Row:
 
     @property
     def setting(self):
-        """What a profile depends on: rows that have it in common share the profile of a round."""
+        """Profiles depend on this: rows that have it in common share the profile of a round."""
         return self.ranks, self.threads, self.cut
 
     def result(self):
