@@ -100,6 +100,19 @@ struct WeightedSumTask {
   std::size_t count;
 };
 
+/// output[p · channels + c] = (input[p · channels + c] − mean) · rate · scale[c] + bias[c], where
+/// mean and rate = 1 / √(variance + epsilon) are those of pixel p's channels; scale and bias that
+/// do not advance are scale[0] and bias[0].
+struct NormalizeTask {
+  const float* input;
+  float* output;
+  std::size_t pixels, channels;
+  const float* scale;
+  const float* bias;
+  bool scale_moves, bias_moves;
+  double epsilon;
+};
+
 /// A set of kernels. Functions allocate nothing, keep no state, and give every output the same
 /// value however the rows, chunks, pixels and channels are divided among calls.
 struct Kernels {
@@ -111,6 +124,7 @@ struct Kernels {
   WindowRow (*average_pool)(const RowWindow&);  ///< padding does not count
   void (*combine)(const CombineTask&);
   void (*channel_means)(const MeanTask&);
+  void (*normalize_channels)(const NormalizeTask&);
   UnaryRuns unary;
   BinaryRuns binary;
   void (*weighted_sum)(const WeightedSumTask&);

@@ -1,10 +1,12 @@
-// Normalisation over any axes or groups of channels. Two passes compute the statistics, in double
-// (the variance from distances, not from squares, which would cancel); a third writes, pixel by
-// pixel. Groups are no axis: each channel is summed separately, and each channel of a group then
-// uses the group's total.
+// Normalisation over any axes or groups of channels. Over a pixel's channels alone, as in
+// transformers, it takes a kernel and one pass (kernels.h). Else two passes compute the statistics,
+// in double (the variance from distances, not from squares, which would cancel); a third writes,
+// pixel by pixel. Groups are no axis: each channel is summed separately, and each channel of a
+// group then uses the group's total.
 #include <cmath>
 #include <vector>
 
+#include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/single/reductions.h"
 #include "engine/cpu/single/single.h"
 
@@ -74,6 +76,12 @@ class NormalizationOperator final : public BoundOperator {
                                  axes.h ? 1 : shape_.h, axes.w ? 1 : shape_.w});
     normalize_ =
         normalize_for(statistics_.channels, scale_operand_.channels, bias_operand_.channels);
+    const auto by_channel = [](const PixelOperand& operand) {
+      return operand.n == 0 && operand.h == 0 && operand.w == 0;
+    };
+    by_pixel_ = axes.c && !axes.n && !axes.h && !axes.w && kind.groups == 0 &&
+                by_channel(scale_operand_) && by_channel(bias_operand_);
+    if (by_pixel_) return;
     const std::int64_t items = space_.items();
     scratch_.reserve(static_cast<std::size_t>(2 * items + partial_results(space_)) *
                          sizeof(double) +
@@ -81,6 +89,11 @@ class NormalizationOperator final : public BoundOperator {
   }
 
   void run() override {
+    if (by_pixel_) {
+      parallel_shares(threads_, static_cast<std::size_t>(shape_.n * shape_.h * shape_.w),
+                      [&](std::size_t begin, std::size_t end) { normalize_pixels(begin, end); });
+      return;
+    }
     const std::int64_t items = space_.items();
     auto* const means = reinterpret_cast<double*>(scratch_.data());
     double* const rates = means + items;
@@ -108,6 +121,13 @@ class NormalizationOperator final : public BoundOperator {
   }
 
  private:
+  void normalize_pixels(std::size_t begin, std::size_t end) const {
+    const auto channels = static_cast<std::size_t>(shape_.c);
+    kernels().normalize_channels({input_ + begin * channels, output_ + begin * channels,
+                                  end - begin, channels, scale_, bias_, scale_operand_.channels,
+                                  bias_operand_.channels, epsilon_});
+  }
+
   /// Computes results[item] = finish(total of the item's group, item).
   template <class Op, class Finish>
   void add_up(const Op& op, const double* centers, double* partial, double* results,
@@ -148,6 +168,7 @@ class NormalizationOperator final : public BoundOperator {
   const float *scale_ = &kOne, *bias_ = &kZero;
   PixelOperand scale_operand_, bias_operand_, statistics_;  // statistics_: counts items
   Normalize normalize_ = nullptr;
+  bool by_pixel_ = false;  ///< over a pixel's channels alone
 };
 
 /// Normalises across channels; `size` of them are few, so each sum is computed from scratch.

@@ -222,6 +222,46 @@ TEST_P(CpuKernels, ChannelMeans) {
   }
 }
 
+TEST_P(CpuKernels, NormalizesChannels) {
+  const Kernels& k = *GetParam();
+  constexpr std::size_t kPixels = 5;
+  constexpr double kEpsilon = 1e-5;
+  for (const std::size_t channels : {1u, 2u, 15u, 64u, 101u, 768u}) {
+    for (const float center : {0.0f, 3.0f, 1000.0f}) {  // next to distances of at most 1
+      SCOPED_TRACE(testing::Message() << channels << " channels around " << center);
+      Floats input = random_floats(kPixels * channels, 5);
+      for (float& value : input) value += center;
+      const Floats scale = random_floats(channels, 6), bias = random_floats(channels, 7);
+      for (const bool moves : {true, false}) {
+        Floats output(kPixels * channels + 16, kUntouched), parts = output;
+        const auto normalize = [&](Floats& to, std::size_t first, std::size_t count) {
+          k.normalize_channels({input.data() + first * channels, to.data() + first * channels,
+                                count, channels, scale.data(), bias.data(), moves, moves,
+                                kEpsilon});
+        };
+        normalize(output, 0, kPixels);
+        normalize(parts, 0, 2), normalize(parts, 2, kPixels - 2);
+        EXPECT_EQ(output, parts);
+        for (std::size_t p = 0; p < kPixels; ++p) {
+          double sum = 0, squares = 0;
+          for (std::size_t c = 0; c < channels; ++c) sum += input[p * channels + c];
+          const double count = static_cast<double>(channels), mean = sum / count;
+          for (std::size_t c = 0; c < channels; ++c)
+            squares += std::pow(input[p * channels + c] - mean, 2);
+          const double rate = 1 / std::sqrt(squares / count + kEpsilon);
+          for (std::size_t c = 0; c < channels; ++c) {
+            const double expected = (input[p * channels + c] - mean) * rate * scale[moves ? c : 0] +
+                                    bias[moves ? c : 0];
+            ASSERT_NEAR(output[p * channels + c], expected, 1e-5) << "pixel " << p << ", " << c;
+          }
+        }
+        for (std::size_t i = kPixels * channels; i < output.size(); ++i)
+          ASSERT_EQ(output[i], kUntouched);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryInstructionSet, CpuKernels,
                          testing::ValuesIn(kernels_that_run_here()),
                          [](const auto& c) { return std::string(c.param->name); });
