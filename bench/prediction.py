@@ -2,7 +2,7 @@
 """bench/prediction.py: compares the latency that a plan predicts with the one that it takes: in each round, a network is
 profiled, planned and run, each row by a profile of that round, so that a machine that is slower for minutes is slower in both.
 A round's error is that of the best quarter of its runs; a row's, the median of its rounds' errors. Prints a table, and writes
-prediction.md and prediction.json. Needs an idle machine.
+prediction.md and prediction.json, where other networks of the same protocol, machine and build remain. Needs an idle machine.
 """
 
 import argparse
@@ -107,17 +107,25 @@ def page(results):
             f"largest {100 * max(errors):.1f} %.\n\n{table(results['networks'])}\n")
 
 
+def with_earlier(results, file):
+    """Adds the networks that a file has and these results lack, if both are of one protocol, machine and build."""
+    earlier = json.loads(file.read_text()) if file.exists() else {}
+    if all(earlier.get(key) == value for key, value in results.items() if key != "networks"):
+        results["networks"] = {**earlier["networks"], **results["networks"]}
+
+
 def main():
     options = arguments()
     programs = Programs(options.programs or built())
     options.out.mkdir(parents=True, exist_ok=True)
-    results = {"processor": processor(), "cores": os.cpu_count(), "rounds": options.rounds,
+    results = {"processor": processor(), "cores": os.cpu_count(), "ranks": options.ranks, "rounds": options.rounds,
                "iterations": options.iterations, "networks": {}}
     for network in options.networks:
         name = re.sub(r"[^A-Za-z0-9_]+", "-", Path(network).stem)
         (options.out / name).mkdir(exist_ok=True)
         results["networks"][name], results["versions"] = measure(programs, network, rows_of(options.ranks), options,
                                                                  options.out / name)
+        with_earlier(results, options.out / "prediction.json")
         for folder in [options.out] + [KEPT] * options.keep:
             folder.joinpath("prediction.json").write_text(json.dumps(results, indent=1) + "\n")
             folder.joinpath("prediction.md").write_text(page(results))

@@ -49,6 +49,16 @@ class PredictionTest(FolderTest):
         self.assertEqual(kept["networks"]["my-net"][0]["best_quarter_ms"], [11.0, 12.0, 13.0])
         self.assertTrue((self.folder / "prediction.md").read_text().startswith("# Predicted and measured"))
 
+    def test_networks_of_the_same_protocol_remain(self):
+        def networks():
+            return list(json.loads((self.folder / "prediction.json").read_text())["networks"])
+
+        self.run_it("--rounds", "1", "--ranks", "1", "squeezenet")
+        self.run_it("--rounds", "1", "--ranks", "1", "inception_v3")
+        self.assertEqual(networks(), ["squeezenet", "inception_v3"])
+        self.run_it("--rounds", "2", "--ranks", "1", "inception_v3")
+        self.assertEqual(networks(), ["inception_v3"])
+
 
 if __name__ == "__main__":
     import unittest

@@ -8,6 +8,7 @@ import exchange_tables
 import fuzz
 import milp
 import mixed
+import prediction
 import quality
 import soak
 import zoo_tables
@@ -121,7 +122,13 @@ def zoo():
     return rows_in(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(results("onnx-networks")["rows"])))
 
 
+def predictions():
+    return rows_in(prediction.table(results("prediction")["networks"]))
+
+
 RECOMPUTED = {
+    ("docs/numbers.md", "network | ranks and schedule | predicted, ms"): [predictions],
+    ("bench/results/prediction.md", "network | ranks and schedule | predicted, ms"): [predictions],
     ("README.md", "network | one core, ms | two threads"): [cutting_readme],
     ("docs/cutting.md", "network | one core, ms | two threads"): [cutting, lambda: cutting("cutting-xeon")],
     ("README.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_readme],
