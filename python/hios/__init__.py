@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from hios.errors import CheckFailed as CheckFailed, HiosError as HiosError, InputError as InputError
     from hios.planning.algorithms import algorithms as algorithms
     from hios.planning.bench import Bench as Bench, bench as bench
+    from hios.planning.caution import HiosWarning as HiosWarning
     from hios.planning.comparison import Comparison as Comparison, Row as Row, compare as compare
     from hios.planning.evaluate import Finding as Finding, bounds as bounds, simulate as simulate, validate as validate
-    from hios.planning.graph import Graph as Graph, HiosWarning as HiosWarning
+    from hios.planning.graph import Graph as Graph
     from hios.planning.own import scheduler as scheduler
     from hios.planning.platform import Platform as Platform
     from hios.planning.problem import Problem as Problem
@@ -44,7 +45,7 @@ _HOME = {
     "Comparison": "planning.comparison", "Row": "planning.comparison", "compare": "planning.comparison",
     "Finding": "planning.evaluate", "bounds": "planning.evaluate", "simulate": "planning.evaluate",
     "validate": "planning.evaluate",
-    "Graph": "planning.graph", "HiosWarning": "planning.graph",
+    "Graph": "planning.graph", "HiosWarning": "planning.caution",
     "scheduler": "planning.own",
     "Platform": "planning.platform",
     "Problem": "planning.problem",

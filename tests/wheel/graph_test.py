@@ -73,8 +73,9 @@ class GraphTest(Refusals):
         G = nx.DiGraph()
         G.add_node(1, weight=1)
         G.add_node((2, 3), weight=1)
-        with self.assertWarnsRegex(hios.HiosWarning, "^2 of 2 operators have names that are no strings, such as 1: "):
+        with self.assertWarnsRegex(hios.HiosWarning, "^2 of 2 operators have names that are no strings, such as 1: ") as caught:
             self.assertEqual(hios.Graph.from_networkx(G).operators, ("1", "(2, 3)"))
+        self.assertEqual(caught.filename, __file__)  # the line of the caller
         G.add_node("1", weight=1)
         self.refused("two operators are named '1'", hios.Graph.from_networkx, G)
 

@@ -45,8 +45,9 @@ class SearchTest(unittest.TestCase):
 
     def test_ctrl_c_keeps_the_best_schedule_so_far(self):
         g = hios.Graph.random(LARGE)
-        with Interrupt(after(0.3)), self.assertWarnsRegex(hios.HiosWarning, "best result so far"):
+        with Interrupt(after(0.3)), self.assertWarnsRegex(hios.HiosWarning, "best result so far") as caught:
             s = hios.schedule(g, 4, "best", time_limit=300)
+        self.assertEqual(caught.filename, __file__)  # the line of the caller
         self.assertTrue(s.interrupted)
         self.assertEqual(s.outcome, "time_limit")
         self.assertEqual(hios.validate(g, s, 4), [])

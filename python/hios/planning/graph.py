@@ -1,18 +1,14 @@
 """Graphs: operators with their times, and the dependencies between them."""
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any
 
 from hios.errors import InputError
+from hios.planning.caution import warn
 from hios.planning.core import core
 from hios.planning.numbers import MOST_BYTES, MOST_MS, file_name, is_writable, number, quoted, short, text, whole
-
-
-class HiosWarning(UserWarning):
-    """Input that was taken in another form than it was given, or a search that was ended early."""
 
 
 class Graph:
@@ -159,8 +155,8 @@ def _names(G: Any) -> list[str]:
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InputError(f"two operators are named {quoted(twice)} once their names are strings: rename one")
     if others:
-        warnings.warn(f"{len(others)} of {len(names)} operators have names that are no strings, such as {short(others[0])}: "
-                      "they are named by str()", HiosWarning, stacklevel=4)
+        warn(f"{len(others)} of {len(names)} operators have names that are no strings, such as {short(others[0])}: they are named "
+             "by str()")
     return names
 
 

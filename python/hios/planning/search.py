@@ -1,12 +1,11 @@
 """Long work in C++, during which Python's other threads run, and which Ctrl-C ends with the best result so far."""
 
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from hios.planning.caution import warn
 from hios.planning.core import core
-from hios.planning.graph import HiosWarning
 
 Result = TypeVar("Result")
 
@@ -56,6 +55,6 @@ def interruptible(work: Callable[[core.StopRequest], Result]) -> tuple[Result, b
             raise KeyboardInterrupt from outcome.error  # it had no result yet
         raise outcome.error
     if stop.asked:
-        warnings.warn("interrupted: this is the best result so far", HiosWarning, stacklevel=4)
+        warn("interrupted: this is the best result so far")
     result: Result = outcome.values[0]
     return result, stop.asked
