@@ -1,5 +1,7 @@
 """The package: one version, a command without the compiled part, and names that are not there."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -61,6 +63,16 @@ class PackageTest(Refusals):
         self.refused("a number, a text", hios.bench, "squeezenet", cores={})
         with mock.patch.dict(os.environ, HIOS_PROGRAMS="/nowhere"):
             self.refused("/nowhere", hios.bench, "squeezenet")
+
+    @unittest.skipUnless(PROGRAMS, "needs the programs")
+    def test_bench_measures_and_writes_the_page(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+            found = hios.bench("squeezenet", height=64, width=64, cores=1, rounds=1, iterations=1, budget=2, cut="none",
+                               output=Path(folder) / "results")
+            self.assertTrue(found.verified)
+            self.assertIn("1 rank x 1 core", str(found))
+            self.assertGreater(found.results["rows"][0]["latency_ms"]["min"], 0)
+            self.assertTrue((found.folder / "report.html").read_text().lower().startswith("<!doctype html>"))
 
     @unittest.skipUnless(PROGRAMS, "needs the programs")
     def test_bench_refuses_what_the_program_refuses(self):

@@ -12,9 +12,10 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": 
 
 @cache
 def schema_of(name):
-    """The schema of a format: in the sources, or next to the installed package."""
-    root = Path(hios.__file__).resolve().parents[2]
-    folder = next(f for f in (root / "schedules" / "schemas", root / "schemas") if f.is_dir())
+    """The schema of a format: in the sources, in a wheel, or next to the installed package."""
+    package = Path(hios.__file__).resolve().parent
+    root = package.parents[1]
+    folder = next(f for f in (root / "schedules" / "schemas", package / "schemas", root / "schemas") if f.is_dir())
     return json.loads((folder / f"{name}.json").read_text())
 
 
