@@ -182,6 +182,10 @@ void DeviceStages::leave_messages() {
   messages_->end_recording(/*complete=*/false);
   messages_ = nullptr;
   segments_ = cut_segments(plan_.steps);
+  destroy_recordings();
+}
+
+void DeviceStages::destroy_recordings() {
   for (Recordings& made : recordings_) made.clear();
 }
 

@@ -74,6 +74,10 @@ class DeviceStages {
   /// began at `began_ms`. Throws RunError where the device failed.
   void end(RunClocks& clocks, double began_ms);
 
+  /// Destroys all recordings; the device frees one that runs at its end. Nothing can run
+  /// afterwards.
+  void destroy_recordings();
+
   std::span<const Segment> segments() const { return segments_; }
   /// Returns the segments that the device has been given in this iteration.
   std::span<const Segment> given() const { return segments().first(next_); }

@@ -18,6 +18,7 @@
 
 #include "engine/run/plan/step_text.h"
 #include "hios/base/error.h"
+#include "hios/base/log.h"
 #include "hios/base/need.h"
 
 namespace hios {
@@ -157,22 +158,41 @@ void StepLoop::close() {
   courier_.reset();
 }
 
-void StepLoop::rethrow() const {
-  for (const BufferSet& set : buffers_) {
-    if (set.channel) set.channel->abandon();
+void StepLoop::rethrow() {
+  const RunError error = failure();
+  let_device_end(error);
+  throw error;
+}
+
+/// Ends the device's work that waits for other ranks. A device that cannot be brought to its end
+/// may never let the error reach the user, so the warning tells it.
+void StepLoop::let_device_end(const RunError& failure) {
+  for (BufferSet& set : buffers_) {
+    if (set.device) set.device->destroy_recordings();
   }
+  bool ended = true;
+  for (const BufferSet& set : buffers_) {
+    if (set.channel) ended = set.channel->abandon() && ended;
+  }
+  if (ended) return;
+  log::lasting_warning(
+      "the device still waits for other ranks, so this rank may hang; it failed: " +
+      std::string(failure.what()));
+}
+
+/// Returns the exception that is being handled as rethrow() words it.
+RunError StepLoop::failure() const {
   const std::string where = "rank " + std::to_string(plan_.rank.index()) + " on " +
                             rank_.transport.host() + ", " + current_step() + ": ";
   try {
     throw;
   } catch (const mpi::DeviceError& error) {
     const std::string suspects = suspects_text();
-    throw RunError(where + error.what() + suspects,
-                   suspects.empty() ? Need{} : need::FailedOperator{});
+    return {where + error.what() + suspects, suspects.empty() ? Need{} : need::FailedOperator{}};
   } catch (const std::bad_alloc&) {
-    throw RunError(where + "out of memory");
+    return RunError(where + "out of memory");
   } catch (const std::exception& error) {
-    throw RunError(where + error.what());
+    return RunError(where + error.what());
   }
 }
 

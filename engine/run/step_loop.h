@@ -27,10 +27,10 @@
 
 namespace hios {
 
-/// The messages and recordings of one buffer index.
+/// The messages and recordings of one buffer index. Recordings go before the messages they hold.
 struct BufferSet {
-  std::optional<DeviceStages> device;     ///< where the backend is asynchronous
   std::unique_ptr<mpi::Channel> channel;  ///< null where the plan has no messages
+  std::optional<DeviceStages> device;     ///< where the backend is asynchronous
 };
 
 /// An executor that a StepLoop runs the steps of a plan for: it waits and sends in its own way, and
@@ -106,9 +106,9 @@ class StepLoop {
 
   /// Rethrows the exception that is being handled as a RunError that names rank, host and
   /// current_step(), and where a device failed, the operators that it had been given, by stream.
-  /// The channels are abandoned: what is freed on the way out waits for no other rank.
-  /// REQUIRES: called in a catch clause.
-  [[noreturn]] void rethrow() const;
+  /// Recordings are destroyed and channels abandoned: what is freed on the way out waits for no
+  /// other rank. Nothing can run afterwards. REQUIRES: called in a catch clause.
+  [[noreturn]] void rethrow();
 
   /// Ends the requests, and returns when all ranks have. Collective.
   void close();
@@ -167,6 +167,8 @@ class StepLoop {
   std::string loads_text() const;
   std::string suspects_text() const;
   std::string others_text() const;
+  RunError failure() const;
+  void let_device_end(const RunError& failure);
 
   const RankContext rank_;
   const RankPlan& plan_;

@@ -5,12 +5,18 @@
 // (joining, the first message to one, the end) go on in a thread of NCCL's and return "in
 // progress". They are asked for their results until the patience ends, and until then no other call
 // is made. So a member that never comes costs the patience, not the job.
+//
+// Ending a member waits for each CUDA graph that has recorded one of its messages, and the end of a
+// failed job waits for GPUs that wait for messages. So the graphs are destroyed first (StepLoop::
+// rethrow), which CUDA does at the end of one that runs; then the member is ended by a thread,
+// which is not waited for longer than kEndLimit.
 #include "engine/cuda/device/nccl.h"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <exception>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -116,6 +122,24 @@ int result_of(int status, NcclComm comm, std::chrono::milliseconds patience) {
   return status;
 }
 
+/// The longest wait for the end of a member that is given up.
+constexpr std::chrono::seconds kEndLimit{5};
+
+/// Ends a member whose calls may never return; returns false if that takes longer than the limit.
+bool end_by_force(NcclComm comm) noexcept {
+  try {
+    auto ended = std::make_shared<std::promise<void>>();
+    const std::future<void> end = ended->get_future();
+    std::thread([comm, ended] {
+      nccl().abort(comm);
+      ended->set_value();
+    }).detach();
+    return end.wait_for(kEndLimit) == std::future_status::ready;
+  } catch (const std::exception&) {
+    return false;  // no thread, or no memory for one
+  }
+}
+
 void check_nccl(int status, const char* doing, NcclComm comm = nullptr) {
   if (status == kNcclSuccess) return;
   forget_last_error();
@@ -173,17 +197,12 @@ class NcclGroup final : public mpi::DeviceGroup {
   void check() override {
     int status = kNcclSuccess;
     check_nccl(nccl().async_error(comm(), &status), "asking for failures", comm_);
-    if (status == kNcclInProgress) return;
-    try {
-      check_nccl(status, "moving a tensor", comm_);
-    } catch (const mpi::DeviceError&) {
-      abandon();
-      throw;
-    }
+    if (status != kNcclInProgress) check_nccl(status, "moving a tensor", comm_);
   }
-  void abandon() noexcept override {
-    if (comm_ != nullptr) nccl().abort(std::exchange(comm_, nullptr));
+  bool abandon() noexcept override {
+    const bool ended = comm_ == nullptr || end_by_force(std::exchange(comm_, nullptr));
     forget_last_error();
+    return ended;
   }
 
  private:

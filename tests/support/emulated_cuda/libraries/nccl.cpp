@@ -5,7 +5,8 @@
 // waits until the other has done its part, as NCCL's kernels do; so members that make their calls
 // in different orders wait forever. As NCCL, it refuses two members on one GPU; and where a piece
 // is lost (the setting nccl_lost), the kernels wait on, while the library tells those who ask.
-// ncclCommDestroy waits for all that was queued, ncclCommAbort ends it.
+// ncclCommDestroy waits for all that was queued, ncclCommAbort ends it. Both wait until each graph
+// that recorded a message has been destroyed, and has ended if it runs.
 //
 // A member that was made without blocking does in ncclCommGetAsyncError what NCCL does in a thread:
 // it joins, queues the first message to and from another member, and ends. Until then no other call
@@ -86,6 +87,8 @@ struct Member {
   std::function<Result(std::unique_lock<std::mutex>&)> call = {};
   std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> lost = std::make_shared<std::atomic<bool>>(false);
+  /// Recorded work has copies.
+  std::shared_ptr<int> recorded = std::make_shared<int>();
 };
 
 namespace {
@@ -120,6 +123,7 @@ cudaError_t queue_piece(cudaStream_t stream, const char* name, const Member& mem
   work.may_run = [may_run = std::move(may_run), aborted = member.aborted] {
     return *aborted || may_run();
   };
+  if (is_capturing(stream)) work.holds = member.recorded;
   return enqueue(stream, std::move(work));
 }
 
@@ -297,6 +301,9 @@ int ncclCommGetAsyncError(Member* comm, int* error) {
 int ncclCommAbort(Member* comm) {
   if (!comm->joined && comm->rank == 0) shm_unlink(comm->name.c_str());
   *comm->aborted = true;
+  while (comm->recorded.use_count() > 1 || !settings().nccl_ends) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   delete comm;
   return kSuccess;
 }
