@@ -77,7 +77,8 @@ class StepLoop {
   };
 
   /// The context's references, the plan and the clocks outlive the loop. Collective where the
-  /// transport's open_channel is. Throws as BoundPlan and DeviceStages do.
+  /// transport's open_channel is, or its messages may be recorded. Throws as BoundPlan and
+  /// DeviceStages do.
   StepLoop(const RankContext& rank, const RankPlan& plan, const Options& options);
 
   /// Runs all steps of one inference in the buffers of one index. REQUIRES: its receives are
@@ -162,7 +163,9 @@ class StepLoop {
   std::vector<std::vector<std::size_t>> closed_loads() const;
   Loader::BeforeCopy paced() const;
   void open_channels();
-  mpi::Channel* recorded_messages(std::size_t buffer) const;
+  bool may_record_messages() const;
+  bool all_ranks(bool one) const;
+  void open_devices();
   std::string position_text(std::size_t position) const;
   std::string loads_text() const;
   std::string suspects_text() const;

@@ -8,6 +8,7 @@
 #include "engine/cuda/device/nccl.h"
 #include "engine/reference/backend.h"
 #include "mpi/exchange.h"
+#include "support/emulated_cuda/runtime/settings.h"
 #include "support/expect_error.h"
 #include "support/networks/rank_networks.h"
 #include "support/programs/mpi_main.h"
@@ -22,7 +23,7 @@ RankJob emulated_job(const Route* route) {
           .make_backend =
               [](bool graphs, const Json& algorithms) {
                 BackendOptions options;
-                options.device_index = static_cast<int>(job().rank().index() % 2);
+                options.device_index = static_cast<int>(job().rank().index());
                 options.graphs = graphs;
                 options.algorithms = algorithms;
                 return cuda::make_backend(options);
@@ -38,6 +39,27 @@ class EmulatedRanks : public testing::TestWithParam<const char*> {
 
 TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
   expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+}
+
+/// Runs with another emulated machine on one rank.
+template <class Value>
+void expect_as_one_rank_where_one(std::size_t differs, Value cuda_emulation::Settings::*setting,
+                                  Value value, const Route* route) {
+  Value& mine = cuda_emulation::settings().*setting;
+  const Value before = mine;
+  if (job().rank().index() == differs) mine = value;
+  expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+  mine = before;
+}
+
+/// One rank has no IPC, so all of its messages go by NCCL, and some of the others'.
+TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneHasOneRouteOnly) {
+  expect_as_one_rank_where_one(2, &cuda_emulation::Settings::ipc, false, nullptr);
+}
+
+TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneRefuses) {
+  expect_as_one_rank_where_one(1, &cuda_emulation::Settings::nccl_records, false,
+                               mpi::parse_route("nccl"));
 }
 
 /// A member that never comes costs the others their patience; a new group works then.

@@ -3,10 +3,11 @@
 //
 // A message goes through a buffer of its pair of members, one piece after another. Each side's work
 // waits until the other has done its part, as NCCL's kernels do; so members that make their calls
-// in different orders wait forever. As NCCL, it refuses two members on one GPU; and where a piece
-// is lost (the setting nccl_lost), the kernels wait on, while the library tells those who ask.
-// ncclCommDestroy waits for all that was queued, ncclCommAbort ends it. Both wait until each graph
-// that recorded a message has been destroyed, and has ended if it runs.
+// in different orders wait forever. A message must be recorded on both sides or on neither: where
+// its sides differ, the receiving GPU fails. As NCCL, it refuses two members on one GPU; and where
+// a piece is lost (the setting nccl_lost), the kernels wait on, while the library tells those who
+// ask. ncclCommDestroy waits for all that was queued, ncclCommAbort ends it. Both wait until each
+// graph that recorded a message has been destroyed, and has ended if it runs.
 //
 // A member that was made without blocking does in ncclCommGetAsyncError what NCCL does in a thread:
 // it joins, queues the first message to and from another member, and ends. Until then no other call
@@ -64,6 +65,7 @@ struct Config {
 struct Way {
   std::atomic<std::uint64_t> sent, taken;  ///< pieces
   std::size_t size_bytes;                  ///< of the piece in the buffer
+  bool recorded;                           ///< a graph sent it
   std::array<std::byte, kPiece> buffer;
 };
 
@@ -137,15 +139,17 @@ bool refuses_recording(cudaStream_t stream) {
 cudaError_t queue_send(const std::byte* from, std::size_t size_bytes, Way& way,
                        const Member& member, cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
+  const bool recorded = is_capturing(stream);
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
     status = queue_piece(
         stream, "nccl send", member, [shared, &way] { return way.taken == way.sent; },
-        [shared, &way, from, at, piece] {
+        [shared, &way, from, at, piece, recorded] {
           require_on_device(from + at, piece, 1);
           std::memcpy(way.buffer.data(), from + at, piece);
           way.size_bytes = piece;
+          way.recorded = recorded;
           ++way.sent;
         });
   }
@@ -165,7 +169,7 @@ bool loses_piece(bool probe) {
 cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const Member& member,
                           cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
-  const bool probe = size_bytes <= kProbe;
+  const bool probe = size_bytes <= kProbe, recorded = is_capturing(stream);
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
@@ -176,8 +180,10 @@ cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const
           if (loses_piece(probe)) *lost = true;
           return !*lost;
         },
-        [shared, &way, to, at, piece, probe] {
-          if (way.size_bytes != piece) throw Fault{cudaErrorIllegalAddress};
+        [shared, &way, to, at, piece, probe, recorded] {
+          if (way.size_bytes != piece || way.recorded != recorded) {
+            throw Fault{cudaErrorIllegalAddress};
+          }
           require_on_device(to + at, piece, 1);
           std::memcpy(to + at, way.buffer.data(), piece);
           ++way.taken;
