@@ -3,8 +3,8 @@
 //
 // From version 2.14 on, a member can be made without blocking: calls that wait for other members
 // (joining, the first message to one, the end) go on in a thread of NCCL's and return "in
-// progress". They are asked for their results until the patience ends, and until then no other call
-// is made. So a member that never comes costs the patience, not the job.
+// progress", and any other call may. They are asked for their results until the patience ends, and
+// until then no other call is made. So a member that never comes costs the patience, not the job.
 //
 // Ending a member waits for each CUDA graph that has recorded one of its messages, and the end of a
 // failed job waits for GPUs that wait for messages. So the graphs are destroyed first (StepLoop::
@@ -112,12 +112,23 @@ const NcclFunctions& nccl() {
 /// The time between two questions about a call that goes on; counted, so that no clock is needed.
 constexpr std::chrono::milliseconds kNcclPause{1};
 
+/// The questions before the first pause: most calls only queue work and end within microseconds, so
+/// that a pause would be most of a message's time.
+constexpr int kQuestionsWithoutPause = 500;
+
 /// Waits for the result of a call that returned `status`. kNcclInProgress: the patience has ended.
 int result_of(int status, NcclComm comm, std::chrono::milliseconds patience) {
-  for (auto left = patience; status == kNcclInProgress && comm != nullptr && left.count() > 0;
-       left -= kNcclPause) {
-    std::this_thread::sleep_for(kNcclPause);
-    if (const int asked = nccl().async_error(comm, &status); asked != kNcclSuccess) return asked;
+  auto left = patience;
+  for (int asked = 0; status == kNcclInProgress && comm != nullptr; ++asked) {
+    if (asked < kQuestionsWithoutPause) {
+      std::this_thread::yield();
+    } else if (left.count() > 0) {
+      std::this_thread::sleep_for(kNcclPause);
+      left -= kNcclPause;
+    } else {
+      break;
+    }
+    if (const int error = nccl().async_error(comm, &status); error != kNcclSuccess) return error;
   }
   return status;
 }

@@ -2,9 +2,11 @@
 // give the bits of one rank.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/memory.h"
 #include "engine/cuda/device/nccl.h"
 #include "engine/reference/backend.h"
 #include "mpi/exchange.h"
@@ -60,6 +62,27 @@ TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneHasOneRouteOnly) {
 TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneRefuses) {
   expect_as_one_rank_where_one(1, &cuda_emulation::Settings::nccl_records, false,
                                mpi::parse_route("nccl"));
+}
+
+/// Calls that go on for some microseconds cost no pause: a rank alone needs no patience.
+TEST(EmulatedNccl, AsksOftenBeforeItPauses) {
+  constexpr Bytes kBytes = 1024;
+  const std::vector<float> sent(kBytes / sizeof(float), 7.0f);
+  std::vector<float> received(sent.size());
+  cuda::open_gpu(static_cast<int>(job().rank().index()));
+  cuda::Streams streams;
+  const mpi::Queue in = streams.in_queue(job().rank());
+  cuda::DeviceBlock from(kBytes, "a test"), to(kBytes, "a test");
+  const auto group =
+      cuda::join_nccl_group(cuda::name_nccl_group(), 0, 1, streams, std::chrono::milliseconds(0));
+  streams.copy(from.data(), sent.data(), kBytes);
+  for (int message = 0; message < 8; ++message) {
+    group->send(from.data(), kBytes, 0, mpi::Queue::kOut);
+    group->receive(to.data(), kBytes, 0, in);
+  }
+  streams.synchronize();
+  streams.copy(received.data(), to.data(), kBytes);
+  EXPECT_EQ(received, sent);
 }
 
 /// A member that never comes costs the others their patience; a new group works then.

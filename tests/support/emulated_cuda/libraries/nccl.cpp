@@ -10,8 +10,9 @@
 // graph that recorded a message has been destroyed, and has ended if it runs.
 //
 // A member that was made without blocking does in ncclCommGetAsyncError what NCCL does in a thread:
-// it joins, queues the first message to and from another member, and ends. Until then no other call
-// is allowed.
+// it joins, queues the first message to and from another member, and ends; all other messages as
+// well where the order is late, half of them where it is random. Until then no other call is
+// allowed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -220,14 +221,18 @@ Result end_joining(Member& member) {
   return kSuccess;
 }
 
-/// Queues a message, or begins to: the first between two members connects them.
+/// Queues a message, or begins to: the first between two members connects them, and any other may
+/// take as long.
 int message(Member& member, bool sends, int peer, cudaStream_t stream,
             const std::function<cudaError_t()>& queue) {
   const std::unique_lock held(Device::get().lock());
   if (member.call) return kInvalidArgument;
   if (refuses_recording(stream)) return kCudaError;
   const auto run = [queue] { return queue() == cudaSuccess ? kSuccess : kCudaError; };
-  if (!member.connected.emplace(sends, peer).second || member.blocking) return run();
+  const bool connects = member.connected.emplace(sends, peer).second;
+  const bool takes_time = connects || settings().order == Order::kLate ||
+                          (settings().order == Order::kRandom && next_random(2) == 0);
+  if (member.blocking || !takes_time) return run();
   member.call = [run](std::unique_lock<std::mutex>&) { return run(); };
   return kInProgress;
 }
