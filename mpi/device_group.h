@@ -21,11 +21,12 @@ class DeviceGroup {
   /// in one order of all messages.
   virtual void send(const std::byte* from, Bytes size_bytes, std::size_t member, Queue queue) = 0;
   virtual void receive(std::byte* to, Bytes size_bytes, std::size_t member, Queue queue) = 0;
-  /// Throws if the library has noticed a failure, its own or another member's, and abandons the
-  /// group, so that the device can be given back. Does not wait.
+  /// Throws if the library has noticed a failure, its own or another member's. Does not wait.
   virtual void check() = 0;
-  /// Ends all calls that wait for other members; later ones throw.
-  virtual void abandon() noexcept = 0;
+  /// Ends all calls that wait for other members, so that the device can be given back; later ones
+  /// throw. Returns false if it has not ended after some seconds; it ends in a thread of its own,
+  /// then. REQUIRES: recordings that hold calls have been destroyed; the library waits for that.
+  virtual bool abandon() noexcept = 0;
 };
 
 /// A device that can be a member of groups. An Accelerator may be one, too.

@@ -78,8 +78,10 @@ class Channel {
   /// Throws if a message of a replayed recording is known to have failed. Does not wait.
   virtual void check() {}
   /// Ends all work of this rank's device that waits for other ranks. After a failure, when the job
-  /// is about to end: a device that waits could not be given back.
-  virtual void abandon() noexcept {}
+  /// is about to end: a device that waits could not be given back. Waits some seconds at most;
+  /// returns false if the work had not ended then. REQUIRES: recordings that hold messages have
+  /// been destroyed.
+  virtual bool abandon() noexcept { return true; }
   /// Releases everything borrowed from other ranks (their mapped memory and their events); no
   /// message can be sent afterwards. Memory that other ranks borrow from this rank is freed with
   /// its channel, so they must release it first: all ranks call this, meet at a barrier, and only
@@ -112,6 +114,10 @@ class Transport {
   virtual std::string broadcast(const std::string& text) = 0;
   /// Computes the element-wise maximum over ranks, on every rank, in place.
   virtual void all_reduce_max(std::span<double> values) = 0;
+
+  /// Returns true if channels between some ranks may be recordable (Channel::recordable); the same
+  /// on all ranks. A message must then be recorded on both of its ranks or on neither.
+  virtual bool records_messages() const { return false; }
 
   /// Makes the requests of a plan. Not collective: peers may call it later.
   virtual std::unique_ptr<Channel> open_channel(std::span<const Message> sends,

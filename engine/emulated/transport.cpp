@@ -73,7 +73,7 @@ class EmulatedChannel final : public mpi::Channel {
     return carrier_->finished();
   }
   void check() override { carrier_->check(); }
-  void abandon() noexcept override { carrier_->abandon(); }
+  bool abandon() noexcept override { return carrier_->abandon(); }
   void disconnect() override { carrier_->disconnect(); }
 
  private:

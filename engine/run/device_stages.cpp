@@ -161,19 +161,28 @@ void DeviceStages::switch_to(Readings readings, bool loading) {
       std::pair(std::exchange(readings_, readings), std::exchange(loading_, loading));
   if (!recordings().empty()) return;
   try {
-    recordings() = record_all();
-    if (messages_ && !recordings().front()) {
-      leave_messages();
-      recordings() = record_all();
-    }
+    keep(record_all());
   } catch (...) {
     std::tie(readings_, loading_) = before;
     throw;
   }
 }
 
-/// Leaves the messages to the host, since the device does not record them.
+// The other ranks do not know of a device that refuses later than at first.
+void DeviceStages::keep(Recordings made) {
+  if (messages_ && !made.front() && recorded_messages_) {
+    throw RunError("rank " + std::to_string(plan_.rank.index()) + " on " + host_ +
+                       ": the device recorded messages with its stages, but not with readings of "
+                       "its clock as well: " +
+                       messages_refused_,
+                   need::OtherRoute{});
+  }
+  recorded_messages_ = messages_ && made.front();
+  recordings() = std::move(made);
+}
+
 void DeviceStages::leave_messages() {
+  if (!messages_) return;
   if (!messages_refused_.empty()) {
     log::warning("the device refused to record messages with its stages (" + messages_refused_ +
                  "), so the host queues them between stages; newer libraries may record them, and "
@@ -182,6 +191,11 @@ void DeviceStages::leave_messages() {
   messages_->end_recording(/*complete=*/false);
   messages_ = nullptr;
   segments_ = cut_segments(plan_.steps);
+  destroy_recordings();
+  keep(record_all());
+}
+
+void DeviceStages::destroy_recordings() {
   for (Recordings& made : recordings_) made.clear();
 }
 

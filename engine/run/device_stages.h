@@ -21,7 +21,7 @@ namespace hios {
 /// only.
 ///
 /// Messages that can be recorded are nodes of the recording, and all steps are one segment; where
-/// the device refuses that, the host moves them, between segments.
+/// a rank's device refuses that, the hosts of all ranks move them, between segments.
 ///
 /// In a cold start of a rank without messages, all steps are one segment as well: its loads are
 /// nodes of the recording. A recording ends when all its nodes have. So where messages divide the
@@ -38,10 +38,15 @@ class DeviceStages {
   /// `blocking`: nothing is recorded; each operator runs alone, on its own stream, and is waited
   /// for, so that a failure names the operator. REQUIRES: backend.accelerator(); a bound stage for
   /// each stage of the plan; no message of the rank is in flight. `messages`: the plan's channel,
-  /// if its messages can be recorded with the stages; else null.
+  /// if all ranks record their messages with the stages; else null.
   DeviceStages(const RankPlan& plan, const Graph& graph, Backend& backend,
                std::span<const BoundStage> stages, const std::string& host, bool blocking,
                const Cold& cold, mpi::Channel* messages);
+
+  /// Returns false if the device refused to record the messages. Then call leave_messages(), as on
+  /// all other ranks, before anything runs: it leaves them to the host, and records again.
+  bool recorded_messages() const { return !messages_ || recorded_messages_; }
+  void leave_messages();
 
   /// Switches on or off that iterations load parameters; first on. Off, all are there. The first
   /// call may make recordings of its own, as the constructor does.
@@ -74,6 +79,10 @@ class DeviceStages {
   /// began at `began_ms`. Throws RunError where the device failed.
   void end(RunClocks& clocks, double began_ms);
 
+  /// Destroys all recordings; the device frees one that runs at its end. Nothing can run
+  /// afterwards.
+  void destroy_recordings();
+
   std::span<const Segment> segments() const { return segments_; }
   /// Returns the segments that the device has been given in this iteration.
   std::span<const Segment> given() const { return segments().first(next_); }
@@ -91,7 +100,7 @@ class DeviceStages {
   void queue(const Segment& segment, bool moves = false);
   void queue_message(const Step& step);
   void queue_stage(std::size_t stage);
-  void leave_messages();
+  void keep(Recordings made);
   void await_messages();
   void begin_loads();
   void switch_to(Readings readings, bool loading);
@@ -113,6 +122,7 @@ class DeviceStages {
   const bool whole_;                         // loads are nodes
   mpi::Channel* messages_;                   // recorded with the stages; null: the host moves them
   std::unique_ptr<mpi::DeviceEvent> ended_;  // of a recording that moves messages
+  bool recorded_messages_ = false;           // at least once
   std::string messages_refused_;             // the device's message
   std::vector<Segment> segments_;
   const std::string host_;

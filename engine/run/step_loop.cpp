@@ -12,13 +12,17 @@
 // (no allocation).
 #include "engine/run/step_loop.h"
 
+#include <algorithm>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "engine/run/plan/step_text.h"
 #include "hios/base/error.h"
+#include "hios/base/log.h"
 #include "hios/base/need.h"
+#include "mpi/exchange.h"
 
 namespace hios {
 
@@ -32,15 +36,7 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
       buffers_(plan.buffers) {
   if (plan.has_parameters() || plan.exchange.any) open_loads();
   open_channels();
-  if (asynchronous()) {
-    const DeviceStages::Cold cold{device_loads_,
-                                  options.overwrites_evicted ? kept_.get() : nullptr};
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      buffers_[i].device.emplace(plan, rank.graph(), rank.backend, bound_.stages(i),
-                                 rank.transport.host(), options.blocking, cold,
-                                 recorded_messages(i));
-    }
-  }
+  open_devices();
   if (plan.any_order) {
     if (asynchronous()) throw std::logic_error("stages in any order on an asynchronous device");
     blocks_ = ready_order(plan, rank.graph());
@@ -48,12 +44,40 @@ StepLoop::StepLoop(const RankContext& rank, const RankPlan& plan, const Options&
   }
 }
 
-/// Returns the channel of a buffer index if the device can move its messages without the host. It
-/// may not where several inferences are in flight, or loads travel, too.
-mpi::Channel* StepLoop::recorded_messages(std::size_t buffer) const {
-  mpi::Channel* const channel = buffers_[buffer].channel.get();
-  const bool alone = !options_.many && !plan_.has_parameters() && !plan_.exchange.any;
-  return alone && channel && channel->recordable() ? channel : nullptr;
+/// Returns true if this rank's device can move all of its messages without the host. It may not
+/// where several inferences are in flight, or loads travel, too.
+bool StepLoop::may_record_messages() const {
+  if (options_.many || options_.blocking || plan_.has_parameters() || plan_.exchange.any) {
+    return false;
+  }
+  return std::ranges::all_of(buffers_, [&](const BufferSet& set) {
+    return !set.channel || (asynchronous() && set.channel->recordable());
+  });
+}
+
+/// Returns true if this holds on all ranks. Collective where messages may be recorded.
+bool StepLoop::all_ranks(bool one) const {
+  if (!rank_.transport.records_messages()) return one;
+  return std::ranges::all_of(mpi::gather(rank_.transport, one), std::identity());
+}
+
+// A library may ask that a message is recorded on both of its ranks or on neither. One rank may
+// have messages by other routes as well, and its device may refuse; so all ranks record messages or
+// none does.
+void StepLoop::open_devices() {
+  const bool record = all_ranks(may_record_messages());
+  const DeviceStages::Cold cold{device_loads_, options_.overwrites_evicted ? kept_.get() : nullptr};
+  bool recorded = true;
+  for (std::size_t i = 0; asynchronous() && i < buffers_.size(); ++i) {
+    buffers_[i].device.emplace(plan_, rank_.graph(), rank_.backend, bound_.stages(i),
+                               rank_.transport.host(), options_.blocking, cold,
+                               record ? buffers_[i].channel.get() : nullptr);
+    recorded = recorded && buffers_[i].device->recorded_messages();
+  }
+  if (!record || all_ranks(recorded)) return;
+  for (BufferSet& set : buffers_) {
+    if (set.device) set.device->leave_messages();
+  }
 }
 
 void StepLoop::await_loads(bool wait) {
@@ -157,22 +181,41 @@ void StepLoop::close() {
   courier_.reset();
 }
 
-void StepLoop::rethrow() const {
-  for (const BufferSet& set : buffers_) {
-    if (set.channel) set.channel->abandon();
+void StepLoop::rethrow() {
+  const RunError error = failure();
+  let_device_end(error);
+  throw error;
+}
+
+/// Ends the device's work that waits for other ranks. A device that cannot be brought to its end
+/// may never let the error reach the user, so the warning tells it.
+void StepLoop::let_device_end(const RunError& failure) {
+  for (BufferSet& set : buffers_) {
+    if (set.device) set.device->destroy_recordings();
   }
+  bool ended = true;
+  for (const BufferSet& set : buffers_) {
+    if (set.channel) ended = set.channel->abandon() && ended;
+  }
+  if (ended) return;
+  log::lasting_warning(
+      "the device still waits for other ranks, so this rank may hang; it failed: " +
+      std::string(failure.what()));
+}
+
+/// Returns the exception that is being handled as rethrow() words it.
+RunError StepLoop::failure() const {
   const std::string where = "rank " + std::to_string(plan_.rank.index()) + " on " +
                             rank_.transport.host() + ", " + current_step() + ": ";
   try {
     throw;
   } catch (const mpi::DeviceError& error) {
     const std::string suspects = suspects_text();
-    throw RunError(where + error.what() + suspects,
-                   suspects.empty() ? Need{} : need::FailedOperator{});
+    return {where + error.what() + suspects, suspects.empty() ? Need{} : need::FailedOperator{}};
   } catch (const std::bad_alloc&) {
-    throw RunError(where + "out of memory");
+    return RunError(where + "out of memory");
   } catch (const std::exception& error) {
-    throw RunError(where + error.what());
+    return RunError(where + error.what());
   }
 }
 

@@ -27,10 +27,10 @@
 
 namespace hios {
 
-/// The messages and recordings of one buffer index.
+/// The messages and recordings of one buffer index. Recordings go before the messages they hold.
 struct BufferSet {
-  std::optional<DeviceStages> device;     ///< where the backend is asynchronous
   std::unique_ptr<mpi::Channel> channel;  ///< null where the plan has no messages
+  std::optional<DeviceStages> device;     ///< where the backend is asynchronous
 };
 
 /// An executor that a StepLoop runs the steps of a plan for: it waits and sends in its own way, and
@@ -77,7 +77,8 @@ class StepLoop {
   };
 
   /// The context's references, the plan and the clocks outlive the loop. Collective where the
-  /// transport's open_channel is. Throws as BoundPlan and DeviceStages do.
+  /// transport's open_channel is, or its messages may be recorded. Throws as BoundPlan and
+  /// DeviceStages do.
   StepLoop(const RankContext& rank, const RankPlan& plan, const Options& options);
 
   /// Runs all steps of one inference in the buffers of one index. REQUIRES: its receives are
@@ -106,9 +107,9 @@ class StepLoop {
 
   /// Rethrows the exception that is being handled as a RunError that names rank, host and
   /// current_step(), and where a device failed, the operators that it had been given, by stream.
-  /// The channels are abandoned: what is freed on the way out waits for no other rank.
-  /// REQUIRES: called in a catch clause.
-  [[noreturn]] void rethrow() const;
+  /// Recordings are destroyed and channels abandoned: what is freed on the way out waits for no
+  /// other rank. Nothing can run afterwards. REQUIRES: called in a catch clause.
+  [[noreturn]] void rethrow();
 
   /// Ends the requests, and returns when all ranks have. Collective.
   void close();
@@ -162,11 +163,15 @@ class StepLoop {
   std::vector<std::vector<std::size_t>> closed_loads() const;
   Loader::BeforeCopy paced() const;
   void open_channels();
-  mpi::Channel* recorded_messages(std::size_t buffer) const;
+  bool may_record_messages() const;
+  bool all_ranks(bool one) const;
+  void open_devices();
   std::string position_text(std::size_t position) const;
   std::string loads_text() const;
   std::string suspects_text() const;
   std::string others_text() const;
+  RunError failure() const;
+  void let_device_end(const RunError& failure);
 
   const RankContext rank_;
   const RankPlan& plan_;

@@ -1,6 +1,7 @@
 #include "mpi/device/device_channel.h"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -28,6 +29,7 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
                              std::shared_ptr<OpenChannels> siblings)
     : sends_(transfers_of(std::move(sends))),
       receives_(transfers_of(std::move(receives))),
+      exceptions_(std::uncaught_exceptions()),
       siblings_(std::move(siblings)),
       inner_(std::move(inner)) {
   sends_to_push_.reserve(sends_.size());
@@ -35,7 +37,11 @@ DeviceChannel::DeviceChannel(std::vector<std::unique_ptr<Endpoint>> sends,
   siblings_->push_back(this);
 }
 
-DeviceChannel::~DeviceChannel() { std::erase(*siblings_, this); }
+// On the way out of a failure, a device that waits for a message could not free memory.
+DeviceChannel::~DeviceChannel() {
+  if (under_way_ > 0 && std::uncaught_exceptions() > exceptions_) abandon();
+  std::erase(*siblings_, this);
+}
 
 std::vector<DeviceChannel::Transfer> DeviceChannel::transfers_of(
     std::vector<std::unique_ptr<Endpoint>> endpoints) {
@@ -157,10 +163,12 @@ void DeviceChannel::check() {
   }
 }
 
-void DeviceChannel::abandon() noexcept {
+bool DeviceChannel::abandon() noexcept {
+  bool ended = true;
   for (std::vector<Transfer>* transfers : {&receives_, &sends_}) {
-    for (Transfer& transfer : *transfers) transfer.endpoint->abandon();
+    for (Transfer& transfer : *transfers) ended = transfer.endpoint->abandon() && ended;
   }
+  return ended;
 }
 
 void DeviceChannel::disconnect() {

@@ -38,7 +38,7 @@ class DeviceChannel final : public Channel {
   void begin_recording() override;
   void end_recording(bool complete) override;
   void check() override;
-  void abandon() noexcept override;
+  bool abandon() noexcept override;
   void disconnect() override;
 
  private:
@@ -64,6 +64,7 @@ class DeviceChannel final : public Channel {
   std::vector<Endpoint*> sends_to_push_, others_to_push_;
   std::size_t first_send_ = 0;  // in sends_to_push_; all before it need no more push()
   std::size_t under_way_ = 0;
+  const int exceptions_;  // when it was opened
   std::shared_ptr<OpenChannels> siblings_;
   // last member: its requests end before the memory they use
   std::unique_ptr<InnerMessages> inner_;

@@ -52,6 +52,10 @@ class TensorTransport final : public Transport {
   std::string broadcast(const std::string& text) override { return inner_.broadcast(text); }
   void all_reduce_max(std::span<double> values) override { inner_.all_reduce_max(values); }
 
+  bool records_messages() const override {
+    const auto records = [](const Route* route) { return route->records; };
+    return std::ranges::any_of(table_.used(), records);
+  }
   std::unique_ptr<Channel> open_channel(std::span<const Message> sends,
                                         std::span<const Message> receives) override {
     if (passes_through_) return inner_.open_channel(sends, receives);

@@ -45,8 +45,9 @@ class Endpoint {
   virtual void forget() {}
   /// Throws if this message, or one of its route, is known to have failed. Does not wait.
   virtual void check() {}
-  /// Ends all work of the device that waits for another rank's part in this route's messages.
-  virtual void abandon() noexcept {}
+  /// Ends all work of the device that waits for another rank's part in this route's messages, as
+  /// Channel::abandon.
+  virtual bool abandon() noexcept { return true; }
   /// Releases everything that accept() took from the other side; the endpoint cannot be used
   /// afterwards.
   virtual void disconnect() {}

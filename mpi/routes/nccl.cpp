@@ -106,7 +106,7 @@ class NcclMessage final : public Endpoint {
     return ended_->done();
   }
   void check() override { ranks_.group->check(); }
-  void abandon() noexcept override { ranks_.group->abandon(); }
+  bool abandon() noexcept override { return ranks_.group->abandon(); }
   bool recordable() const override { return true; }
   void forget() override {
     ranks_.forget(*round_);
@@ -262,6 +262,7 @@ Route nccl_route() {
           .join = join_nccl,
           .takes_empty = false,
           .takes_any_queue = false,  // their order is unknown
+          .records = true,
           .make_send = make_nccl_send,
           .make_receive = make_nccl_receive};
 }

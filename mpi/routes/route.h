@@ -41,6 +41,8 @@ struct Route {
   /// The route takes messages without bytes, and messages that are in order with another queue than
   /// the work queue; if not, these go by fallback_route().
   bool takes_empty = true, takes_any_queue = true;
+  /// The route's messages can be recorded (Endpoint::recordable).
+  bool records = false;
   /// The route hands a message to the wrapped transport unchanged, with its own tag. If the routes
   /// between all ranks do so, channels are the wrapped transport's own.
   bool passes_through = false;

@@ -35,7 +35,7 @@ class SharedChannel final : public Channel {
   void finish() override;
   bool finished() override { return under_way_ == 0 && rest_->finished(); }
   void check() override { rest_->check(); }
-  void abandon() noexcept override { rest_->abandon(); }
+  bool abandon() noexcept override { return rest_->abandon(); }
   void disconnect() override { rest_->disconnect(); }
 
   /// Takes what is there.

@@ -3,14 +3,20 @@
 //
 // From version 2.14 on, a member can be made without blocking: calls that wait for other members
 // (joining, the first message to one, the end) go on in a thread of NCCL's and return "in
-// progress". They are asked for their results until the patience ends, and until then no other call
-// is made. So a member that never comes costs the patience, not the job.
+// progress", and any other call may. They are asked for their results until the patience ends, and
+// until then no other call is made. So a member that never comes costs the patience, not the job.
+//
+// Ending a member waits for each CUDA graph that has recorded one of its messages, and the end of a
+// failed job waits for GPUs that wait for messages. So the graphs are destroyed first (StepLoop::
+// rethrow), which CUDA does at the end of one that runs; then the member is ended by a thread,
+// which is not waited for longer than kEndLimit.
 #include "engine/cuda/device/nccl.h"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <exception>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -106,14 +112,43 @@ const NcclFunctions& nccl() {
 /// The time between two questions about a call that goes on; counted, so that no clock is needed.
 constexpr std::chrono::milliseconds kNcclPause{1};
 
+/// The questions before the first pause: most calls only queue work and end within microseconds, so
+/// that a pause would be most of a message's time.
+constexpr int kQuestionsWithoutPause = 500;
+
 /// Waits for the result of a call that returned `status`. kNcclInProgress: the patience has ended.
 int result_of(int status, NcclComm comm, std::chrono::milliseconds patience) {
-  for (auto left = patience; status == kNcclInProgress && comm != nullptr && left.count() > 0;
-       left -= kNcclPause) {
-    std::this_thread::sleep_for(kNcclPause);
-    if (const int asked = nccl().async_error(comm, &status); asked != kNcclSuccess) return asked;
+  auto left = patience;
+  for (int asked = 0; status == kNcclInProgress && comm != nullptr; ++asked) {
+    if (asked < kQuestionsWithoutPause) {
+      std::this_thread::yield();
+    } else if (left.count() > 0) {
+      std::this_thread::sleep_for(kNcclPause);
+      left -= kNcclPause;
+    } else {
+      break;
+    }
+    if (const int error = nccl().async_error(comm, &status); error != kNcclSuccess) return error;
   }
   return status;
+}
+
+/// The longest wait for the end of a member that is given up.
+constexpr std::chrono::seconds kEndLimit{5};
+
+/// Ends a member whose calls may never return; returns false if that takes longer than the limit.
+bool end_by_force(NcclComm comm) noexcept {
+  try {
+    auto ended = std::make_shared<std::promise<void>>();
+    const std::future<void> end = ended->get_future();
+    std::thread([comm, ended] {
+      nccl().abort(comm);
+      ended->set_value();
+    }).detach();
+    return end.wait_for(kEndLimit) == std::future_status::ready;
+  } catch (const std::exception&) {
+    return false;  // no thread, or no memory for one
+  }
 }
 
 void check_nccl(int status, const char* doing, NcclComm comm = nullptr) {
@@ -173,17 +208,12 @@ class NcclGroup final : public mpi::DeviceGroup {
   void check() override {
     int status = kNcclSuccess;
     check_nccl(nccl().async_error(comm(), &status), "asking for failures", comm_);
-    if (status == kNcclInProgress) return;
-    try {
-      check_nccl(status, "moving a tensor", comm_);
-    } catch (const mpi::DeviceError&) {
-      abandon();
-      throw;
-    }
+    if (status != kNcclInProgress) check_nccl(status, "moving a tensor", comm_);
   }
-  void abandon() noexcept override {
-    if (comm_ != nullptr) nccl().abort(std::exchange(comm_, nullptr));
+  bool abandon() noexcept override {
+    const bool ended = comm_ == nullptr || end_by_force(std::exchange(comm_, nullptr));
     forget_last_error();
+    return ended;
   }
 
  private:

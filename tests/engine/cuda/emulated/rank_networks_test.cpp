@@ -2,12 +2,15 @@
 // give the bits of one rank.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/device/gpu.h"
+#include "engine/cuda/device/memory.h"
 #include "engine/cuda/device/nccl.h"
 #include "engine/reference/backend.h"
 #include "mpi/exchange.h"
+#include "support/emulated_cuda/runtime/settings.h"
 #include "support/expect_error.h"
 #include "support/networks/rank_networks.h"
 #include "support/programs/mpi_main.h"
@@ -22,7 +25,7 @@ RankJob emulated_job(const Route* route) {
           .make_backend =
               [](bool graphs, const Json& algorithms) {
                 BackendOptions options;
-                options.device_index = static_cast<int>(job().rank().index() % 2);
+                options.device_index = static_cast<int>(job().rank().index());
                 options.graphs = graphs;
                 options.algorithms = algorithms;
                 return cuda::make_backend(options);
@@ -38,6 +41,48 @@ class EmulatedRanks : public testing::TestWithParam<const char*> {
 
 TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
   expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+}
+
+/// Runs with another emulated machine on one rank.
+template <class Value>
+void expect_as_one_rank_where_one(std::size_t differs, Value cuda_emulation::Settings::*setting,
+                                  Value value, const Route* route) {
+  Value& mine = cuda_emulation::settings().*setting;
+  const Value before = mine;
+  if (job().rank().index() == differs) mine = value;
+  expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+  mine = before;
+}
+
+/// One rank has no IPC, so all of its messages go by NCCL, and some of the others'.
+TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneHasOneRouteOnly) {
+  expect_as_one_rank_where_one(2, &cuda_emulation::Settings::ipc, false, nullptr);
+}
+
+TEST(EmulatedRecording, IsTheSameOnAllRanksWhereOneRefuses) {
+  expect_as_one_rank_where_one(1, &cuda_emulation::Settings::nccl_records, false,
+                               mpi::parse_route("nccl"));
+}
+
+/// Calls that go on for some microseconds cost no pause: a rank alone needs no patience.
+TEST(EmulatedNccl, AsksOftenBeforeItPauses) {
+  constexpr Bytes kBytes = 1024;
+  const std::vector<float> sent(kBytes / sizeof(float), 7.0f);
+  std::vector<float> received(sent.size());
+  cuda::open_gpu(static_cast<int>(job().rank().index()));
+  cuda::Streams streams;
+  const mpi::Queue in = streams.in_queue(job().rank());
+  cuda::DeviceBlock from(kBytes, "a test"), to(kBytes, "a test");
+  const auto group =
+      cuda::join_nccl_group(cuda::name_nccl_group(), 0, 1, streams, std::chrono::milliseconds(0));
+  streams.copy(from.data(), sent.data(), kBytes);
+  for (int message = 0; message < 8; ++message) {
+    group->send(from.data(), kBytes, 0, mpi::Queue::kOut);
+    group->receive(to.data(), kBytes, 0, in);
+  }
+  streams.synchronize();
+  streams.copy(received.data(), to.data(), kBytes);
+  EXPECT_EQ(received, sent);
 }
 
 /// A member that never comes costs the others their patience; a new group works then.

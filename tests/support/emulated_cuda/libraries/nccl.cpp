@@ -3,13 +3,16 @@
 //
 // A message goes through a buffer of its pair of members, one piece after another. Each side's work
 // waits until the other has done its part, as NCCL's kernels do; so members that make their calls
-// in different orders wait forever. As NCCL, it refuses two members on one GPU; and where a piece
-// is lost (the setting nccl_lost), the kernels wait on, while the library tells those who ask.
-// ncclCommDestroy waits for all that was queued, ncclCommAbort ends it.
+// in different orders wait forever. A message must be recorded on both sides or on neither: where
+// its sides differ, the receiving GPU fails. As NCCL, it refuses two members on one GPU; and where
+// a piece is lost (the setting nccl_lost), the kernels wait on, while the library tells those who
+// ask. ncclCommDestroy waits for all that was queued, ncclCommAbort ends it. Both wait until each
+// graph that recorded a message has been destroyed, and has ended if it runs.
 //
 // A member that was made without blocking does in ncclCommGetAsyncError what NCCL does in a thread:
-// it joins, queues the first message to and from another member, and ends. Until then no other call
-// is allowed.
+// it joins, queues the first message to and from another member, and ends; all other messages as
+// well where the order is late, half of them where it is random. Until then no other call is
+// allowed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -63,6 +66,7 @@ struct Config {
 struct Way {
   std::atomic<std::uint64_t> sent, taken;  ///< pieces
   std::size_t size_bytes;                  ///< of the piece in the buffer
+  bool recorded;                           ///< a graph sent it
   std::array<std::byte, kPiece> buffer;
 };
 
@@ -86,6 +90,8 @@ struct Member {
   std::function<Result(std::unique_lock<std::mutex>&)> call = {};
   std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> lost = std::make_shared<std::atomic<bool>>(false);
+  /// Recorded work has copies.
+  std::shared_ptr<int> recorded = std::make_shared<int>();
 };
 
 namespace {
@@ -120,6 +126,7 @@ cudaError_t queue_piece(cudaStream_t stream, const char* name, const Member& mem
   work.may_run = [may_run = std::move(may_run), aborted = member.aborted] {
     return *aborted || may_run();
   };
+  if (is_capturing(stream)) work.holds = member.recorded;
   return enqueue(stream, std::move(work));
 }
 
@@ -133,15 +140,17 @@ bool refuses_recording(cudaStream_t stream) {
 cudaError_t queue_send(const std::byte* from, std::size_t size_bytes, Way& way,
                        const Member& member, cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
+  const bool recorded = is_capturing(stream);
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
     status = queue_piece(
         stream, "nccl send", member, [shared, &way] { return way.taken == way.sent; },
-        [shared, &way, from, at, piece] {
+        [shared, &way, from, at, piece, recorded] {
           require_on_device(from + at, piece, 1);
           std::memcpy(way.buffer.data(), from + at, piece);
           way.size_bytes = piece;
+          way.recorded = recorded;
           ++way.sent;
         });
   }
@@ -161,7 +170,7 @@ bool loses_piece(bool probe) {
 cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const Member& member,
                           cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
-  const bool probe = size_bytes <= kProbe;
+  const bool probe = size_bytes <= kProbe, recorded = is_capturing(stream);
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
@@ -172,8 +181,10 @@ cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const
           if (loses_piece(probe)) *lost = true;
           return !*lost;
         },
-        [shared, &way, to, at, piece, probe] {
-          if (way.size_bytes != piece) throw Fault{cudaErrorIllegalAddress};
+        [shared, &way, to, at, piece, probe, recorded] {
+          if (way.size_bytes != piece || way.recorded != recorded) {
+            throw Fault{cudaErrorIllegalAddress};
+          }
           require_on_device(to + at, piece, 1);
           std::memcpy(to + at, way.buffer.data(), piece);
           ++way.taken;
@@ -210,14 +221,18 @@ Result end_joining(Member& member) {
   return kSuccess;
 }
 
-/// Queues a message, or begins to: the first between two members connects them.
+/// Queues a message, or begins to: the first between two members connects them, and any other may
+/// take as long.
 int message(Member& member, bool sends, int peer, cudaStream_t stream,
             const std::function<cudaError_t()>& queue) {
   const std::unique_lock held(Device::get().lock());
   if (member.call) return kInvalidArgument;
   if (refuses_recording(stream)) return kCudaError;
   const auto run = [queue] { return queue() == cudaSuccess ? kSuccess : kCudaError; };
-  if (!member.connected.emplace(sends, peer).second || member.blocking) return run();
+  const bool connects = member.connected.emplace(sends, peer).second;
+  const bool takes_time = connects || settings().order == Order::kLate ||
+                          (settings().order == Order::kRandom && next_random(2) == 0);
+  if (member.blocking || !takes_time) return run();
   member.call = [run](std::unique_lock<std::mutex>&) { return run(); };
   return kInProgress;
 }
@@ -297,6 +312,9 @@ int ncclCommGetAsyncError(Member* comm, int* error) {
 int ncclCommAbort(Member* comm) {
   if (!comm->joined && comm->rank == 0) shm_unlink(comm->name.c_str());
   *comm->aborted = true;
+  while (comm->recorded.use_count() > 1 || !settings().nccl_ends) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   delete comm;
   return kSuccess;
 }

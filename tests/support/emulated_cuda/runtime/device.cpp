@@ -1,5 +1,6 @@
 #include "support/emulated_cuda/runtime/device.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -113,7 +114,8 @@ void Device::run(Work& work) {
   }
   if (work.records) {
     work.records->ms = clock_ms_;
-    work.records->completed = work.number;
+    // An earlier record, on another queue, may come later.
+    work.records->completed = std::max(work.records->completed.load(), work.number);
   }
 }
 

@@ -38,6 +38,7 @@ struct Work {
   std::vector<std::size_t> after{};  ///< in a graph: indices of earlier work
   std::function<bool()> may_run{};   ///< true once another process has done its part; null: always
   std::string range{};               ///< in which it was queued (ranges.h)
+  std::shared_ptr<void> holds{};     ///< in a graph: what its library must keep until then
 };
 
 /// An element of a queue: one piece of work, or a graph of them.

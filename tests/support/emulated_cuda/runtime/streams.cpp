@@ -139,9 +139,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const std::shared_ptr<Capture> capture = stream->capture;
   const bool all_joined = joined(*capture, stream->last);
   leave(capture);
+  const std::vector<Work> works = std::move(capture->works);  // events still know the recording
   if (capture->invalid) return answer(cudaErrorStreamCaptureInvalidated);
   if (!all_joined) return answer(cudaErrorStreamCaptureUnjoined);
-  *graph = new EmulatedGraph{capture->works};
+  *graph = new EmulatedGraph{works};
   return answer(cudaSuccess);
 }
 
