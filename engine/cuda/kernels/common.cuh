@@ -119,18 +119,17 @@ cudaError_t with_element(Element element, Launch launch) {
   return element == Element::kHalf ? launch(__half{}) : launch(float{});
 }
 
-/// Queues a kernel. Every launch goes through here: this is the only line that needs a CUDA
-/// compiler, and tests replace it to run a kernel's threads on the host
-/// (tests/support/emulated_cuda).
+/// Queues a kernel; returns the launch's own status. The last error may be another's: a library's
+/// call that succeeds may leave one. Every launch goes through here, and tests replace
+/// cudaLaunchKernel to run a kernel's threads on the host (tests/support/emulated_cuda).
 template <class... Parameters, class... Arguments>
 cudaError_t queue_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
                          const Arguments&... arguments) {
-#ifdef __CUDACC__
-  kernel<<<grid, block, 0, stream>>>(arguments...);
-  return cudaGetLastError();
-#else
-  return emulated_launch(grid, block, stream, [kernel, arguments...] { kernel(arguments...); });
-#endif
+  const auto launch = [&](Parameters... values) {
+    void* all[] = {&values...};
+    return cudaLaunchKernel(kernel, grid, block, all, 0, stream);
+  };
+  return launch(arguments...);
 }
 
 template <class Kernel>

@@ -82,6 +82,7 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
 void AutotuneTimer::make_sets(std::size_t sets) {
   if (sets_ >= sets) return;
   operands_.reset();
+  sets_ = 0;  // there may be no memory for more
   operands_ = std::make_unique<DeviceBlock>(sets * set_bytes(), "trying algorithms: operands");
   sets_ = sets;
   fill_operands();

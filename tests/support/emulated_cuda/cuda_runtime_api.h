@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <tuple>
+#include <utility>
 
 /// Replaces CUDA's header of this name, so that all of engine/cuda compiles for the host and runs
 /// there, on any machine: the runtime (runtime/), our kernels (runtime/launch.cpp), cuDNN and
@@ -93,6 +95,19 @@ using std::min;
 /// a block reach a barrier and others do not.
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
                             std::function<void()> kernel);
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t, cudaStream_t stream) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return emulated_launch(
+        grid, block, stream,
+        [kernel, values = std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[i])...)] {
+          std::apply(kernel, values);
+        });
+  }
+  (std::index_sequence_for<Parameters...>());
+}
 
 struct cudaFuncAttributes {};
 template <class Kernel>

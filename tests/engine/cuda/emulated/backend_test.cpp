@@ -10,6 +10,7 @@
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/device/nvml.h"
+#include "support/emulated_cuda/runtime/device.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/expect_error.h"
 #include "support/layers/operations.h"
@@ -50,6 +51,25 @@ TEST(EmulatedBackend, ComputesWithTheParametersThatItShows) {
   EXPECT_GE(shown, (8 * 8 * 3 * 3 + 8) * sizeof(float));
   EXPECT_EQ(largest(), 0);
   EXPECT_EQ(backend->unsupported_in_place(), std::nullopt) << "this GPU maps host memory";
+}
+
+/// A library's call that succeeds may leave an error, which the runtime returns when it is
+/// asked for the last one.
+TEST(EmulatedBackend, DoesNotBlameItsKernelsForErrorsOfOthers) {
+  const auto one = test::make_operation("doubled", {1, 4, 5, 5}, {4, 4},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.sum("sum", {x[0], x[1]});
+                                        });
+  const auto backend = cuda::make_backend({});
+  const auto input = backend->allocate(4 * 5 * 5 * sizeof(float), "a test");
+  const auto output = backend->allocate(4 * 5 * 5 * sizeof(float), "a test");
+  SeededSource source(1);
+  const std::byte* const inputs[] = {input->data(), input->data()};
+  const auto op = backend->bind(one.operation(), inputs, output->data(), {}, source);
+  ASSERT_EQ(cuda_emulation::answer(cudaErrorInvalidValue), cudaErrorInvalidValue);
+  EXPECT_NO_THROW(op->run());
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue) << "it is not ours to take";
+  backend->synchronize();
 }
 
 #if defined(__SANITIZE_ADDRESS__)
