@@ -58,6 +58,31 @@ TEST(EmulatedTrials, NeverChooseAnAlgorithmThatGivesWrongValues) {
   EXPECT_GE(wrong.size(), 3u) << "too few algorithms were chosen at all";
 }
 
+/// fp32 is what it says: an algorithm that rounds its operands to TF32, and has no note that it
+/// does, is refused by its values. Where TF32 is asked for, it is as good as any.
+TEST(EmulatedTrials, NeverChooseAnAlgorithmThatRoundsInFp32) {
+  const cuda_emulation::Settings before = settings();
+  const auto one = test::make_operation("pointwise", {1, 48, 5, 7}, {},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.conv("conv", x[0], Conv{32, {1, 1}, {1, 1}, {0, 0}});
+                                        });
+  std::set<std::string> rounding;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    settings() = before;
+    settings().seed = seed;
+    const std::string fastest = chosen_for(one, Precision::kFp32);
+    if (fastest.starts_with("own ")) continue;
+    settings().rounds = work_of(fastest);
+    rounding.insert(settings().rounds);
+    EXPECT_NE(work_of(chosen_for(one, Precision::kFp32)), settings().rounds) << "seed " << seed;
+    const std::string of_tf32 = chosen_for(one, Precision::kTf32);
+    settings().rounds = work_of(of_tf32);
+    EXPECT_EQ(chosen_for(one, Precision::kTf32), of_tf32) << "seed " << seed;
+  }
+  settings() = before;
+  EXPECT_GE(rounding.size(), 2u) << "too few algorithms were chosen at all";
+}
+
 /// A problem, with all that its trials need.
 class EmulatedTrial : public testing::Test {
  protected:

@@ -70,6 +70,8 @@ void set(Settings& result, const std::string& word) {
     result.fault_in = value;
   } else if (key == "wrong") {
     result.wrong = value;
+  } else if (key == "rounds") {
+    result.rounds = value;
   } else {
     refuse_setting(word);
   }
