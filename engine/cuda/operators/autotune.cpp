@@ -108,9 +108,9 @@ double tolerated(Precision precision) {
 
 /// Returns the reason, after a warning with it, if the algorithm's values are not those of our
 /// kernel. Empty if they are, or the two cannot be compared: memory may be short.
-std::string wrong_values(const std::string& name, ConvolutionAlgorithm& algorithm,
-                         ConvolutionAlgorithm& own, AutotuneTimer& timer,
-                         const ConvolutionProblem& problem) {
+std::string Algorithms::wrong_values(const std::string& name, ConvolutionAlgorithm& algorithm,
+                                     ConvolutionAlgorithm& own, AutotuneTimer& timer,
+                                     const ConvolutionProblem& problem) const {
   try {
     const double difference = timer.difference(algorithm, own);
     if (difference <= tolerated(problem.precision)) return {};
@@ -120,7 +120,7 @@ std::string wrong_values(const std::string& name, ConvolutionAlgorithm& algorith
                  ": " + reason);
     return reason;
   } catch (const RunError&) {
-    timer.require_working_device(name);
+    timer.require_working_device(name, without_);
     return {};
   }
 }
@@ -151,12 +151,12 @@ std::string Algorithms::choose_by(AutotuneTimer& timer, const ConvolutionProblem
       if (!warm_) timer.warm_up(*algorithm);
       warm_ = true;
     } catch (const RunError& error) {
-      timer.require_working_device(name);
+      timer.require_working_device(name, without_);
       note(problem, name, {{}, error.what()});
       continue;  // a library may list an algorithm that it then refuses
     }
     Trial trial = timer.trial(*algorithm, best_ms);
-    if (!trial.ms) timer.require_working_device(name);
+    if (!trial.ms) timer.require_working_device(name, without_);
     const bool leads = trial.ms && *trial.ms < best_ms;
     if (leads && !own_name.empty() && name != own_name) {
       if (!own) own = make_convolution(own_name, problem, tools);

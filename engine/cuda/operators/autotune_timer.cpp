@@ -6,9 +6,11 @@
 #include <iomanip>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
+#include "hios/base/need.h"
 #include "hios/base/numbers/half.h"
 #include "hios/base/numbers/random.h"
 
@@ -133,16 +135,19 @@ double AutotuneTimer::difference(ConvolutionAlgorithm& algorithm, ConvolutionAlg
   return std::isfinite(result) ? result : std::numeric_limits<double>::infinity();
 }
 
-void AutotuneTimer::require_working_device(const std::string& algorithm) const {
+void AutotuneTimer::require_working_device(const std::string& algorithm,
+                                           std::vector<std::string> left_out) const {
   try {
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
     DeviceBlock byte(1, "trying algorithms: whether the GPU still works");
     HIOS_CUDA(cudaMemsetAsync(byte.data(), 0, 1, stream_), kDoing);
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
   } catch (const RunError& error) {
+    left_out.push_back(algorithm);
     throw RunError("the algorithm " + quote(algorithm) + " for " + quote(problem_.key(), 120) +
-                   " broke the GPU's context (" + error.what() +
-                   "); leave it out of the algorithms, or install another version of its library");
+                       " broke the GPU's context (" + error.what() +
+                       "); install another version of its library",
+                   need::WithoutAlgorithms{std::move(left_out)});
   }
 }
 

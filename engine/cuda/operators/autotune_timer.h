@@ -36,8 +36,10 @@ class AutotuneTimer {
   /// operands, relative to the latter's length (L2); infinity if some values are not finite or not
   /// written. Throws RunError if one of the two does not run.
   double difference(ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& reference);
-  /// Throws RunError, which names the algorithm as the cause, if the GPU does no more work.
-  void require_working_device(const std::string& algorithm) const;
+  /// Throws RunError, which names the algorithm as the cause, if the GPU does no more work. It has
+  /// a need::WithoutAlgorithms, with those that are left out already.
+  void require_working_device(const std::string& algorithm,
+                              std::vector<std::string> left_out) const;
   /// Runs the algorithm once and waits, which loads its code. Throws RunError if it does not run,
   /// or memory is too small for one set of operands.
   void run_once(ConvolutionAlgorithm& algorithm);
