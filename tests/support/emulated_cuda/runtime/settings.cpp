@@ -21,7 +21,7 @@ bool set_switch(Settings& result, const std::string& key, const std::string& val
       {"ipc", &Settings::ipc},         {"libraries", &Settings::libraries},
       {"busy", &Settings::busy},       {"nccl_records", &Settings::nccl_records},
       {"maps", &Settings::maps},       {"pinned", &Settings::pinned},
-      {"records", &Settings::records},
+      {"records", &Settings::records}, {"cuda_aware", &Settings::cuda_aware},
   };
   for (const auto& [name, member] : kSwitches) {
     if (key == name && (value == "on" || value == "off")) {

@@ -37,6 +37,7 @@ struct Settings {
   bool records = true;       ///< work can be recorded
   int nccl = 22803;          ///< the version of NCCL
   bool nccl_records = true;  ///< messages by NCCL can be recorded
+  bool cuda_aware = false;   ///< MPI says that it takes the GPUs' memory, which is the host's
   bool pinned = true;        ///< the system pins host memory
   bool maps = true;          ///< the GPU maps host memory
   bool busy = false;         ///< another process has the GPUs for itself
