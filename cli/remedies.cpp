@@ -147,6 +147,10 @@ struct Remedy {
     return ": --blocking says which of these failed";
   }
 
+  std::string operator()(const need::WithoutAlgorithms& need) const {
+    return ", or leave it out with --without-algorithms " + shell_word(joined(need.names, ";"));
+  }
+
   std::string operator()(const need::Gpu& need) const {
     return "; use --backend " + need.instead + " on machines without a GPU";
   }

@@ -17,6 +17,8 @@ constexpr std::size_t kFewestInHalf = 8;
 // Without a limit, runs that take no time would warm up forever.
 constexpr std::size_t kMostWarmUps = 1'000'000;
 
+constexpr double kClockRateHoldsS = 0.1;
+
 double median_of_fastest(const Samples& samples, std::size_t first, std::size_t count) {
   const auto from = static_cast<std::ptrdiff_t>(first);
   const auto to = static_cast<std::ptrdiff_t>(first + count);
@@ -111,6 +113,16 @@ Json Protocol::json() const {
   if (warmup_s > 0) json["warmup_s"] = warmup_s;
   if (settle_s > 0) json["settle_s"] = settle_s;
   return json;
+}
+
+double warmup_after(double idle_s, const Protocol& wanted) {
+  return idle_s > kClockRateHoldsS ? wanted.warmup_s : 0;
+}
+
+double warmup_after(double idle_s, const Protocol& wanted, mpi::Transport& transport) {
+  if (wanted.warmup_s <= 0) return 0;
+  transport.all_reduce_max({&idle_s, 1});
+  return warmup_after(idle_s, wanted);
 }
 
 std::optional<double> difference_of_halves(const Samples& samples) {

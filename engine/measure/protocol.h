@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,16 @@ struct Protocol {
 inline constexpr int kMostTimes = 4;
 /// The largest relative difference between the two halves of settled iterations.
 inline constexpr double kSettledWithin = 0.03;
+
+/// The idle time of a device that nothing is known about, in seconds.
+inline constexpr double kLongIdle = std::numeric_limits<double>::infinity();
+
+/// Returns the warm-up time in seconds of a device that was idle for `idle_s`: its clock rate holds
+/// for a moment.
+double warmup_after(double idle_s, const Protocol& wanted);
+
+/// Returns the same after the longest of the ranks' idle times. Collective, with the same protocol.
+double warmup_after(double idle_s, const Protocol& wanted, mpi::Transport& transport);
 
 /// The runs that measure() has done so far.
 struct RunsDone {

@@ -140,6 +140,13 @@ struct DevicesPerNode {
   bool operator==(const DevicesPerNode&) const = default;
 };
 
+/// A run without some algorithms of convolutions, of which the last one broke the GPU's context.
+struct WithoutAlgorithms {
+  std::vector<std::string> names;  ///< also those that this run has left out
+  static auto fields(auto& self) { return std::tie(self.names); }
+  bool operator==(const WithoutAlgorithms&) const = default;
+};
+
 /// The GPU that the schedule was made for.
 struct SameGpu {
   static auto fields(auto&) { return std::tie(); }
@@ -287,7 +294,7 @@ using AnyNeed =
                  need::ChosenPrecision, need::BackendPerRank, need::Ranks, need::Cores,
                  need::UnsharedCores, need::CoreQuota, need::PerformanceGovernor, need::SingleCopy,
                  need::CudaAwareMpi, need::OtherRoute, need::MatchingLauncher, need::MpiInBuild,
-                 need::FailedOperator, need::ScheduleOfGraph, need::Hwloc>;
+                 need::FailedOperator, need::ScheduleOfGraph, need::Hwloc, need::WithoutAlgorithms>;
 
 /// One of the needs, or none (std::monostate): the error's text then says all. A type of its own,
 /// so that hios/base/error.h need not know the list.

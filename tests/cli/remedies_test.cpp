@@ -109,6 +109,8 @@ TEST(Remedies, NameTheFlagsOfJobs) {
             "no: choose --math fp32, tf32 or --backend reference or --backend cuda");
   EXPECT_EQ(line(need::ChosenPrecision{{"fp32"}, {}}), "no: choose --math fp32");
   EXPECT_NE(line(need::IdentifiedDevices{}).find("--platform"), std::string::npos);
+  EXPECT_EQ(line(need::WithoutAlgorithms{{"lt", "cudnn 1"}}),
+            "no, or leave it out with --without-algorithms 'lt;cudnn 1'");
 }
 
 // Tests of programs run the others (tests/cli/programs/files/pasted_commands_test.cpp).

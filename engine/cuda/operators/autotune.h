@@ -41,6 +41,9 @@ class Algorithms {
   /// Returns the candidates that may be tried.
   std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                       const ConvolutionTools& tools) const;
+  std::string wrong_values(const std::string& name, ConvolutionAlgorithm& algorithm,
+                           ConvolutionAlgorithm& own, AutotuneTimer& timer,
+                           const ConvolutionProblem& problem) const;
   std::string choose(const ConvolutionProblem& problem, const ConvolutionTools& tools);
   std::string choose_by(AutotuneTimer& timer, const ConvolutionProblem& problem,
                         const ConvolutionTools& tools);

@@ -6,9 +6,11 @@
 #include <iomanip>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/device/recording.h"
+#include "hios/base/need.h"
 #include "hios/base/numbers/half.h"
 #include "hios/base/numbers/random.h"
 
@@ -22,8 +24,9 @@ constexpr std::size_t kMostSets = 512;
 constexpr double kMostRuns = 1e6;
 constexpr double kWarmUpMs = 500;
 constexpr double kHopeless = 3;  // times the best
-// Additional time of a run that the host queues: a library may first describe operands that are new
-// to it.
+constexpr std::size_t kFirstRuns = 2;
+// Additional time of a run that the host queues, where a library may first describe operands that
+// are new to it, or of a row that it replays.
 constexpr double kMsOfOneLaunch = 0.05;
 constexpr Bytes kAlignment = 256;
 constexpr int kNotWritten = 0xff;  // of outputs: not a number
@@ -133,16 +136,19 @@ double AutotuneTimer::difference(ConvolutionAlgorithm& algorithm, ConvolutionAlg
   return std::isfinite(result) ? result : std::numeric_limits<double>::infinity();
 }
 
-void AutotuneTimer::require_working_device(const std::string& algorithm) const {
+void AutotuneTimer::require_working_device(const std::string& algorithm,
+                                           std::vector<std::string> left_out) const {
   try {
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
     DeviceBlock byte(1, "trying algorithms: whether the GPU still works");
     HIOS_CUDA(cudaMemsetAsync(byte.data(), 0, 1, stream_), kDoing);
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
   } catch (const RunError& error) {
+    left_out.push_back(algorithm);
     throw RunError("the algorithm " + quote(algorithm) + " for " + quote(problem_.key(), 120) +
-                   " broke the GPU's context (" + error.what() +
-                   "); leave it out of the algorithms, or install another version of its library");
+                       " broke the GPU's context (" + error.what() +
+                       "); install another version of its library",
+                   need::WithoutAlgorithms{std::move(left_out)});
   }
 }
 
@@ -180,9 +186,9 @@ double AutotuneTimer::timed(Work&& work) {
 }
 
 std::function<double()> AutotuneTimer::row_of(ConvolutionAlgorithm& algorithm, std::size_t runs) {
-  run_once(algorithm);
+  // The first set is in the cache: run_once() takes it.
   const auto queue_all = [this, &algorithm, runs] {
-    for (std::size_t run = 0; run < runs; ++run) queue(algorithm, run);
+    for (std::size_t run = 1; run <= runs; ++run) queue(algorithm, run);
   };
   if (!records_) return [this, queue_all] { return timed(queue_all); };
   const auto row = std::make_shared<GraphExec>(capture(stream_, queue_all));
@@ -192,6 +198,7 @@ std::function<double()> AutotuneTimer::row_of(ConvolutionAlgorithm& algorithm, s
 }
 
 void AutotuneTimer::warm_up(ConvolutionAlgorithm& algorithm) {
+  run_once(algorithm);
   const auto row_ms = row_of(algorithm, kRunsInARow);
   for (double busy_ms = 0; busy_ms < kWarmUpMs;) busy_ms += row_ms();
 }
@@ -200,9 +207,11 @@ Trial AutotuneTimer::trial(ConvolutionAlgorithm& algorithm, double best_ms) {
   try {
     if (sets_ < 2) make_sets(trial_sets(set_bytes(), cache_bytes_, free_memory()));
     run_once(algorithm);
-    const double first_ms = timed([&] { queue(algorithm, 1); });
-    if (first_ms > kHopeless * best_ms + kMsOfOneLaunch) {
-      return {{}, "its first run took " + ms_text(first_ms)};
+    const std::size_t first_runs = records_ ? kFirstRuns : 1;
+    const double runs_ms = row_of(algorithm, first_runs)();
+    const double first_ms = runs_ms / static_cast<double>(first_runs);
+    if (runs_ms > kHopeless * best_ms * static_cast<double>(first_runs) + kMsOfOneLaunch) {
+      return {{}, "its first runs took " + ms_text(first_ms) + " each"};
     }
     const double affordable = kRowMs / std::max(first_ms, kRowMs / kMostRuns);
     const std::size_t runs = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 1,

@@ -29,15 +29,17 @@ class AutotuneTimer {
   void record_nothing() { records_ = false; }
   /// Returns the GPU time of one run, the minimum over a few rows of runs. A row is replayed as a
   /// graph, so that the host's queueing does not count. There is a reason in place of a time if the
-  /// algorithm does not run, cannot be recorded, or takes more than three times `best_ms` in its
-  /// first run.
+  /// algorithm does not run, cannot be recorded, or takes more than three times `best_ms` in a
+  /// first, short row.
   Trial trial(ConvolutionAlgorithm& algorithm, double best_ms);
   /// Returns the distance of the algorithm's output from that of another for the same random
   /// operands, relative to the latter's length (L2); infinity if some values are not finite or not
   /// written. Throws RunError if one of the two does not run.
   double difference(ConvolutionAlgorithm& algorithm, ConvolutionAlgorithm& reference);
-  /// Throws RunError, which names the algorithm as the cause, if the GPU does no more work.
-  void require_working_device(const std::string& algorithm) const;
+  /// Throws RunError, which names the algorithm as the cause, if the GPU does no more work. It has
+  /// a need::WithoutAlgorithms, with those that are left out already.
+  void require_working_device(const std::string& algorithm,
+                              std::vector<std::string> left_out) const;
   /// Runs the algorithm once and waits, which loads its code. Throws RunError if it does not run,
   /// or memory is too small for one set of operands.
   void run_once(ConvolutionAlgorithm& algorithm);
@@ -57,7 +59,8 @@ class AutotuneTimer {
   void fill_operands();
   /// Runs the algorithm on the first operands; returns its output.
   std::vector<float> output_of(ConvolutionAlgorithm& algorithm);
-  /// Returns a function that runs so many runs and returns their time, in ms.
+  /// Returns a function that runs so many runs and returns their time, in ms. REQUIRES: the
+  /// algorithm has run once.
   std::function<double()> row_of(ConvolutionAlgorithm& algorithm, std::size_t runs);
 
   const ConvolutionProblem problem_;

@@ -6,7 +6,6 @@ namespace hios {
 namespace {
 
 constexpr int kFewestStageSamples = 10;
-constexpr double kClockRateHoldsS = 0.1;
 
 }  // namespace
 
@@ -23,10 +22,6 @@ Protocol protocol_of_batch(const Protocol& wanted, const BatchTime& time) {
   const double spare_s = share_s - time.sweep_s * protocol.iterations;
   protocol.settle_s = std::max(0.0, std::min(time.settle_s / batches, spare_s));
   return protocol;
-}
-
-double warmup_after(double idle_s, const Protocol& wanted) {
-  return idle_s > kClockRateHoldsS ? wanted.warmup_s : 0;
 }
 
 }  // namespace hios

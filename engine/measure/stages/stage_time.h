@@ -21,8 +21,4 @@ struct BatchTime {
 /// batches are measured if not all can be; 0 if there is no time for this batch.
 Protocol protocol_of_batch(const Protocol& wanted, const BatchTime& time);
 
-/// Returns the warm-up time in seconds of a device that was idle for `idle_s`: its clock rate holds
-/// for a moment.
-double warmup_after(double idle_s, const Protocol& wanted);
-
 }  // namespace hios

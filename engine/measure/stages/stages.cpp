@@ -4,7 +4,6 @@
 #include "engine/measure/stages/stages.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -25,9 +24,6 @@ namespace {
 // Stages measured together: enough for a sweep of tens of milliseconds, whose fastest quarter is
 // meaningful; few enough to hold their weights at once.
 constexpr std::size_t kStagesInBatch = 64;
-
-// The idle time of devices before the first batch.
-constexpr double kFirst = std::numeric_limits<double>::infinity();
 
 std::vector<Stage> missing_stages(const ProfilerContext& context, const std::vector<Stage>& asked,
                                   const Configuration& into) {
@@ -94,7 +90,7 @@ class StageMeasuring {
 BatchTime StageMeasuring::time_of(double sweep_s, double made_s, std::size_t batches_left) const {
   BatchTime time{.left_s = time_limit_s_ - stopwatch_.seconds(),
                  .sweep_s = sweep_s,
-                 .warmup_s = warmup_after(batches_ == 0 ? kFirst : made_s, context_.protocol),
+                 .warmup_s = warmup_after(batches_ == 0 ? kLongIdle : made_s, context_.protocol),
                  .batches = batches_left,
                  .settle_s = settle_left_s_};
   // The first batch makes weights that later ones find.

@@ -80,8 +80,9 @@ class SharedReads {
 std::optional<CurvePoints> shared_times(mpi::Transport& transport, Backend& backend,
                                         const Protocol& protocol, DisturbanceReader& disturbance,
                                         const SharingPair& pair, Bytes largest) {
-  const Protocol rounds{
+  Protocol rounds{
       .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
+  Stopwatch idle;  // since the last messages
   const std::vector<Bytes> sizes = transfer_sizes(largest);
   const auto own = pair.arena ? backend.allocate(sizes.back(), "the tensors to be timed") : nullptr;
   std::byte* const mine_alone = own ? own->data() : nullptr;
@@ -90,10 +91,12 @@ std::optional<CurvePoints> shared_times(mpi::Transport& transport, Backend& back
     const std::size_t words = pair.arena ? size / sizeof(std::uint64_t) : 0;
     SharedReads reads(transport, pair, Words(reinterpret_cast<std::uint64_t*>(pair.arena), words),
                       Words(reinterpret_cast<std::uint64_t*>(mine_alone), words));
+    rounds.warmup_s = warmup_after(idle.seconds(), protocol, transport);
     const Samples other = measure(transport, rounds, disturbance, [&] { return reads.of_other(); });
     if (other.stopped) return {};
     const Samples mine = measure(transport, rounds, disturbance, [&] { return reads.of_own(); });
     if (mine.stopped) return {};
+    idle = Stopwatch();
     const auto best = [](const Samples& samples) {
       return summarize(samples.ms, samples.disturbed).best_quarter;
     };

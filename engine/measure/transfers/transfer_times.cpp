@@ -99,11 +99,17 @@ std::optional<TransferCurve> transfer_times(mpi::Transport& transport, Backend& 
   std::optional<Buffers> buffers;
   if (takes_part) buffers.emplace(backend, sizes.back());
   bool stopped = false;
+  std::optional<Stopwatch> idle;  // since the messages of the last size
   for (const Bytes size : sizes) {
     PingPong ping_pong(transport, buffers ? &*buffers : nullptr, size, first ? to : from, first);
-    const Protocol rounds{
-        .warmup = protocol.warmup, .iterations = protocol.iterations, .stop = protocol.stop};
+    // Other pairs were measured before the first size, or nothing.
+    const double idle_s = idle ? idle->seconds() : kLongIdle;
+    const Protocol rounds{.warmup = protocol.warmup,
+                          .warmup_s = warmup_after(idle_s, protocol, transport),
+                          .iterations = protocol.iterations,
+                          .stop = protocol.stop};
     const Samples half = measure(transport, rounds, disturbance, [&] { return ping_pong.round(); });
+    idle.emplace();
     ping_pong.close(transport);
     stopped = half.stopped;
     if (stopped) break;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/job/ranks/algorithm_agreement.h"
@@ -32,9 +33,7 @@ constexpr int kStreams = 3;
 
 /// A network and its schedules, alike on all ranks.
 struct Problem {
-  explicit Problem(const SmallNetwork& network)
-      : model(models::find(network.name)->build(1, network.size, network.size)),
-        coarse(coarsen(model)) {}
+  explicit Problem(Model network) : model(std::move(network)), coarse(coarsen(model)) {}
 
   Schedule sequential() const {
     const auto order = coarse.graph.topological();
@@ -51,6 +50,10 @@ struct Problem {
   const Model model;
   const CoarseGraph coarse;
 };
+
+Model model_of(const SmallNetwork& network) {
+  return models::find(network.name)->build(1, network.size, network.size);
+}
 
 /// An executor with its plan and source, on one rank.
 struct Run {
@@ -125,7 +128,11 @@ std::size_t resident_bytes() {
 }  // namespace
 
 void expect_as_one_rank(const RankJob& job, const SmallNetwork& network) {
-  const Problem problem(network);
+  expect_as_one_rank(job, model_of(network));
+}
+
+void expect_as_one_rank(const RankJob& job, const Model& model) {
+  const Problem problem(model);
   const std::size_t ranks = job.transport.size();
   Json algorithms = Json::object();
   std::vector<std::vector<float>> expected;
@@ -164,7 +171,7 @@ void expect_no_growth(const RankJob& job, const SmallNetwork& network, int itera
   // Memory that an allocator or a library may still add to its caches; in a thousand iterations a
   // kilobyte each exceeds it.
   constexpr std::size_t kHostSlack = std::size_t{1} << 20;
-  const Problem problem(network);
+  const Problem problem(model_of(network));
   const Schedule schedule =
       random_schedule(problem.coarse.graph, job.transport.size(), kStreams, kSeed);
   for (const bool graphs : {false, true}) {

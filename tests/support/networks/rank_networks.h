@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/backend/backend.h"
+#include "hios/model/model.h"
 #include "mpi/routes/route.h"
 #include "support/networks/small_network.h"
 
@@ -31,6 +32,7 @@ struct RankJob {
 /// without, for several iterations, with all tensors kept or not. EXPECTs that every tensor that is
 /// not overwritten has the bits of one rank and of operators run alone, and agrees with the
 /// reference. Throws InputError, on all ranks, where the route is not available. Collective.
+void expect_as_one_rank(const RankJob& job, const Model& model);
 void expect_as_one_rank(const RankJob& job, const SmallNetwork& network);
 
 /// EXPECTs that so many iterations take no further memory of the device or the host. Collective;

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "support/programs/programs.h"
@@ -20,6 +21,7 @@ using testing::Not;
 const Words kSmall{"--model", "squeezenet", "--height", "33"};
 const Words kQuick{"--backend", "cuda", "--warmup", "1", "--warmup-seconds", "0"};
 const Words kTwice{"--iterations", "2"};
+const std::string kFourGpus = "devices=4,libraries=off,order=";
 constexpr double kLimitS = 300;  // other tests run at the same time
 
 ProcessOptions in_order(const std::string& settings) {
@@ -54,7 +56,8 @@ TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
   EXPECT_NE(result.exit_status, 0);
   EXPECT_THAT(result.err, HasSubstr("the algorithm \"cudnn 1 3 plain\" for \"conv "));
   EXPECT_THAT(result.err, HasSubstr("broke the GPU's context"));
-  EXPECT_THAT(result.err, HasSubstr("leave it out of the algorithms"));
+  EXPECT_THAT(result.err,
+              HasSubstr(", or leave it out with --without-algorithms 'cudnn 1 3 plain'"));
   const ProcessResult without = run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick + kTwice +
                                                 Words{"--without-algorithms", "lt; cudnn  1", "-v"},
                                             in_order("fault=cudnn 1"));
@@ -62,6 +65,21 @@ TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
   EXPECT_FALSE(lines_with(without.err, "tried cudnn 0 ").empty());
   EXPECT_TRUE(lines_with(without.err, "tried cudnn 1 ").empty());
   EXPECT_TRUE(lines_with(without.err, "tried lt ").empty());
+}
+
+/// The flag that a message ends with runs when it is pasted in place of the one that was given.
+TEST(EmulatedPrograms, NameTheFlagThatLeavesAnAlgorithmOut) {
+  const auto run_with = [](const Words& flag) {
+    return run_process(
+        Words{HIOS_EMULATED_RUN} + kSmall + kQuick + Words{"--iterations", "1"} + flag,
+        in_order("fault=lt 0"));
+  };
+  const std::string broken = run_with({"--without-algorithms", "own;graph"}).err;
+  const std::regex pasted("leave it out with (--without-algorithms) '(own;graph;lt 0[^']*)'");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(broken, found, pasted)) << broken;
+  const ProcessResult without = run_with({found[1], found[2]});
+  EXPECT_EQ(without.exit_status, 0) << without.err;
 }
 
 TEST(EmulatedPrograms, RefuseToLeaveOutWhatIsNoAlgorithm) {
@@ -160,7 +178,10 @@ TEST(EmulatedPrograms, RefuseNcclThatIsAskedForAndMissing) {
 /// travel in each block. Blocks are alike: few convolutions are tried.
 class EmulatedBranches : public testing::Test {
  protected:
-  EmulatedBranches() {
+  EmulatedBranches() { write_model({3, 1}); }
+
+  /// Each block has a branch with each of these kernels.
+  void write_model(const std::vector<int>& kernels) const {
     Json layers = Json::array();
     const auto add = [&](const std::string& name, const std::string& type, const Words& inputs,
                          const Json& more) {
@@ -180,16 +201,39 @@ class EmulatedBranches : public testing::Test {
     };
     std::string last = "input";
     for (const std::string block : {"a", "b", "c", "d"}) {
-      const Words both{branch(block + "_left", last, 3), branch(block + "_right", last, 1)};
-      last = add(block, "Concat", both, Json::object());
+      Words branches;
+      for (const int kernel : kernels) {
+        branches.push_back(branch(block + std::to_string(branches.size()), last, kernel));
+      }
+      last = add(block, "Concat", branches, Json::object());
     }
     write("model.json", {{"format", "hios-model"},
                          {"version", 1},
                          {"name", "branches"},
                          {"input", {{"shape", {1, 8, 18, 18}}}},
                          {"layers", layers}});
-    write_platform(2);
   }
+  void measure(std::size_t ranks, const Words& flags, const std::string& settings) const {
+    const ProcessResult measured =
+        run_mpi(ranks,
+                Words{HIOS_EMULATED_PROFILE} + model_ + kQuick + kTwice + flags +
+                    Words{"--output", folder_.file("profile.json")},
+                in_order(settings));
+    ASSERT_EQ(measured.exit_status, 0) << measured.err;
+  }
+  /// Plans for so many ranks, such that each gets work.
+  void plan(std::size_t ranks, const Words& flags = {}) const {
+    write_platform(ranks);
+    const ProcessResult planned =
+        hios_schedule(model_ + measurements_ + flags +
+                      Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
+                            "--output", folder_.file("schedule.json")});
+    ASSERT_EQ(planned.exit_status, 0) << planned.err;
+    for (const Json& rank : schedule()["devices"]) {
+      EXPECT_FALSE(rank["stages"].empty()) << rank["name"];
+    }
+  }
+  Json schedule() const { return read(folder_.file("schedule.json")); }
   /// Writes a platform on which tensors travel for nothing, so that all ranks get work.
   void write_platform(std::size_t ranks) const {
     Json devices = Json::array();
@@ -233,22 +277,13 @@ class EmulatedBranches : public testing::Test {
 };
 
 TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
-  const ProcessResult measured = run_mpi(2,
-                                         Words{HIOS_EMULATED_PROFILE} + model_ + kQuick + kTwice +
-                                             Words{"--output", folder_.file("profile.json")},
-                                         in_order("order=random"));
-  ASSERT_EQ(measured.exit_status, 0) << measured.err;
-  const ProcessResult planned =
-      hios_schedule(model_ + measurements_ +
-                    Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
-                          "--output", folder_.file("schedule.json")});
-  ASSERT_EQ(planned.exit_status, 0) << planned.err;
+  measure(2, {}, "order=random");
+  plan(2);
   const Json machine = read(folder_.file("profile.json"))["configurations"][0]["machine"];
   for (const auto& [key, chosen] : machine["algorithms"].items()) {
     EXPECT_TRUE(machine["trials"][key][chosen.get<std::string>()].is_number()) << key;
   }
-  const Json written = read(folder_.file("schedule.json"));
-  for (const Json& rank : written["devices"]) {
+  for (const Json& rank : schedule()["devices"]) {
     ASSERT_GE(rank["stages"].size(), 4u) << "a rank without a branch of each block";
   }
 
@@ -289,28 +324,46 @@ TEST_F(EmulatedBranches, CutOverFourGpusGiveTheBitsOfOneRank) {
     cuts.push_back({{"operator", op}, {"axis", "height"}, {"parts", {1, 1, 1, 1}}});
   }
   write("cuts.json", {{"format", "hios-cuts"}, {"version", 1}, {"cuts", cuts}});
-  write_platform(4);
   const Words cut{"--cut", folder_.file("cuts.json")};
-  const std::string machine = "devices=4,libraries=off,order=";
-  const ProcessResult measured = run_mpi(
-      4,
-      Words{HIOS_EMULATED_PROFILE} + model_ + kQuick + kTwice + cut +
-          Words{"--stages", "none", "--oversubscribe", "--output", folder_.file("profile.json")},
-      in_order(machine + "random"));
-  ASSERT_EQ(measured.exit_status, 0) << measured.err;
-  const ProcessResult planned =
-      hios_schedule(model_ + measurements_ + cut +
-                    Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
-                          "--output", folder_.file("schedule.json")});
-  ASSERT_EQ(planned.exit_status, 0) << planned.err;
-  const Json written = read(folder_.file("schedule.json"));
-  for (const Json& rank : written["devices"]) {
-    EXPECT_FALSE(rank["stages"].empty()) << rank["name"];
-  }
+  measure(4, cut + Words{"--stages", "none", "--oversubscribe"}, kFourGpus + "random");
+  plan(4, cut);
   const Words shared = kTwice + Words{"--oversubscribe"};
-  expect_bits_of_one_rank(run(shared, in_order(machine + "late"), 4));
+  expect_bits_of_one_rank(run(shared, in_order(kFourGpus + "late"), 4));
   expect_bits_of_one_rank(
-      run(shared + Words{"--transport", "nccl"}, with_nccl(machine + "random,seed=7"), 4));
+      run(shared + Words{"--transport", "nccl"}, with_nccl(kFourGpus + "random,seed=7"), 4));
+}
+
+/// Four ranks, each with a branch of every block.
+TEST_F(EmulatedBranches, WholeOnFourGpusGiveTheBitsOfOneRank) {
+  write_model({3, 1, 3, 1});
+  measure(4, {"--stages", "none", "--oversubscribe"}, kFourGpus + "late");
+  plan(4);
+  const Words shared = kTwice + Words{"--oversubscribe", "--transport"};
+  expect_bits_of_one_rank(run(shared + Words{"ipc"}, in_order(kFourGpus + "random,seed=2"), 4));
+  expect_bits_of_one_rank(run(shared + Words{"staged"}, in_order(kFourGpus + "late"), 4));
+}
+
+/// Two inputs, which operators run one at a time: together they take longer, by a changed profile.
+TEST_F(EmulatedBranches, WithDividedInputsGiveTheBitsOfOneRank) {
+  const Words inputs{"--inputs", "2"};
+  measure(2, inputs + Words{"--stages", "none"}, "order=late");
+  Json profile = read(folder_.file("profile.json"));
+  for (auto& [signature, times] : profile["configurations"][0]["operators"].items()) {
+    times["ms"] = times["min"] = signature.starts_with("2x") ? 3 : 1;
+  }
+  write("profile.json", profile);
+  plan(2, inputs);
+  EXPECT_THAT(schedule().dump(), HasSubstr("\"inputs\":[1,2]"));
+  expect_bits_of_one_rank(run(kTwice, in_order("order=random,seed=6")));
+}
+
+TEST_F(EmulatedBranches, SendTensorsFromTheGpusMemoryByMpi) {
+  measure(2, {"--stages", "none"}, "order=random");
+  plan(2);
+  const ProcessResult result =
+      run(kTwice + Words{"--transport", "cuda-aware"}, in_order("order=late,cuda_aware=on"));
+  expect_bits_of_one_rank(result);
+  EXPECT_THAT(result.out, HasSubstr("device tensors by cuda-aware"));
 }
 #endif
 

@@ -1,38 +1,23 @@
 // Ranks with an emulated GPU each, under mpirun: small networks through each route between them
 // give the bits of one rank.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "engine/cuda/backend.h"
 #include "engine/cuda/device/gpu.h"
 #include "engine/cuda/device/memory.h"
 #include "engine/cuda/device/nccl.h"
-#include "engine/reference/backend.h"
+#include "engine/cuda/emulated/emulated_job.h"
 #include "mpi/exchange.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/expect_error.h"
-#include "support/networks/rank_networks.h"
-#include "support/programs/mpi_main.h"
 
 namespace hios::test {
 namespace {
 
 using mpi::Route;
-
-RankJob emulated_job(const Route* route) {
-  return {.transport = job(),
-          .make_backend =
-              [](bool graphs, const Json& algorithms) {
-                BackendOptions options;
-                options.device_index = static_cast<int>(job().rank().index());
-                options.graphs = graphs;
-                options.algorithms = algorithms;
-                return cuda::make_backend(options);
-              },
-          .make_reference = [] { return reference::make_backend({}); },
-          .route = route};
-}
 
 class EmulatedRanks : public testing::TestWithParam<const char*> {
  protected:
@@ -106,8 +91,12 @@ TEST(EmulatedNccl, GivesUpAMemberThatNeverComes) {
   EXPECT_NO_THROW(group->check());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "nccl", "staged"),
-                         [](const auto& by) { return std::string(by.param); });
+INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "cuda-aware", "nccl", "staged"),
+                         [](const auto& by) {
+                           std::string name = by.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace hios::test

@@ -10,6 +10,7 @@
 #include "engine/cuda/backend.h"
 #include "engine/cuda/operators/autotune.h"
 #include "engine/cuda/operators/autotune_timer.h"
+#include "support/emulated_cuda/runtime/device.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/emulated_cuda/runtime/streams.h"
 #include "support/expect_error.h"
@@ -58,6 +59,31 @@ TEST(EmulatedTrials, NeverChooseAnAlgorithmThatGivesWrongValues) {
   EXPECT_GE(wrong.size(), 3u) << "too few algorithms were chosen at all";
 }
 
+/// fp32 is what it says: an algorithm that rounds its operands to TF32, and has no note that it
+/// does, is refused by its values. Where TF32 is asked for, it is as good as any.
+TEST(EmulatedTrials, NeverChooseAnAlgorithmThatRoundsInFp32) {
+  const cuda_emulation::Settings before = settings();
+  const auto one = test::make_operation("pointwise", {1, 48, 5, 7}, {},
+                                        [](ModelBuilder& b, std::span<const TensorId> x) {
+                                          b.conv("conv", x[0], Conv{32, {1, 1}, {1, 1}, {0, 0}});
+                                        });
+  std::set<std::string> rounding;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    settings() = before;
+    settings().seed = seed;
+    const std::string fastest = chosen_for(one, Precision::kFp32);
+    if (fastest.starts_with("own ")) continue;
+    settings().rounds = work_of(fastest);
+    rounding.insert(settings().rounds);
+    EXPECT_NE(work_of(chosen_for(one, Precision::kFp32)), settings().rounds) << "seed " << seed;
+    const std::string of_tf32 = chosen_for(one, Precision::kTf32);
+    settings().rounds = work_of(of_tf32);
+    EXPECT_EQ(chosen_for(one, Precision::kTf32), of_tf32) << "seed " << seed;
+  }
+  settings() = before;
+  EXPECT_GE(rounding.size(), 2u) << "too few algorithms were chosen at all";
+}
+
 /// A problem, with all that its trials need.
 class EmulatedTrial : public testing::Test {
  protected:
@@ -94,7 +120,7 @@ TEST_F(EmulatedTrial, GivesATimeOrAReasonForEveryCandidate) {
     }
     const std::string reason = result.get<std::string>();
     refused += reason.starts_with("cuDNN, ") ? 1 : 0;
-    slow += reason.starts_with("its first run took ") ? 1 : 0;
+    slow += reason.starts_with("its first runs took ") ? 1 : 0;
     wrong += reason.starts_with("its values differ from those of our kernel by ") ? 1 : 0;
   }
   EXPECT_GT(refused, 0u) << trials.dump(2);
@@ -188,6 +214,36 @@ TEST_F(EmulatedTrial, RunsTakeWeightsAndActivationsInTurnBeyondTheCache) {
   EXPECT_GE(others * values * sizeof(float), gpu.cache_bytes);
   EXPECT_EQ(noted.weights.size(), noted.inputs.size());
   EXPECT_EQ(noted.outputs.size(), noted.inputs.size());
+}
+
+/// Keeps the device idle while the host queues it: ten times as long as its work takes.
+class SlowToQueue final : public cuda::ConvolutionAlgorithm {
+ public:
+  explicit SlowToQueue(cudaStream_t stream) : stream_(stream) {}
+  Bytes workspace_bytes() const override { return 0; }
+  void queue(const cuda::ConvolutionOperands&, std::byte*, std::string_view) override {
+    const std::unique_lock held(cuda_emulation::Device::get().lock());
+    const int idle = cuda_emulation::is_capturing(stream_) ? 0 : 10;
+    for (int i = 0; i < 1 + idle; ++i) cuda_emulation::enqueue(stream_, {"short", [] {}});
+  }
+
+ private:
+  const cudaStream_t stream_;
+};
+
+TEST_F(EmulatedTrial, TheHostsTimeMakesNoAlgorithmHopeless) {
+  SlowToQueue algorithm(stream_.stream());
+  cuda::AutotuneTimer timer(problem_, tools_);
+  const double alone_ms =
+      timer.trial(algorithm, std::numeric_limits<double>::infinity()).ms.value();
+  const cuda::Trial equal = timer.trial(algorithm, alone_ms);
+  ASSERT_TRUE(equal.ms) << equal.refusal;
+  EXPECT_NEAR(*equal.ms, alone_ms, alone_ms / 100);
+  const cuda::Trial slow = timer.trial(algorithm, alone_ms / 4);
+  EXPECT_FALSE(slow.ms);
+  EXPECT_TRUE(slow.refusal.starts_with("its first runs took ")) << slow.refusal;
+  timer.record_nothing();  // then nothing but the host's queueing can be timed
+  EXPECT_FALSE(timer.trial(algorithm, alone_ms).ms);
 }
 
 }  // namespace

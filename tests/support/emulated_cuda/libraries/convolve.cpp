@@ -117,9 +117,11 @@ std::size_t Convolution::output_bytes() const {
   return product(images, out_height, out_width, out_channels) * element_bytes();
 }
 
-cudaError_t queue_convolution(const char* name, const Convolution& convolution,
+cudaError_t queue_convolution(const char* name, const Convolution& described,
                               const ConvolutionData& data, cudaStream_t stream) {
   const std::unique_lock held(Device::get().lock());
+  Convolution convolution = described;
+  if (!convolution.halves && settings().rounds == name) convolution.rounds_to_tf32 = true;
   return enqueue(
       stream, {name, [convolution, data, wrong = settings().wrong == name] {
                  require_on_device(data.input, convolution.input_bytes(), kPromisedAlignment);

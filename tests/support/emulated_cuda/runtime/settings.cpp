@@ -18,10 +18,15 @@ namespace {
 /// Sets the one of these that has the word's name; returns false if none has.
 bool set_switch(Settings& result, const std::string& key, const std::string& value) {
   constexpr std::pair<const char*, bool Settings::*> kSwitches[] = {
-      {"ipc", &Settings::ipc},         {"libraries", &Settings::libraries},
-      {"busy", &Settings::busy},       {"nccl_records", &Settings::nccl_records},
-      {"maps", &Settings::maps},       {"pinned", &Settings::pinned},
-      {"records", &Settings::records}, {"nccl_ends", &Settings::nccl_ends},
+      {"ipc", &Settings::ipc},
+      {"libraries", &Settings::libraries},
+      {"busy", &Settings::busy},
+      {"nccl_records", &Settings::nccl_records},
+      {"maps", &Settings::maps},
+      {"pinned", &Settings::pinned},
+      {"records", &Settings::records},
+      {"nccl_ends", &Settings::nccl_ends},
+      {"cuda_aware", &Settings::cuda_aware},
   };
   for (const auto& [name, member] : kSwitches) {
     if (key == name && (value == "on" || value == "off")) {
@@ -70,6 +75,8 @@ void set(Settings& result, const std::string& word) {
     result.fault_in = value;
   } else if (key == "wrong") {
     result.wrong = value;
+  } else if (key == "rounds") {
+    result.rounds = value;
   } else {
     refuse_setting(word);
   }

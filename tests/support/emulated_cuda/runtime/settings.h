@@ -19,7 +19,7 @@ enum class Threads { kRising, kFalling, kRandom };
 /// An emulated machine. Read once from HIOS_EMULATED_CUDA, words with commas between:
 /// "order=late,threads=falling,seed=7,devices=2,memory=1000000,ipc=off,libraries=off,fault=NAME,
 /// fault_in=NAME,fault_at=3,wrong=NAME,records=off,nccl=22803,nccl_records=off,nccl_lost=3,
-/// nccl_ends=off,pinned=off,maps=off,driver=12040".
+/// nccl_ends=off,pinned=off,maps=off,driver=12040,rounds=NAME,cuda_aware=on".
 /// A word that is none of these ends the process.
 struct Settings {
   Order order = Order::kRandom;
@@ -33,10 +33,12 @@ struct Settings {
   std::string fault_in;      ///< so does work that is queued inside a range of this name (NVTX)
   int fault_at = 1;          ///< the first of these that faults, from 1
   std::string wrong;         ///< a library's algorithm of this name gives wrong values
+  std::string rounds;        ///< a library's algorithm of this name rounds floats to TF32, unasked
   bool records = true;       ///< work can be recorded
   int nccl = 22803;          ///< the version of NCCL
   bool nccl_records = true;  ///< messages by NCCL can be recorded
   bool nccl_ends = true;     ///< a member of NCCL's that is aborted ends
+  bool cuda_aware = false;   ///< MPI says that it takes the GPUs' memory, which is the host's
   bool pinned = true;        ///< the system pins host memory
   bool maps = true;          ///< the GPU maps host memory
   bool busy = false;         ///< another process has the GPUs for itself
