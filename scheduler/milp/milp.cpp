@@ -80,6 +80,9 @@ class Search {
       : graph_(graph), costs_(costs), options_(options), context_(context) {
     refuse_size(graph.size() > kMostOperators,
                 std::to_string(graph.size()) + " operators make more than");
+    // A variable for each operator on each device; the times around them take devices² each.
+    const std::size_t devices = costs.platform().size();
+    refuse_size(graph.size() * devices > Formulation::kMostTerms, size_text() + " make more than");
     limits_.nodes = options.nodes;
     limits_.deadline = context.deadline;
   }
@@ -89,9 +92,7 @@ class Search {
     const Horizon horizon(graph_, costs_, latency_ms_);
     if (horizon.infeasible()) refuse_memory();
     Formulation formulation(horizon, costs_, options_.symmetry);
-    refuse_size(formulation.too_large(), std::to_string(graph_.size()) + " operators on " +
-                                             std::to_string(costs_.platform().size()) +
-                                             " devices make more than");
+    refuse_size(formulation.too_large(), size_text() + " make more than");
     const double relaxed_ms = tighten(formulation, *options_.solver, limits_);
     if (relaxed_ms > 0) raise_bound(relaxed_ms);
     report("solving");
@@ -104,6 +105,11 @@ class Search {
   }
 
  private:
+  std::string size_text() const {
+    return std::to_string(graph_.size()) + " operators on " +
+           std::to_string(costs_.platform().size()) + " devices";
+  }
+
   void refuse_size(bool too_large, const std::string& what) const {
     if (!too_large) return;
     throw InputError("milp is for small problems: " + what + " " +

@@ -87,8 +87,8 @@ class Split {
     if (!schedule) {
       result_.warning =
           "milp-split: the modules have no schedules that are valid together, since memory limits "
-          "or "
-          "labels tie them, so this is the schedule of a short `best`; modules=windows keeps both";
+          "or labels tie them, so this is the schedule of a short `best`; modules=windows keeps "
+          "both";
       return;
     }
     result_.schedule = std::move(*schedule);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
+#include <vector>
 
 #include "cli/table.h"
 #include "engine/host/available_memory.h"
@@ -67,7 +68,25 @@ Bytes working_bytes(const ProblemSize& size, const Work& work) {
   return std::max(graph_bytes(size), kept + std::max(planning, writing));
 }
 
-Bytes cost_model_bytes(const Graph& graph, const Platform& platform) {
+namespace {
+
+/// Returns the number of classes of devices that exchange tensors alike, at most: devices without a
+/// link of their own are one.
+Bytes transfer_classes(const Platform& platform) {
+  const Bytes devices = platform.size();
+  if (platform.topology() || platform.traffic().routing != Routing::kDirect) return devices;
+  std::vector<bool> linked(devices, false);
+  for (const auto& [from, to, link] : platform.links())
+    linked[from.index()] = linked[to.index()] = true;
+  return std::min<Bytes>(devices, 1 + static_cast<Bytes>(std::ranges::count(linked, true)));
+}
+
+}  // namespace
+
+Bytes cost_model_bytes(const Graph& graph, const Platform& platform, bool profiled) {
+  // A larger table is not kept: then costs are computed for each query.
+  constexpr Bytes kMostTable = Bytes{64} << 20;
+  constexpr Bytes kPair = 64;
   const Bytes devices = platform.size();
   std::unordered_set<Bytes> sizes;
   Bytes by_pair = 0;
@@ -79,7 +98,11 @@ Bytes cost_model_bytes(const Graph& graph, const Platform& platform) {
       sizes.insert(edge.size_bytes);
     }
   }
-  return sizeof(double) * devices * (graph.size() + (sizes.size() + by_pair) * devices);
+  if (devices < 2) return sizeof(double) * graph.size();
+  const Bytes classes = profiled || by_pair > 0 ? devices : transfer_classes(platform);
+  const Bytes table = sizeof(double) * (sizes.size() + by_pair) * classes * classes;
+  return sizeof(double) * devices * graph.size() + kPair * classes * classes +
+         std::min(table, kMostTable);
 }
 
 void require_memory(Bytes needed, const std::string& purpose, const std::string& remedy) {

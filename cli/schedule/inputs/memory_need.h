@@ -38,9 +38,9 @@ Bytes graph_bytes(const ProblemSize& size);
 Bytes working_bytes(const ProblemSize& size, const Work& work);
 
 /// Returns the bytes of the costs of all operators and transfers on all devices, to a few per cent:
-/// a time per operator and device, and, where links decide, per size of message and pair of
-/// devices.
-Bytes cost_model_bytes(const Graph& graph, const Platform& platform);
+/// a time per operator and device, and, where links decide, per size of message and pair of classes
+/// of devices that exchange tensors alike. `profiled`: a profile gives the times.
+Bytes cost_model_bytes(const Graph& graph, const Platform& platform, bool profiled);
 
 /// Throws InputError where `needed` is more memory than this machine, the container's or the
 /// process's limit has left. The message has the purpose of the memory and the remedy. Where the

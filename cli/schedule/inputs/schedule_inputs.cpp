@@ -277,7 +277,7 @@ const CostModel& ScheduleInputs::costs() {
         own_profile_);
   }
   if (!costs_) {
-    require_memory(cost_model_bytes(graph(), platform_),
+    require_memory(cost_model_bytes(graph(), platform_, profile_.has_value()),
                    "a time for each of " + std::to_string(graph().size()) + " operators on " +
                        std::to_string(platform_.size()) + " devices",
                    "take fewer devices or operators");

@@ -39,6 +39,7 @@ constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's def
 constexpr std::size_t kPassRounds = 2;          ///< hios's default
 constexpr std::size_t kFewOperators = 40;       ///< of graphs without a start by classes
 constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
+constexpr std::size_t kMostHistories = 2000;    ///< devices: Alg. 3 keeps a time for each two
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< index in the algorithms of starts()
 
 /// Returns the schedule with its latency, or nothing where it is refused.
@@ -81,9 +82,12 @@ std::vector<StartMapping> start_mappings(const Graph& graph, const CostModel& co
   std::vector<StartMapping> mappings = {
       {"heft", {[&](const CostModel& by) { return schedule_heft(graph, by, {}, deadline); }}},
       {"peft", {[&](const CostModel& by) { return schedule_peft(graph, by, deadline); }}},
-      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}},
-      {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}},
-      {"hios-lp", longest_path_variants(graph, false, true, deadline)}};
+      {"cluster", {[&](const CostModel& by) { return schedule_clusters(graph, by, deadline); }}}};
+  if (costs.platform().size() <= kMostHistories) {
+    mappings.push_back(
+        {"hios-mr", {[&](const CostModel& by) { return record_mappings(graph, by, deadline); }}});
+  }
+  mappings.push_back({"hios-lp", longest_path_variants(graph, false, true, deadline)});
   if (transfers_are_expensive(graph, costs)) {
     mappings.push_back(
         {"strips", {[&](const CostModel& by) { return schedule_strips(graph, by, deadline); }}});
@@ -118,6 +122,17 @@ std::vector<StartAlgorithm> start_algorithms(const Graph& graph, const CostModel
                             }});
     }
   };
+  // For large graphs the time may end before the passes of `hios`, so those over heft come first.
+  if (graph.size() > kLarge) {
+    algorithms.push_back(
+        {"hios", [&] {
+           const Variant heft = [&](const CostModel& by) {
+             return schedule_heft(graph, by, {}, deadline);
+           };
+           const Schedule first = with_stages(graph, heft, kWindow, deadline)(costs).schedule;
+           return improve_by_passes(graph, costs, {first, false}, kPassRounds, deadline).schedule;
+         }});
+  }
   // Where messages matter, Alg. 2 ignores it and may lengthen a schedule.
   if (graph.size() > kLarge || costs.messages_matter()) add_mappings(false);
   add_mappings(true);

@@ -293,6 +293,15 @@ TEST(MilpOfABadSolver, IsRefusedBySize) {
         solved(few, contended, {"bad", "0", gives_up});
       },
       {"milp", "small", "30 operators on 32 devices", "best"});
+  // Times around operators take devices² each, so many devices are refused before they are
+  // computed.
+  const Platform many = Platform::homogeneous(10'000, "gpu", 0, 1);
+  const CostModel wide = CostModel::from_graph(few, many);
+  test::expect_error(
+      [&] {
+        solved(few, wide, {"bad", "0", gives_up});
+      },
+      {"milp", "small", "30 operators on 10000 devices", "best"});
 }
 
 // Every schedule within the horizon's latency is a solution, also after cuts for arbitrary values:

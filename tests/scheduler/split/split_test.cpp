@@ -203,6 +203,23 @@ TEST_P(MilpSplit, ByComponentsIsValidAndNotBelowTheOptimum) {
   EXPECT_GT(longer, 0u) << "modules by themselves know nothing of their inputs";
 }
 
+// Labels tie operators of several modules, so that a module alone may take a device that another
+// one has promised otherwise.
+TEST_P(MilpSplit, ByComponentsWarnsWhereTheModulesAreNotValidTogether) {
+  const RandomProblem problem = random_problem(
+      parse_random_dag("modules=3,nodes=14,channels=2,wiring=er0.4,seed=1,colocate=0.3"),
+      unlike_devices());
+  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
+  const Algorithm& algorithm = built_in().find("milp-split");
+  Options options(algorithm.options);
+  for (const char* const option : {"modules=components", "iterations=2000", "nodes=500"})
+    options.set(option);
+  options.set("solver=" + GetParam());
+  const ScheduleResult result = algorithm.run(Problem(costs), options, {});
+  EXPECT_TRUE(validate(problem.graph, problem.platform, result.schedule).empty());
+  EXPECT_NE(result.warning.find("valid together"), std::string::npos) << result.warning;
+}
+
 TEST(Division, HasTwoNames) {
   EXPECT_EQ(division_named("windows"), Division::kWindows);
   EXPECT_EQ(division_named("components"), Division::kComponents);

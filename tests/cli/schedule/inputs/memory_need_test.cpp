@@ -28,9 +28,11 @@ TEST(MemoryNeed, AcceptsNeedsThatEveryMachineMeets) {
   EXPECT_NO_THROW(require_memory(1000, "a", "b"));
 }
 
-TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
+TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPairOfClasses) {
+  constexpr Bytes kPair = 64;
   const Graph timed = random_dag({.operators = 50, .edges = 100, .layers = 5});
-  EXPECT_EQ(cost_model_bytes(timed, Platform::homogeneous(10, "gpu", 0, 1)), 50u * 10 * 8);
+  EXPECT_EQ(cost_model_bytes(timed, Platform::homogeneous(10, "gpu", 0, 1), false),
+            50u * 10 * 8 + kPair);
   // Two sizes of message whose times follow from the links, one edge with its own time.
   std::vector<Operator> operators(4);
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -41,9 +43,12 @@ TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPair) {
                      {OpId(0), OpId(2), 100, {}},
                      {OpId(1), OpId(3), 200, {}},
                      {OpId(2), OpId(3), 300, 0.5}});
-  EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(10, "gpu", 0, 1)),
-            4u * 10 * 8 + 2 * 100 * 8);
-  EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(1, "gpu", 0, 1)), 4u * 8);
+  const Platform alike = Platform::homogeneous(10, "gpu", 0, 1);
+  EXPECT_EQ(cost_model_bytes(sized, alike, false), 4u * 10 * 8 + 2 * 8 + kPair);
+  EXPECT_EQ(cost_model_bytes(sized, alike, true), 4u * 10 * 8 + (2 * 8 + kPair) * 100);
+  EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(1, "gpu", 0, 1), false), 4u * 8);
+  // Of ten thousand devices alike; a table of all pairs would take 1.6 GB.
+  EXPECT_LT(cost_model_bytes(sized, Platform::homogeneous(10'000, "gpu", 0, 1), false), 1'000'000u);
 }
 
 struct MeasuredPeak {
