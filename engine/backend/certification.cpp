@@ -10,6 +10,7 @@
 #include "engine/backend/operation.h"
 #include "hios/base/numbers/random.h"
 #include "hios/graph/cuts/layer_range.h"
+#include "hios/graph/cuts/whole_ranges.h"
 
 namespace hios {
 namespace {
@@ -69,17 +70,6 @@ class CertifiedParameters final : public TensorSource {
   SeededSource seeded_;
   int powers_;
 };
-
-/// Returns the values of some rows or channels, NHWC.
-Values values_in(const Values& whole, const Shape& shape, const AxisRange& range) {
-  const std::int64_t unit = range.axis == Axis::kC ? 1 : shape.w * shape.c;
-  const std::int64_t line = unit * whole_range(shape, range.axis).count();
-  Values values;
-  for (auto at = range.begin * unit; at < std::ssize(whole); at += line) {
-    values.insert(values.end(), whole.begin() + at, whole.begin() + at + range.count() * unit);
-  }
-  return values;
-}
 
 /// The inputs of an operation, one set after the other.
 using Draws = std::vector<std::vector<Values>>;

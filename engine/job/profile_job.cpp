@@ -176,7 +176,7 @@ void ProfileJob::State::set_up() {
   uncertified = agreed.uncertified;
   forget_other_algorithms();
   mpi::agreed(transport(), [&] {
-    if (!options.lists_uncertified) require_certified(agreed, *mine.backend);
+    if (!options.lists_uncertified) require_certified(agreed, *mine.backend, network.cuts);
     if (packed) require_packed(context(), *packed);
   });
 }

@@ -92,7 +92,8 @@ std::optional<Verified> RunJob::State::verify(TensorSource& source, TensorSource
                      .tolerance = setup.tolerance,
                      .alike = setup.algorithms.has_value(),
                      .stop = options.protocol.stop,
-                     .reference = reference && !emulation});
+                     .reference = reference && !emulation,
+                     .whole = !emulation});
 }
 
 }  // namespace hios::job

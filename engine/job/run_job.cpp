@@ -50,6 +50,13 @@ std::string digest_of(const std::vector<float>& values) {
       .hex();
 }
 
+/// Returns the largest number of groups that a stage may have.
+int most_streams(const Platform& platform) {
+  int most = 1;
+  for (const Device& device : platform.devices()) most = std::max(most, device.streams);
+  return most;
+}
+
 void check_supported(const CoarseGraph& coarse, const Model& model, const Backend& backend,
                      const RankPlan& plan) {
   if (plan.has_parameters()) require_shown_parameters(backend);
@@ -237,8 +244,12 @@ void RunJob::State::prepare() {
   });
   const auto known =
       measured ? KnownAlgorithms{profile->algorithms(*measured), profile->file} : KnownAlgorithms{};
+  // Without a profile, nothing says yet that shards have the bits of their wholes.
+  const bool certifies = model.whole() && !profile && !emulation;
   const AgreedAlgorithms agreed =
-      agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule);
+      agree_on_algorithms(transport(), *mine.backend, coarse, model, known, Choosing::kByRule,
+                          certifies ? std::optional(most_streams(platform)) : std::nullopt);
+  mpi::agreed(transport(), [&] { require_certified(agreed, *mine.backend, inputs.network.cuts); });
   if (agreed.by_all) setup.algorithms = agreed.origin;
   tensors = std::make_unique<TensorTransport>(transport(), *mine.backend, options.route);
   if (!sharers.empty() && !options.plan_only) {

@@ -15,6 +15,8 @@
 #include "engine/run/executor.h"
 #include "engine/run/output_regions.h"
 #include "hios/base/log.h"
+#include "hios/graph/cuts/whole_ranges.h"
+#include "hios/graph/fusion/whole_graph.h"
 #include "hios/schedule/assignment.h"
 #include "mpi/exchange.h"
 #include "mpi/shared/shared_arena.h"
@@ -184,16 +186,68 @@ std::vector<OpId> to_compare(const RankPlan& plan, Verify verify) {
 
 using OutputOf = std::function<std::vector<float>(OpId)>;
 
+/// The network that one rank runs to judge a run: the run's own, or the whole of one that was cut.
+class Judge {
+ public:
+  Judge(const CoarseGraph& coarse, const Model& model, bool whole)
+      : coarse_(coarse), model_(model) {
+    if (!whole || model.whole() == nullptr || coarse.graph.batching() != nullptr) return;
+    whole_ = whole_graph(coarse, model);
+    ranges_ = whole_ranges(model);
+  }
+
+  const CoarseGraph& coarse() const { return whole_ ? *whole_ : coarse_; }
+  const Model& model() const { return whole_ ? *model_.whole() : model_; }
+
+  /// Returns the threads of its operators. `of_run`: those of the run's operators; `all`: those of
+  /// the backend.
+  std::vector<int> threads(std::vector<int> of_run, int all) const {
+    if (!whole_) return of_run;
+    std::vector<int> threads(whole_->graph.size(), all);
+    for (std::size_t i = 0; i < of_run.size(); ++i) {
+      const bool is_shard = model_.layer(coarse_.operators[i].layers.back()).range.has_value();
+      const auto op = whole_operator(OpId(i));
+      if (op && !is_shard) threads[op->index()] = of_run[i];
+    }
+    return threads;
+  }
+
+  /// Returns the values that an operator of the run shall have; empty where it only moves or joins
+  /// values that are no output of an operator of the whole.
+  std::optional<std::vector<float>> output(const OneRankRun& run, OpId op) const {
+    if (!whole_) return run.output(op);
+    const auto producer = whole_operator(op);
+    if (!producer) return {};
+    const WholeRange& made = ranges_[coarse_.layers(op).output.index()];
+    return values_in(run.output(*producer), model().tensor(made.tensor).shape, made.range);
+  }
+
+ private:
+  /// Returns the operator of the whole of whose output an operator of the run has a range.
+  std::optional<OpId> whole_operator(OpId op) const {
+    const TensorId tensor = ranges_[coarse_.layers(op).output.index()].tensor;
+    const auto producer = whole_->producer(tensor);
+    return producer && whole_->layers(*producer).output == tensor ? producer : std::nullopt;
+  }
+
+  const CoarseGraph& coarse_;
+  const Model& model_;
+  std::optional<CoarseGraph> whole_;
+  std::vector<WholeRange> ranges_;  // by the run's tensors
+};
+
 /// All ranks go from operator to operator together, including those that compare nothing: so each
 /// sees that the others work, and all stop together. `stop` is collective.
 std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions& options,
                                         const OutputOf& output, const std::function<bool()>& stop) {
   const auto& [coarse, model, backend, transport, source, shared] = run.rank;
   const Graph& graph = coarse.graph;
+  const Judge judge(coarse, model, options.whole);
+  const std::size_t judged = judge.coarse().graph.size();
   const std::vector<OpId> ops = output ? to_compare(run.plan, options.what) : std::vector<OpId>();
   if (ops.empty()) {
     const std::size_t runs = (options.alike ? 1 : 0) + (options.reference ? 1 : 0);
-    for (std::size_t i = 0; i < graph.size() * runs; ++i) {
+    for (std::size_t i = 0; i < judged * runs; ++i) {
       if (stop()) throw OneRankRun::Stopped();
     }
     return {};
@@ -201,22 +255,26 @@ std::vector<OperatorCheck> compare_here(const EndedRun& run, const VerifyOptions
   const auto reference = find_backend("reference").make({});
   std::optional<OneRankRun> expected, alone;
   if (options.reference) {
-    expected.emplace(coarse, model, *reference, std::vector<int>(graph.size(), 1), source,
+    expected.emplace(judge.coarse(), judge.model(), *reference, std::vector<int>(judged, 1), source,
                      "computing the reference", stop);
   }
   if (options.alike) {
-    alone.emplace(coarse, model, backend, threads_of_operators(graph, run.schedule), source,
-                  "computing on one rank", stop);
+    const std::vector<int> threads =
+        judge.threads(threads_of_operators(graph, run.schedule), backend.threads());
+    alone.emplace(judge.coarse(), judge.model(), backend, threads, source, "computing on one rank",
+                  stop);
   }
   std::vector<std::size_t> position(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) position[graph.topological()[i].index()] = i;
   std::vector<OperatorCheck> checks;
   for (const OpId op : ops) {
     const auto values = output(op);
-    checks.push_back(
-        {position[op.index()], graph.op(op).name,
-         expected ? compare(values, expected->output(op), options.tolerance) : Comparison{},
-         !alone || compare(values, alone->output(op), options.tolerance).bitwise});
+    OperatorCheck check{position[op.index()], graph.op(op).name, {}};
+    const auto by_reference = expected ? judge.output(*expected, op) : std::nullopt;
+    const auto by_one = alone ? judge.output(*alone, op) : std::nullopt;
+    if (by_reference) check.reference = compare(values, *by_reference, options.tolerance);
+    if (by_one) check.bitwise = compare(values, *by_one, options.tolerance).bitwise;
+    checks.push_back(std::move(check));
   }
   return checks;
 }

@@ -82,6 +82,8 @@ struct VerifyOptions {
   bool alike = true;
   std::function<bool()> stop = {};  ///< see Protocol::stop; called between operators
   bool reference = true;            ///< false: compares bits only
+  /// A network that was cut is compared with its whole, Model::whole(); false: with itself.
+  bool whole = true;
 };
 
 /// The result of a verification, over all ranks.
@@ -115,7 +117,8 @@ struct EndedRun {
 
 /// Compares a run's outputs with the reference backend (within the tolerance) and with one rank
 /// that computes by the same algorithms, those of this rank's backend, and gives each operator the
-/// same number of threads (bit by bit, where all ranks are alike).
+/// same number of threads (bit by bit, where all ranks are alike). Of a network that was cut, both
+/// compute the whole one, operators that were cut on all threads of the backend.
 /// These are the graph's outputs as the executor left them, or, with Verify::kOperators, the
 /// outputs of every operator in a further run that keeps all tensors. Collective; every rank gets
 /// the same result, which is empty where `stop` ended the comparison. REQUIRES: with

@@ -61,6 +61,14 @@ ScheduleResult shortest(const std::vector<Finder>& finders, const CostModel& cos
   return std::move(*best);
 }
 
+/// Returns true if the algorithm searches for so long as it is given time or iterations, so that it
+/// cannot schedule one network after another.
+bool searches_itself(const Algorithm& algorithm) {
+  return algorithm.improves || algorithm.exact ||
+         std::ranges::find(algorithm.options, "iterations", &OptionSpec::name) !=
+             algorithm.options.end();
+}
+
 class CutSearch {
  public:
   CutSearch(const CuttableProblem& problem, const std::vector<Finder>& finders,
@@ -208,40 +216,82 @@ class CutSearch {
   bool ended_early_ = false;
 };
 
-/// Schedules the network with the best cuts that the search finds, where that is shorter than the
-/// whole.
-void improve_by_cuts(const CuttableProblem& problem, const Finder& own,
-                     const std::vector<Finder>& quick, const Context& context, CutResult& best) {
-  const bool searches = own.algorithm->improves || own.algorithm->exact;
-  const std::vector<Finder> finders = searches ? quick : std::vector{own};
-  Context for_cuts = context;
-  for_cuts.bound = LowerBound{0, "none"};
-  if (searches) for_cuts.deadline = context.deadline.share(0.5);
-  const double limit_ms =
-      searches ? shortest(finders, *problem.costs, for_cuts).latency_ms : best.whole.latency_ms;
-  CutSearch search(problem, finders, for_cuts);
-  const Cuts cuts = search.best(limit_ms);
-  if (search.ended_early()) best.result.outcome = Outcome::kTimeLimit;
-  if (cuts.empty()) return;
-  CutNetwork cut = made(problem, cuts);
+/// Cuts that shorten a schedule.
+struct FoundCuts {
+  Cuts cuts;
+  bool ended_early = false;  ///< by the deadline
+};
+
+/// Returns the best cuts by the finders' schedules. `whole_ms`: the latency of the whole network;
+/// empty: that of theirs.
+FoundCuts find_cuts(const CuttableProblem& problem, const std::vector<Finder>& finders,
+                    std::optional<double> whole_ms, Context context) {
+  context.bound = LowerBound{0, "none"};
+  if (!whole_ms) whole_ms = shortest(finders, *problem.costs, context).latency_ms;
+  CutSearch search(problem, finders, context);
+  FoundCuts found{.cuts = search.best(*whole_ms)};
+  found.ended_early = search.ended_early();
+  return found;
+}
+
+/// Takes the schedule of the network with these cuts where it is shorter than the whole's. `own`:
+/// an algorithm that found none of them; may be null.
+void improve_by_cuts(const CuttableProblem& problem, const Finder* own,
+                     const std::vector<Finder>& finders, const FoundCuts& found,
+                     const Context& context, CutResult& best) {
+  if (found.ended_early) best.result.outcome = Outcome::kTimeLimit;
+  if (found.cuts.empty()) return;
+  CutNetwork cut = made(problem, found.cuts);
   Context of_cut = context;
   of_cut.deadline = context.deadline.from_now(context.deadline.seconds_left());
   of_cut.bound = lower_bound(cut.graph(), *cut.costs, of_cut.deadline.share(0.25));
   ScheduleResult result = shortest(finders, *cut.costs, of_cut);
-  if (searches) {
+  if (own != nullptr) {
     try {
-      ScheduleResult by_own = own.algorithm->run(Problem(*cut.costs), own.options, of_cut);
+      ScheduleResult by_own = own->algorithm->run(Problem(*cut.costs), own->options, of_cut);
       if (by_own.latency_ms <= result.latency_ms) result = std::move(by_own);
     } catch (const InputError&) {
       // It refuses the cut network, which has more operators: the quick one's schedule stands.
     }
   }
   if (result.latency_ms > best.whole.latency_ms * (1 - kLeastGain)) return;
-  result.outcome = search.ended_early() ? Outcome::kTimeLimit : Outcome::kFeasible;
-  best.cuts = cuts;
+  result.outcome = found.ended_early ? Outcome::kTimeLimit : Outcome::kFeasible;
+  best.cuts = found.cuts;
   best.network = std::move(cut.network);
   best.costs = std::move(cut.costs);
   best.result = std::move(result);
+}
+
+/// Returns the algorithm's schedule of the whole network.
+CutResult whole_scheduled(const CuttableProblem& problem, const Finder& own,
+                          const Context& context) {
+  CutResult best;
+  best.whole = own.algorithm->run(Problem(*problem.costs), own.options, context);
+  best.result = best.whole;
+  // An optimum of the whole is none of all cuts.
+  if (!problem.candidates.empty() && best.result.outcome == Outcome::kOptimal)
+    best.result.outcome = Outcome::kFeasible;
+  return best;
+}
+
+/// Finds cuts with the quick algorithms, before the other one has the time that is left.
+CutResult schedule_cut_by_search(const CuttableProblem& problem, const Finder& own,
+                                 const std::vector<Finder>& quick, const Context& context) {
+  FoundCuts found;
+  if (!problem.candidates.empty()) {
+    Context for_cuts = context;
+    for_cuts.deadline = context.deadline.share(0.3);
+    try {
+      found = find_cuts(problem, quick, {}, for_cuts);
+    } catch (const InputError&) {
+      // The quick algorithms refuse the whole network: nothing is cut.
+    }
+  }
+  Context for_whole = context;
+  if (!found.cuts.empty()) for_whole.deadline = context.deadline.share(0.6);
+  CutResult best = whole_scheduled(problem, own, for_whole);
+  improve_by_cuts(problem, &own, quick, found, context, best);
+  return best;
 }
 
 }  // namespace
@@ -249,24 +299,14 @@ void improve_by_cuts(const CuttableProblem& problem, const Finder& own,
 CutResult schedule_cut(const CuttableProblem& problem, const Algorithm& algorithm,
                        const Options& options, std::span<const Algorithm* const> quick,
                        const Context& context) {
-  Context for_whole = context;
-  if (algorithm.improves || algorithm.exact) for_whole.deadline = context.deadline.share(0.4);
-  CutResult best{.cuts = {},
-                 .network = nullptr,
-                 .costs = nullptr,
-                 .result = {},
-                 .whole = algorithm.run(Problem(*problem.costs), options, for_whole)};
-  best.result = best.whole;
+  const Finder own{&algorithm, options};
+  std::vector<Finder> finders;
+  for (const Algorithm* each : quick) finders.push_back({each, Options(each->options)});
+  if (searches_itself(algorithm)) return schedule_cut_by_search(problem, own, finders, context);
+  CutResult best = whole_scheduled(problem, own, context);
   if (problem.candidates.empty()) return best;
-  // An optimum of the whole is none of all cuts.
-  if (best.result.outcome == Outcome::kOptimal) best.result.outcome = Outcome::kFeasible;
-  try {
-    std::vector<Finder> finders;
-    for (const Algorithm* each : quick) finders.push_back({each, Options(each->options)});
-    improve_by_cuts(problem, {&algorithm, options}, finders, context, best);
-  } catch (const InputError&) {
-    // The quick algorithm refuses the whole network: the schedule of the other one stands.
-  }
+  const FoundCuts found = find_cuts(problem, {own}, best.whole.latency_ms, context);
+  improve_by_cuts(problem, nullptr, {own}, found, context, best);
   return best;
 }
 

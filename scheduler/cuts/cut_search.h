@@ -25,9 +25,10 @@ struct CutResult {
 /// changes runs of operators, from half of them to single ones, and keeps what shortens the
 /// schedule. It ends after a number of schedules that depends on the network's size alone, or with
 /// the deadline; the result is the same each time unless the deadline ends it. The cuts of an
-/// algorithm that searches itself (`improves` or `exact`) are found with others, the shortest
-/// schedule of all `quick` ones; it schedules the whole with two fifths of the time, and the cut
-/// network with what the search leaves.
+/// algorithm that searches itself (`improves`, `exact`, or by iterations) are found first, with
+/// others, the shortest schedule of all `quick` ones. Where these cut nothing, it schedules the
+/// whole with all the time that is left; otherwise with three fifths of it, and the cut network
+/// with the rest.
 ///
 /// `context.bound` is the whole's. Throws the algorithm's InputError if it refuses the whole.
 /// REQUIRES: some quick one.

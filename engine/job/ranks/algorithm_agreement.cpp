@@ -249,7 +249,8 @@ struct Chooses {
 
 AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend,
                                      const CoarseGraph& coarse, const Model& model,
-                                     const KnownAlgorithms& known, Choosing how, int streams) {
+                                     const KnownAlgorithms& known, Choosing how,
+                                     std::optional<int> certified_streams) {
   const Chooses mine{std::string(backend.name()) + " on " + std::string(backend.kind()) + " in " +
                          std::string(to_string(backend.precision())) + " " +
                          DeviceIdentity::of(backend.describe()).text(),
@@ -262,7 +263,7 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
   mpi::agreed(transport, [&] {
     if (first != transport.rank().index()) return;
     adopt(backend, known);
-    chooser.emplace(backend, coarse, model, known, how, streams);
+    chooser.emplace(backend, coarse, model, known, how, certified_streams.value_or(1));
   });
   const std::size_t operators = coarse.graph.size();
   const auto choose = [&](std::size_t begin, std::size_t end) {
@@ -273,7 +274,7 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
   for (std::size_t i = 0; i < operators; i += step) {
     mpi::agreed(transport, [&] { choose(i, i + step); });
   }
-  for (bool more = how == Choosing::kByTiming; more;) {
+  for (bool more = certified_streams || how == Choosing::kByTiming; more;) {
     const bool mine_too =
         mpi::agreed(transport, [&] { return chooser && chooser->certify_next(); });
     const std::vector<bool> by_rank = mpi::gather(transport, mine_too);
@@ -290,10 +291,12 @@ AgreedAlgorithms agree_on_algorithms(mpi::Transport& transport, Backend& backend
           .uncertified = agreed.uncertified};
 }
 
-void require_certified(const AgreedAlgorithms& agreed, const Backend& backend) {
+void require_certified(const AgreedAlgorithms& agreed, const Backend& backend, const Cuts& cuts) {
   if (agreed.uncertified.empty()) return;
   const std::size_t others = agreed.uncertified.size() - 1;
-  throw InputError("operator " + quote(agreed.uncertified.front()) +
+  const auto cut = std::ranges::find(cuts, agreed.uncertified.front(), &Cut::op);
+  throw InputError((cut == cuts.end() ? "cuts" : cut->where) + ": operator " +
+                   quote(agreed.uncertified.front()) +
                    (others > 0 ? " and " + std::to_string(others) + " more" : std::string()) +
                    " cannot be cut here: its shards would give other bits on backend " +
                    std::string(backend.name()) + " (" + named_library(backend) +

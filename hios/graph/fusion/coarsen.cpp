@@ -7,6 +7,7 @@
 #include "hios/base/digest.h"
 #include "hios/graph/fusion/cut_groups.h"
 #include "hios/graph/fusion/fusion_patterns.h"
+#include "hios/graph/fusion/whole_graph.h"
 
 // Makes a graph of groups of layers: by patterns (fusion_patterns.h), by listed rules
 // (fusion_rules.h), or, of a model that was cut, by the groups of the whole one (cut_groups.h).
@@ -115,8 +116,9 @@ class GraphBuilder {
     coarse_.producer_of.resize(model.tensors().size());
   }
 
-  /// `mark`: ends the operator's signature.
-  void add(std::vector<LayerId> layers, const std::string& mark = {}) {
+  /// `mark`: ends the operator's signature. `name`: empty for that of its layers.
+  void add(std::vector<LayerId> layers, const std::string& mark = {},
+           const std::string& name = {}) {
     const OpId id(operators_.size());
     OperatorLayers op = fuse(model_, std::move(layers));
     for (const LayerId layer : op.layers) {
@@ -125,6 +127,7 @@ class GraphBuilder {
     coarse_.wanted.push_back(model_.is_output(op.output));
     operators_.push_back(vertex(op, model_, id.index() + 1, coarse_.element_bytes));
     operators_.back().signature += mark;
+    if (!name.empty()) operators_.back().name = name;
     for (const TensorId input : op.inputs) add_edges(input, id);
     writers_[coarse_.places.of(op.output).region].push_back({bytes_of(op.output), id});
     coarse_.operators.push_back(std::move(op));
@@ -225,6 +228,22 @@ CoarseGraph coarsen(const Model& model, Bytes element_bytes, const FusionRules& 
   for (std::vector<LayerId>& layers : grouped_layers(model, fusion)) {
     builder.add(std::move(layers));
   }
+  return std::move(builder).finished();
+}
+
+CoarseGraph whole_graph(const CoarseGraph& cut, const Model& model) {
+  std::map<LayerId, std::pair<std::vector<LayerId>, std::string>> wholes;  // by their last layers
+  for (std::size_t i = 0; i < cut.operators.size(); ++i) {
+    if (cut.whole_names.at(i).empty()) continue;
+    std::vector<LayerId> layers;
+    for (const LayerId id : cut.operators[i].layers) {
+      layers.push_back(model.layer(id).origin.value());
+    }
+    const LayerId last = layers.back();
+    wholes.try_emplace(last, std::move(layers), cut.whole_names[i]);
+  }
+  GraphBuilder builder(*model.whole(), cut.element_bytes, {});
+  for (auto& [last, whole] : wholes) builder.add(std::move(whole.first), {}, whole.second);
   return std::move(builder).finished();
 }
 

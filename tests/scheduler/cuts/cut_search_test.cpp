@@ -115,12 +115,19 @@ double optimum_of_any_cuts(Cuttable& cuttable, double below_ms) {
 /// nothing longer to prove that it is possible.
 double just_above(double latency_ms) { return latency_ms * (1 + test::kOracleRounding); }
 
-CutResult searched(const CuttableProblem& problem, const char* name) {
-  const Algorithm& algorithm = built_in().find(name);
+CutResult searched(const CuttableProblem& problem, const Algorithm& algorithm,
+                   const Options& options) {
   Context context;
   context.bound = lower_bound(problem.costs->graph(), *problem.costs);
   const std::array quick = {&built_in().find("hios-lp"), &built_in().find("heft")};
-  return schedule_cut(problem, algorithm, Options(algorithm.options), quick, context);
+  return schedule_cut(problem, algorithm, options, quick, context);
+}
+
+CutResult searched(const CuttableProblem& problem, const char* name) {
+  const Algorithm& algorithm = built_in().find(name);
+  Options options(algorithm.options);
+  if (options.has("iterations")) options.set("iterations=200");
+  return searched(problem, algorithm, options);
 }
 
 TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
@@ -130,10 +137,11 @@ TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
     Cuttable cuttable(seed, seed % 2 == 0 ? 0 : 0.8);
     ASSERT_EQ(cuttable.problem.candidates.size(), 4u);
     std::vector<CutResult> results;
-    for (const char* name : {"hios-lp", "heft"}) {
+    for (const char* name : {"hios-lp", "heft", "best"}) {
       results.push_back(searched(cuttable.problem, name));
     }
-    const double shorter = std::min(results[0].result.latency_ms, results[1].result.latency_ms);
+    double shorter = results[0].result.latency_ms;
+    for (const CutResult& made : results) shorter = std::min(shorter, made.result.latency_ms);
     EXPECT_LE(optimum_of_any_cuts(cuttable, just_above(shorter)), just_above(shorter))
         << "shorter than any schedule of any cuts";
     for (const CutResult& made : results) {
@@ -161,6 +169,29 @@ TEST(CutSearch, GivesTheSameResultEachTime) {
                   again = searched(cuttable.problem, "hios-lp");
   EXPECT_EQ(once.cuts, again.cuts);
   EXPECT_EQ(once.result.schedule, again.result.schedule);
+}
+
+// Such a search takes its time for each network.
+TEST(CutSearch, RunsAnAlgorithmOfManyIterationsForTheWholeAndForTheCutNetworkAlone) {
+  std::size_t cut = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Cuttable cuttable(seed);
+    Algorithm counted = built_in().find("annealing");
+    std::size_t runs = 0;
+    counted.run = [&, run = counted.run](const Problem& problem, const Options& options,
+                                         const Context& context) {
+      ++runs;
+      return run(problem, options, context);
+    };
+    Options options(counted.options);
+    options.set("iterations=50");
+    const CutResult made = searched(cuttable.problem, counted, options);
+    EXPECT_LE(runs, 2u);
+    EXPECT_GE(runs, made.network == nullptr ? 1u : 2u);
+    cut += made.network == nullptr ? 0 : 1;
+  }
+  EXPECT_GT(cut, 0u);
 }
 
 TEST(CutSearch, CutsNothingWhereCostsOfShardsAreMissing) {
