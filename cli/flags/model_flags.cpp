@@ -7,6 +7,7 @@
 #include "cli/process/commands.h"
 #include "engine/backends.h"
 #include "engine/host/available_memory.h"
+#include "hios/base/nearest_name.h"
 #include "hios/graph/batches.h"
 #include "hios/model/networks/networks.h"
 #include "hios/model/weights/weights_file.h"
@@ -65,7 +66,8 @@ po::options_description model_flags() {
   group.add_options()(
       "cut", input_file("none|auto|auto:N|auto:S:S|FILE", has_dot_or_slash),
       "operators that are cut into shards of some rows or channels each, so that devices share "
-      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all that "
+      "them: by a hios-cuts file, or as a hios-schedule file has them; auto: profile measures all "
+      "that "
       "can be cut, into N shards (as many as there are ranks or devices), and schedule chooses; "
       "run takes the schedule's. auto:2:1 gives the first shard twice the rows of the second, for "
       "devices that are not alike");
@@ -78,7 +80,13 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits) {
   if (chooses_cuts(flags)) {
     (void)shares_of_cuts(flags, 2);  // refuses what is no number
   } else {
-    fusion.cuts = load_cuts(flags.optional_text("cut").value_or("none"), limits);
+    const std::string cuts = flags.optional_text("cut").value_or("none");
+    if (cuts != "none" && !has_dot_or_slash(cuts) && !is_standard_input(cuts)) {
+      throw InputError("--cut " + printable(cuts, 200) +
+                       ": neither none nor auto, and no file (a file's name has a '.' or a '/')" +
+                       did_you_mean(cuts, {"none", "auto"}));
+    }
+    fusion.cuts = load_cuts(cuts, limits);
   }
   return fusion;
 }
@@ -88,6 +96,10 @@ void refuse_to_leave_whole(const Flags& flags, const std::string& schedule, cons
   throw InputError("--cut none: " + printable(schedule, 200) +
                    ": $.graph.cuts: the schedule cuts " + std::to_string(cuts.size()) +
                    " operators: leave --cut out");
+}
+
+Flags with_cuts_of(const std::string& schedule, const Cuts& cuts, const Flags& flags) {
+  return cuts.empty() || flags.given("cut") ? flags : flags.with({{"cut", schedule}});
 }
 
 bool chooses_cuts(const Flags& flags) {
@@ -105,15 +117,14 @@ std::vector<std::int64_t> shares_of_cuts(const Flags& flags, std::size_t shards)
     const char* const end = word.data() + word.size();
     std::int64_t& share = shares.emplace_back(0);
     const auto read = std::from_chars(word.data(), end, share);
-    if (read.ec != std::errc() || read.ptr != end || share < 1 || share > kMost) {
+    const int least = words.size() == 2 ? 2 : 1;  // one shard is the whole
+    if (read.ec != std::errc() || read.ptr != end || share < least || share > kMost) {
       throw InputError("--cut " + printable(text, 200) + ": " + quote(word) +
-                       " is no whole number from 1 to " + std::to_string(kMost));
+                       " is no whole number from " + std::to_string(least) + " to " +
+                       std::to_string(kMost));
     }
   }
   if (shares.size() > 1) return shares;
-  if (shares.front() == 1) {
-    throw InputError("--cut " + text + ": one shard is the whole; give two or more");
-  }
   return std::vector<std::int64_t>(static_cast<std::size_t>(shares.front()), 1);
 }
 

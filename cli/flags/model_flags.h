@@ -29,6 +29,10 @@ FusionRules read_fusion(const Flags& flags, const ReadLimits& limits);
 /// Throws InputError where --cut none is given with a schedule whose operators are cut.
 void refuse_to_leave_whole(const Flags& flags, const std::string& schedule, const Cuts& cuts);
 
+/// Returns the flags with the cuts of a schedule in place of no --cut, so that the commands of
+/// messages cut the model, too. `schedule`: its file.
+Flags with_cuts_of(const std::string& schedule, const Cuts& cuts, const Flags& flags);
+
 /// Returns true if --cut leaves the choice of the cuts to a search; read_fusion() then has none.
 bool chooses_cuts(const Flags& flags);
 

@@ -128,8 +128,11 @@ int run(mpi::Transport& plain_transport, flight::Recorder& recorder, int argc, c
       mpi::agreed(transport, [&] { return read_run_command(flags, transport, memory); });
   watch.set_timeout(command.timeout_s);
   const Network& network = command.inputs.network;
-  const std::string words =
-      emulated ? emulated_words(flags) : model_words(flags, network.model, network.coarse.graph);
+  const std::string words = emulated
+                                ? emulated_words(flags)
+                                : model_words(with_cuts_of(command.inputs.schedule_name,
+                                                           command.inputs.schedule.cuts, flags),
+                                              network.model, network.coarse.graph);
   job::RunJob job =
       with_remedies(words, [&] { return job::RunJob(watch, command.inputs, command.options); });
   const bool first = transport.rank() == Rank(0);

@@ -228,9 +228,18 @@ job::RunInputs read_scheduled(const Flags& flags, const std::string& schedule,
   } catch (const InputError& error) {
     if (!std::holds_alternative<need::ScheduleOfGraph>(error.need())) throw;
     const Json json = read_json(schedule, limits);
-    const std::vector<Device> devices = schedule_head(JsonView(json, schedule)).devices;
-    const std::string command = plan_command(
-        flags, load_network(flags, limits, Platform(devices).element_bytes()), devices, schedule);
+    const ScheduleHead head = schedule_head(JsonView(json, schedule));
+    const Bytes element_bytes = Platform(head.devices).element_bytes();
+    const auto command_by = [&](const Flags& words) {
+      return plan_command(words, load_network(words, limits, element_bytes), head.devices,
+                          schedule);
+    };
+    std::string command;
+    try {
+      command = command_by(with_cuts_of(schedule, head.cuts, flags));
+    } catch (const InputError&) {
+      command = command_by(flags);  // another model, without the operators that it cuts
+    }
     if (command.empty()) throw;
     throw InputError(std::string(error.what()) + ", or replace it with: " + command);
   }
@@ -266,7 +275,8 @@ job::RunInputs read_inputs(const Flags& flags, const job::RankOptions& ranks, st
                                       lone_device(flags, ranks, size), {}, limits, fusion);
   if (schedule) refuse_to_leave_whole(flags, *schedule, inputs.schedule.cuts);
   read_given_weights(flags, wanted, inputs, limits);
-  require_profile(flags, inputs.network, Platform(inputs.schedule.devices));
+  require_profile(with_cuts_of(schedule.value_or(""), inputs.schedule.cuts, flags), inputs.network,
+                  Platform(inputs.schedule.devices));
   inputs.profile = job::read_profile(profile, limits);
   inputs.input = read_given_inputs(flags, inputs.network, limits);
   return inputs;

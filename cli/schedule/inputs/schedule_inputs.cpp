@@ -288,7 +288,7 @@ const CostModel& ScheduleInputs::costs() {
 }
 
 scheduler::Problem ScheduleInputs::problem(Objective objective) {
-  if (make_cut_) return cuttable_problem(objective);
+  if (make_cut_) return cuttable_problem();
   if (!sized_) return scheduler::Problem(costs(), objective, inputs());
   divisible_ = {&*sized_, &platform_, [this](const Graph& graph) { return costs_of(graph); }};
   return scheduler::Problem(divisible_);

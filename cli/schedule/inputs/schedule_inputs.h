@@ -86,7 +86,7 @@ class ScheduleInputs {
   // cut_inputs.cpp
   /// Keeps a function that makes networks with cuts, where --cut auto chooses them.
   void read_cuts(const Flags& flags, const Common& common);
-  scheduler::Problem cuttable_problem(Objective objective);
+  scheduler::Problem cuttable_problem();
   Cuts certified_cuts() const;
   /// Throws InputError where the profile found that some shard has other bits than the whole.
   void require_certified_cuts() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <set>
 
@@ -42,15 +43,35 @@ AxisRange joined(const AxisRange& a, const AxisRange& b) {
   return {a.axis, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+/// Returns the operator with a layer that bears this name, or of which the name is a shard's: the
+/// name that operators of a cut network have. Empty: there is none.
+std::optional<OpId> operator_with_layer(const Model& model, const CoarseGraph& operators,
+                                        const std::string& name) {
+  for (std::size_t i = 0; i < operators.operators.size(); ++i) {
+    for (const LayerId id : operators.operators[i].layers) {
+      const std::string& layer = model.layer(id).name;
+      if (name == layer || name.starts_with(layer + " [") ||
+          name.starts_with(layer + " channels ["))
+        return OpId(i);
+    }
+  }
+  return {};
+}
+
 /// Returns the operator that a cut names.
-OpId cut_operator(const Graph& graph, const Cut& cut) {
+OpId cut_operator(const Model& model, const CoarseGraph& operators, const Cut& cut) {
+  const Graph& graph = operators.graph;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     if (graph.op(OpId(i)).name == cut.op) return OpId(i);
+  }
+  const std::string what = cut.where + ": no operator is named " + quote(cut.op);
+  if (const auto op = operator_with_layer(model, operators, cut.op)) {
+    throw InputError(what + "; the operator with that layer is " + quote(graph.op(*op).name));
   }
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < graph.size(); ++i) names.push_back(graph.op(OpId(i)).name);
   const std::string_view meant = nearest_name(cut.op, names);
-  throw InputError(cut.where + ": no operator is named " + quote(cut.op) +
+  throw InputError(what +
                    (meant.empty() ? "" : "; did you mean " + quote(std::string(meant)) + "?"));
 }
 
@@ -67,7 +88,7 @@ class Sharder {
 
   Model sharded(const Cuts& cuts) {
     for (const Cut& cut : cuts) {
-      if (cut_of_.emplace(cut_operator(operators_.graph, cut), &cut).second) continue;
+      if (cut_of_.emplace(cut_operator(model_, operators_, cut), &cut).second) continue;
       throw InputError(cut.where + ": operator " + quote(cut.op) + " is there twice");
     }
     for (std::size_t i = 0; i < operators_.operators.size(); ++i) {

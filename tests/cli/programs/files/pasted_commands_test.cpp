@@ -126,6 +126,21 @@ TEST_F(PastedCommands, PlanWhereThereIsNoSchedule) {
   expect_helped(line, "other.json: there is no such schedule", line);
 }
 
+TEST_F(PastedCommands, CutTheModelAsTheScheduleDoes) {
+  folder_.write("c.json",
+                R"({"format": "hios-cuts", "version": 1,
+                    "cuts": [{"operator": "conv_1", "axis": "height", "at": [8]}]})");
+  const Words cut = {kBlankName, "--cut", "c.json"};
+  expect_done(profile(2, cut + Words{"--output", "cut.json", "--oversubscribe"}));
+  expect_done(schedule(cut + Words{"--profile", "cut.json", "--devices", "2", "--algorithm",
+                                   "inter-lp", "--output", "s.json"}));
+  measure(2, "whole.json");
+  for (const char* profile : {"whole.json", "none.json"}) {
+    const std::string line = run(2, {kBlankName, "--schedule", "s.json", "--profile", profile});
+    expect_helped(line, profile, line);
+  }
+}
+
 TEST_F(PastedCommands, PlanAgainForAnotherModel) {
   measure(2, "p.json");
   plan("p.json", "s.json");

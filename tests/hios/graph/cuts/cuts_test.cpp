@@ -100,6 +100,20 @@ TEST(Cuts, BadOnesSayWhatIsWrong) {
   expect({"soft", {16}, 0, Axis::kC}, {"Softmax is not computed channel by channel"});
 }
 
+// Schedules and traces of cut networks show names of layers.
+TEST(Cuts, NamesOfLayersAreAnsweredWithTheirOperators) {
+  ModelBuilder net("net", {1, 16, 12, 9});
+  net.relu("act", net.conv("stem/conv", net.input(), {16, {3, 3}, {1, 1}, {1, 1}}));
+  const Model model = std::move(net).build();
+  for (const char* name : {"stem/conv", "act", "stem/conv [0, 6)", "stem/conv channels [0, 16)"}) {
+    FusionRules rules;
+    rules.cuts = {{name, {3}}};
+    test::expect_error<InputError>([&] { Network(model, 4, rules); },
+                                   {"no operator is named \"" + std::string(name) + "\"",
+                                    "the operator with that layer is \"conv_1\""});
+  }
+}
+
 TEST(Cuts, BadOnesOfAFileAreNamedByTheirPlaceThere) {
   const Network whole(one_of_each());
   const auto expect = [&](const std::string& cuts, std::string_view message) {
