@@ -47,7 +47,7 @@ TEST(MemoryNeed, CountsTimesByDeviceAndSizesByPairOfClasses) {
   EXPECT_EQ(cost_model_bytes(sized, alike, false), 4u * 10 * 8 + 2 * 8 + kPair);
   EXPECT_EQ(cost_model_bytes(sized, alike, true), 4u * 10 * 8 + (2 * 8 + kPair) * 100);
   EXPECT_EQ(cost_model_bytes(sized, Platform::homogeneous(1, "gpu", 0, 1), false), 4u * 8);
-  // Of ten thousand devices alike; a table of all pairs would take 1.6 GB.
+  // Ten thousand devices alike: a table of all pairs would take 1.6 GB.
   EXPECT_LT(cost_model_bytes(sized, Platform::homogeneous(10'000, "gpu", 0, 1), false), 1'000'000u);
 }
 
