@@ -43,6 +43,17 @@ class ConfigureTest(unittest.TestCase):
             made = (Path(folder) / "onnx-messages/onnx/onnx-ml.pb.h").read_text()
         self.assertIn("class ModelProto", made)
 
+    def test_an_onednn_that_is_too_old_or_absent_is_said_with_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            absent = self.refused(f"-Ddnnl_DIR={folder}")
+            self.assertIn(f"dnnl_DIR: there is no oneDNN in {folder}", absent)
+            version = Path(folder) / "dnnl-config-version.cmake"
+            Path(folder, "dnnl-config.cmake").write_text("add_library(DNNL::dnnl INTERFACE IMPORTED)\n")
+            version.write_text("set(PACKAGE_VERSION 2.4.1)\n")
+            old = self.refused(f"-Ddnnl_DIR={folder}")
+        self.assertIn(f"oneDNN 2.6 or newer: 2.4.1 in {folder} is too old", old)
+        self.assertIn("-DHIOS_CPU=OFF", old)
+
     def test_old_compilers_are_refused(self):
         for kind, version in (("GNU", "11.4.0"), ("Clang", "14.0.6")):
             with tempfile.TemporaryDirectory() as folder:

@@ -17,11 +17,13 @@ HIDDEN = {
     "ONNX": (["libonnx-dev"], ["ONNX's message classes", "-DHIOS_ONNX=OFF", "Debian: libonnx-dev"]),
     "hwloc": (["libhwloc-dev"], ["hwloc 2.3 or newer", "-DHIOS_HWLOC=OFF", "Debian: libhwloc-dev"]),
     "oneDNN": (["libdnnl-dev"], ["oneDNN 2.6 or newer", "-DHIOS_CPU=OFF", "Debian: libdnnl-dev"]),
+    "OpenCL": (["ocl-icd-opencl-dev"], ["OpenCL, which the system's oneDNN asks for", "Debian: ocl-icd-opencl-dev"]),
+    "protobuf": (["libprotobuf-dev"], ["protobuf", "-DHIOS_ONNX=OFF", "Debian: libprotobuf-dev"]),
     "GoogleMock": (["libgmock-dev"], ["GoogleTest with GoogleMock", "-DHIOS_TESTS=OFF", "Debian: libgtest-dev libgmock-dev"]),
     "test cases": (["libonnx-testdata"], ["ONNX's test cases", "-DHIOS_TESTS=OFF", "Debian: libonnx-testdata"]),
 }
 # Packages without which HIOS is built all the same.
-OPTIONAL = {"Cbc": ["coinor-libcbc-dev"]}
+OPTIONAL = {"Cbc": (["coinor-libcbc-dev"], "Could NOT find Cbc"), "protoc": (["protobuf-compiler"], "-- Configuring done")}
 # Runs in the namespace: the files on standard input do not exist. A character device 0/0 is overlayfs's word for that.
 HIDE = """set -e
 mount -t tmpfs tmpfs "$1"; mkdir "$1/upper" "$1/work"
@@ -65,12 +67,12 @@ class HiddenTest(unittest.TestCase):
                 for word in words:
                     self.assertIn(word, said)
 
-    def test_solvers_may_be_missing(self):
-        for name, patterns in OPTIONAL.items():
+    def test_solvers_and_tools_may_be_missing(self):
+        for name, (patterns, words) in OPTIONAL.items():
             with self.subTest(name):
                 status, said = self.configured_without(patterns)
                 self.assertEqual(status, 0, said)
-                self.assertIn(f"Could NOT find {name}", said)
+                self.assertIn(words, said)
 
 
 if __name__ == "__main__":

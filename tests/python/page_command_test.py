@@ -21,7 +21,7 @@ class CommandTest(PageTest):
             main(["--help"])
         self.assertEqual(ended.exception.code, 0)
         for words in ("usage: hios report", "--compare A B", "--force", "Times are in ms",
-                      "hios report build/demo/summary.json -o report.html"):
+                      "hios report build/demo -o report.html"):
             self.assertIn(words, out.getvalue())
 
     def test_bad_words_are_one_line(self):

@@ -3,6 +3,7 @@
 import json
 import sys
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from hios.page import reading
@@ -86,7 +87,16 @@ class ReadingTest(PageTest):
 
     def test_files_that_are_not_there_and_folders_are_refused(self):
         self.assertIn("none.json cannot be read: No such file or directory", self.refused(str(self.folder / "none.json")))
-        self.assertIn("is a folder: name its files, such as", self.refused(str(self.folder)))
+        self.assertIn("is a folder without summary.json", self.refused(str(self.folder)))
+
+    def test_a_folder_stands_for_the_summaries_in_it(self):
+        for network in ("squeezenet-80", "inception-160"):
+            (self.folder / "sweep" / network).mkdir(parents=True)
+            self.file(f"sweep/{network}/summary.json", examples()["summary"])
+        names = [Path(file.name).parent.name for file in reading.read_all([self.folder / "sweep"])]
+        self.assertEqual(names, ["inception-160", "squeezenet-80"])
+        one = self.folder / "sweep" / "squeezenet-80"
+        self.assertEqual(len(reading.read_all([one, one / "summary.json"])), 1)
 
     def test_a_huge_file_is_refused(self):
         with mock.patch.object(reading, "LARGEST_JSON", 100):

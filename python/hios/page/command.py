@@ -13,12 +13,13 @@ from hios.page.runs import join
 from hios.words import meant_flag
 
 EPILOG = """examples:
-  hios report build/demo/summary.json -o report.html
+  hios report build/demo -o report.html
   hios report report.json schedule.json trace.json -o report.html
   hios report --compare before.json after.json -o change.html
 
 Files: reports (hios-run --json), schedules (hios-schedule --output), comparisons (hios-schedule --compare --json),
 traces (--trace, --timeline) and summary.json of hios bench, with the reports, schedules and traces in its folder.
+A folder stands for its summary.json, or for those of the folders in it, as a sweep over networks has them.
 A schedule and a trace are joined with the report of their run. - is standard input, and standard output after -o.
 Times are in ms, sizes in bytes (1 MB = 10^6 bytes). Exit status: 0 done, 2 bad usage or input."""
 
@@ -33,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 def arguments(words):
     parser = Parser(prog="hios report", description=" ".join(__doc__.split()), epilog=EPILOG, allow_abbrev=False,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="what the page shows")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="what the page shows: files, or folders with a summary.json")
     parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="the page to write (.html)")
     parser.add_argument("--compare", nargs=2, metavar=("A", "B"),
                         help="two reports or schedules side by side, with the difference of each operator")

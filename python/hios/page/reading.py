@@ -39,7 +39,7 @@ def read_bytes(name):
         return sys.stdin.buffer.read(LARGEST_JSON + 1)
     path = Path(name)
     if path.is_dir():
-        raise InputError(f"{name} is a folder: name its files, such as {path / 'summary.json'}")
+        raise InputError(f"{name} is a folder: name a file in it")
     try:
         with path.open("rb") as file:
             return file.read(LARGEST_JSON + 1)
@@ -131,9 +131,21 @@ def near_summary(summary, known):
     return [read(path) for path in names if path.resolve() not in known]
 
 
+def in_place_of(name):
+    """The file itself; for a folder, its summary, or those of the folders in it, as a sweep over networks has them."""
+    path = Path(name)
+    if name == "-" or not path.is_dir():
+        return [name]
+    found = [path / "summary.json"] if (path / "summary.json").is_file() else sorted(path.glob("*/summary.json"))
+    if not found:
+        raise InputError(f"{name} is a folder without summary.json, and so are the folders in it: name its files, "
+                         f"such as {path / 'report.json'}")
+    return [str(file) for file in found]
+
+
 def read_all(names):
-    """All files, each once, with those in the folders of summaries."""
-    names = [str(name) for name in names]
+    """All files, each once, with those in the folders of summaries; a folder stands for the summaries in it."""
+    names = [file for name in names for file in in_place_of(str(name))]
     if names.count("-") > 1:
         raise InputError("standard input (-) is given twice, and can be read once")
     files = [read(name) for name in dict.fromkeys(names)]
