@@ -129,6 +129,13 @@ ReportThroughput report_throughput(const RunResults& results) {
   return report;
 }
 
+/// The gap that the schedule's file states; nothing where it states no latency or no bound.
+std::optional<double> planned_gap(const ScheduleFile& plan) {
+  const bool bounded = plan.has_prediction && plan.predicted.lower_bound_ms > 0;
+  if (!bounded || plan.objective != Objective::kLatency) return std::nullopt;
+  return plan.predicted.gap();
+}
+
 }  // namespace
 
 Report make_report(const RunInputs& inputs, const RunOptions& options, const RunSetup& setup,
@@ -161,6 +168,7 @@ Report make_report(const RunInputs& inputs, const RunOptions& options, const Run
   report.iterations_ms = results.iterations_ms;
   report.disturbed = results.disturbed;
   report.predicted_ms = predicted_ms(inputs, results);
+  report.gap = planned_gap(inputs.schedule);
   report.overhead_ms = results.overhead_ms;
   if (results.verified)
     report.verified =

@@ -153,6 +153,12 @@ class CostModel {
   /// Returns the mean of link_ms() over those pairs.
   double mean_link_ms(EdgeId edge) const { return mean_transfer_ms(edge) - mean_launch_ms_; }
 
+  /// Returns the number of the device's class: devices of one class exchange tensors with all
+  /// others, and with each other, at the same costs. 0 on a platform of one device.
+  std::uint32_t exchange_class(DeviceId device) const {
+    return device_class_.empty() ? 0 : device_class_[device.index()];
+  }
+
   /// Sets a callback for each query of a stage of two groups or more that was not measured, by
   /// which the profiler learns what to measure. Never called concurrently by schedulers; may be
   /// empty.

@@ -259,6 +259,7 @@ Json to_json(const Report& report, const Graph& graph) {
                {"verified", report.verified ? to_json(*report.verified) : Json(nullptr)},
                {"stages", stages_json(report, graph)},
                {"transfers", transfers_json(report, graph)}};
+  if (report.gap) json["gap"] = *report.gap;
   if (report.schedule.weights) json["loads"] = loads_json(report, graph);
   if (!report.references.empty()) json["references"] = references_json(report.references);
   if (report.cold_walls) json["cold_start"] = to_json(*report.cold_walls);

@@ -110,6 +110,8 @@ struct Report {
   std::vector<bool> disturbed;
   std::vector<double> percentiles;  ///< percentiles to report in addition to the usual ones
   std::optional<double> predicted_ms;
+  /// (latency − lower bound) / lower bound, as the schedule's file says.
+  std::optional<double> gap;
   double overhead_ms = 0;               ///< the executor's own time, outside kernels and waits
   std::optional<ColdWalls> cold_walls;  ///< for a cold start
   std::optional<ReportThroughput> throughput;  ///< for many inferences in flight

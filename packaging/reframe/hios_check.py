@@ -82,4 +82,4 @@ class hios_check(rfm.RunOnlyRegressionTest):  # ReFrame's names are those of its
 
     @performance_function("%")
     def gap(self):
-        return 100 * self.read("schedule.json")["predicted"]["gap"]
+        return 100 * self.read("report.json")["gap"]

@@ -250,6 +250,10 @@ class Sweeps(SlurmTest):
         self.assertIn("--models and --algorithms are needed", self.refused("a"))
         self.assertIn("is empty", self.refused("a", "--models", ",", "--algorithms", "ios"))
         self.assertIn("two networks are named", self.refused("a", "--models", "x/net.json,y/net.json", *whole[2:]))
+        self.assertIn("two networks are named", self.refused("a", "--models", "squeezenet,y/squeezenet.json", *whole[2:]))
+        self.assertIn("there is no such file", self.refused("a", "--models", "squeezenet,y/none.onnx", *whole[2:]))
+        self.assertIn("the size 64 is there twice", self.refused("a", *whole, "--sizes", "64,48,64"))
+        self.assertIn("name the algorithms", self.refused("a", "--models", "squeezenet", "--algorithms", "heft,all"))
         self.assertIn("nonsense", self.refused("a", "--models", "squeezenet", "--algorithms", "sequential,nonsense"))
         self.assertIn("the array is the sweep's own", self.refused("a", *whole, "--", "--array=0-3"))
         for name in ("..", "a\nb", "a b", "a/b", "a;b"):

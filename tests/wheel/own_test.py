@@ -1,5 +1,8 @@
 """Schedulers that are Python functions: judged as all others are; whatever they do, the others go on."""
 
+import contextlib
+import csv
+import json
 import os
 import signal
 import subprocess
@@ -127,6 +130,17 @@ class OwnTest(Refusals):
         self.assertIsNone(self.row(starts, time_limit=300).refused)
         self.assertLess(time.monotonic() - start, 250)
 
+    def test_a_function_that_writes_into_its_answer_or_raises_our_error_harms_nobody(self):
+        for said in (b"garbage\n", b'["stages", 3]\n', b"[1]\n"):
+            def writes(problem, said=said):
+                for descriptor in range(3, 64):
+                    with contextlib.suppress(OSError):
+                        os.write(descriptor, said)
+                return [problem.topological(), []]
+            self.refusal(writes, "wrote into the pipe of its answer")
+        self.refusal(lambda problem: problem.time_ms("nope"), "raised InputError: the graph has no operator 'nope' (own_test.py:")
+        self.refusal(lambda problem: [["nope"], []], "returned no schedule: device 0, stage 0: the graph has no operator 'nope'")
+
     def test_all_refuse(self):
         hios.scheduler("mine")(lambda problem: 1 / 0)
         hios.scheduler("other")(lambda problem: None)
@@ -135,7 +149,7 @@ class OwnTest(Refusals):
                          [("mine", 2, True), ("other", 2, True), ("mine", 3, True), ("other", 3, True)])
 
     def test_names_are_checked(self):
-        for name in ("", "two words", "a,b", "all", 3):
+        for name in ("", "two words", "a,b", "all", 3, "../up", "\x1b[31m", "\ud800", "a\0b"):
             self.refused("a word without commas", hios.scheduler, name)
         self.refused("built-in", hios.scheduler, "heft")
         self.refused("takes a function", hios.scheduler("mine"), 3)
@@ -173,10 +187,21 @@ class CommandTest(unittest.TestCase):
         self.assertLess(latency["heft"], latency["mine"])
 
     def test_one_that_refuses_leaves_the_others(self):
-        done = self.run_command("--compare", "--algorithm", "mine,heft", mine=MINE.replace("return", "return 1 / 0 and"))
+        csv_file, json_file = self.folder / "table.csv", self.folder / "table.json"
+        done = self.run_command("--compare", "--algorithm", "mine,heft", "--csv", str(csv_file), "--json", str(json_file),
+                                mine=MINE.replace("return", "return 1 / 0 and"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("mine refused: mine: raised ZeroDivisionError", done.stderr)
+        self.assertIn("mine refused: raised ZeroDivisionError", done.stderr)
         self.assertIn("heft", done.stdout)
+        row = json.loads(json_file.read_text())["comparison"][-1]
+        self.assertEqual((row["algorithm"], row["devices"]), ("mine", 2))
+        self.assertIn("raised ZeroDivisionError: division by zero (mine.py:", row["refused"])
+        rows = list(csv.DictReader(csv_file.read_text().splitlines()))
+        self.assertEqual((rows[-1]["algorithm"], rows[-1]["refused"]), ("mine", row["refused"]))
+        self.assertEqual({each["graph_digest"] for each in rows}, {rows[0]["graph_digest"]})
+        page = subprocess.run([sys.executable, "-m", "hios", "report", json_file, "-o", self.folder / "page.html"], capture_output=True,
+                              text=True)
+        self.assertEqual(page.returncode, 0, page.stderr)
         alone = self.run_command(mine=MINE.replace("return", "return 1 / 0 and"))
         self.assertEqual((alone.returncode, len(alone.stderr.splitlines())), (2, 1))
 

@@ -53,7 +53,17 @@ class ReadingTest(Refusals):
         problem = hios.Problem(g, 2)
         self.assertEqual({name: problem.time_ms(name) for name in g.operators}, {"a": 3, "b": 2, "c": 1, "d": 3, "e": 1, "f": 1})
         self.assertEqual({edge: problem.transfer_ms(*edge, 0, 1) for edge in edges}, edges)
+        in_order = hios.read(self.file("order.dot", """digraph { edge [weight=0.5]; node [weight=1]; a:n -> "b":s; edge [weight=0.7];
+            subgraph { node [weight=3]; c; } node [weight=2]; {b c} -> d; }"""))
+        problem = hios.Problem(in_order, 2)
+        self.assertEqual([problem.time_ms(name) for name in "abcd"], [1, 1, 3, 2])
+        self.assertEqual([problem.transfer_ms(*edge, 0, 1) for edge in (("a", "b"), ("b", "d"), ("c", "d"))], [0.5, 0.7, 0.7])
+        self.refused("operator 'a' has no attribute", hios.read, self.file("late.dot", "digraph { a; node [weight=1]; b; }"))
         self.refused("holds 2 graphs", hios.read, self.file("two.dot", DOT + DOT), time="ms", transfer="ms")
+
+    def test_graphml_without_a_namespace_is_read(self):
+        bare = GRAPHML.replace(' xmlns="http://graphml.graphdrawing.org/xmlns"', "")
+        self.assertEqual(hios.read(self.file("bare.graphml", bare), time="ms", transfer="ms").operators, ("a", "b"))
 
     def test_defaults_of_graphml_hold(self):
         text = GRAPHML.replace('type="double"/><key', 'type="double"><default>7</default></key><key')

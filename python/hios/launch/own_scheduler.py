@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from hios.errors import HiosError, InputError
+from hios.launch import refused_row
 from hios.launch.programs import programs_folder
 from hios.launch.start import take, take_all
 from hios.words import did_you_mean, printable
@@ -95,7 +96,7 @@ def planned(name, others, words):
         raise InputError("--output is the file of one schedule: leave --compare out")
     with tempfile.TemporaryDirectory() as folder:
         graph, platform = problem_of(rest, Path(folder))
-        file = Path(output) if output else Path(folder) / f"{name}.json"
+        file = Path(output) if output else Path(folder) / "own.json"
         again = [*rest, *results, *styles]
         if compares:
             again += [f"--option={each}" for each in options] + ([f"--time-limit={limit}"] if limit is not None else [])
@@ -106,8 +107,11 @@ def planned(name, others, words):
         except InputError as error:
             if not compares:
                 raise
-            print(f"{name} refused: {error}", file=sys.stderr)
-            return program([*again, "--compare", *algorithms(others)])
+            status = program([*again, "--compare", *algorithms(others)])
+            reason = str(error).removeprefix(f"{name}: ")
+            refused_row.add(results, name, len(platform), reason)
+            print(f"{name} refused: {reason}", file=sys.stderr)
+            return status
         schedule.save(file, force="--force" in styles)
         if compares:
             return program([*again, "--check", str(file), "--compare", *algorithms(others)])

@@ -28,9 +28,11 @@ Answer = Union[Indices, str]
 def answer_of(function: Callable[[Problem], Any], problem: Problem, seconds: float, stop: core.StopRequest) -> Answer:
     """The stages that the function returns, or the reason why there are none, in words."""
     problem.seconds_left = seconds
-    sys.stdout.flush()
-    sys.stderr.flush()
-    read_end, write_end = os.pipe()
+    _flush()
+    try:
+        read_end, write_end = os.pipe()
+    except OSError as error:
+        return f"cannot be started in a process of its own: {error.strerror}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # other threads stay with the parent, as they shall
@@ -54,18 +56,39 @@ def answer_of(function: Callable[[Problem], Any], problem: Problem, seconds: flo
     if reason:
         return reason if stop.asked else f"took more than its {seconds:.3g} s, and was ended"
     if text:
-        kind, value = json.loads(text)
-        return value if kind == "stages" else str(value)
+        return _answer(text)
     if os.WIFSIGNALED(status):
         return f"ended with {signal.Signals(os.WTERMSIG(status)).name}"
     return "ended its process without a schedule"
+
+
+def _flush() -> None:
+    """Writes what is printed so far, where there is somewhere to write it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+
+
+def _answer(line: bytes) -> Answer:
+    """The stages or the reason in a line, which a function may have written over."""
+    try:
+        kind, value = json.loads(line)
+        whole = kind == "reason" or all(isinstance(op, int) for device in value for stage in device for group in stage for op in group)
+    except (ValueError, TypeError):
+        whole = False
+    if not whole:
+        return "wrote into the pipe of its answer"
+    return value if kind == "stages" else str(value)
 
 
 def _ended(child: int, at_once: bool) -> int:
     """The status of a process that has ended, or is ended; those that it started are ended, too."""
     until = time.monotonic() + (0 if at_once else LAST_S)
     while True:
-        found, status = os.waitpid(child, os.WNOHANG)
+        try:
+            found, status = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:  # the caller ignores SIGCHLD, so nobody keeps its status
+            found, status = child, 0
         if found or time.monotonic() >= until:
             with contextlib.suppress(OSError):
                 os.killpg(child, signal.SIGKILL)
@@ -101,20 +124,27 @@ def _run(function: Callable[[Problem], Any], problem: Problem, pipe: int) -> Non
     status = 1
     try:
         os.setpgid(0, 0)  # Ctrl-C is for the parent, which decides
-        try:
-            answer: tuple[str, Answer] = ("stages", indices_of(function(problem), problem.graph))
-        except InputError as error:
-            answer = ("reason", f"returned no schedule: {error}")
-        except BaseException as error:
-            answer = ("reason", _raised(error))
-        sys.stdout.flush()
-        sys.stderr.flush()
+        answer = _answered(function, problem)
+        _flush()
         content = memoryview(json.dumps(answer).encode() + b"\n")
         while content:
             content = content[os.write(pipe, content):]
         status = 0
     finally:
         os._exit(status)
+
+
+def _answered(function: Callable[[Problem], Any], problem: Problem) -> tuple[str, Answer]:
+    try:
+        stages = function(problem)
+    except BaseException as error:
+        return "reason", _raised(error)
+    try:
+        return "stages", indices_of(stages, problem.graph)
+    except InputError as error:
+        return "reason", f"returned no schedule: {error}"
+    except BaseException as error:  # of an object that is no list
+        return "reason", _raised(error)
 
 
 def _raised(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Union
 from hios.errors import InputError
 from hios.planning.core import core
 from hios.planning.graph import Graph
-from hios.planning.numbers import short
+from hios.planning.numbers import file_name, short
 from hios.planning.own import function_of
 from hios.planning.platform import Devices, Platform
 from hios.planning.problem import Problem
@@ -188,8 +188,9 @@ def _latex(text: str) -> str:
 
 def _written(text: str, file: "str | PathLike[str] | None") -> str:
     if file is not None:
+        path = file_name(file)
         try:
-            Path(file).write_text(text)
+            Path(path).write_text(text)
         except OSError as error:
-            raise InputError(f"{file}: cannot be written: {error.strerror}") from None
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
     return text

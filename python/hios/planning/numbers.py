@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +11,7 @@ from hios.words import printable
 
 MOST_MS = 1e9
 MOST_BYTES = 1 << 53
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
 
 
 def quoted(name: Any) -> str:
@@ -29,16 +31,17 @@ def text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what}: {short(value)}: a text is wanted")
     if not is_writable(value):
-        raise InputError(f"{what}: {short(value)}: has a character that cannot be written")
+        raise InputError(f"{what}: {short(value)}: has a character that cannot be written, as line breaks and other control characters cannot")
     return value
 
 
 def is_writable(value: str) -> bool:
-    """True for a text that UTF-8 and files of C programs can have."""
+    """True for a text that our files can have: of UTF-8, without line breaks and other control characters."""
     try:
-        return b"\0" not in value.encode()
+        value.encode()
     except UnicodeEncodeError:
         return False
+    return not _CONTROL.search(value)
 
 
 def file_name(value: Any) -> str:

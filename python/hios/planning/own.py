@@ -26,8 +26,8 @@ def scheduler(name: str) -> Callable[[Function], Function]:
     Its result is judged as those of built-in schedulers are. It runs in a process of its own, a copy of this one, and so
     leaves no traces here; it is ended where it takes longer than the time limit. A name may be given again, to another
     function."""
-    if not isinstance(name, str) or not name or name == "all" or any(each.isspace() or each == "," for each in name):
-        raise InputError(f"a scheduler's name is a word without commas, not {short(name)}")
+    if not isinstance(name, str) or not name or name == "all" or any(each in " ,/" or not each.isprintable() for each in name):
+        raise InputError(f"a scheduler's name is a word without commas and slashes, not {short(name)}")
     if name in built_in():
         raise InputError(f"a built-in scheduler is named {quoted(name)}: take another name")
 

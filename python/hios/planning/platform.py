@@ -40,7 +40,7 @@ class Platform:
         link = None
         if gb_per_s is not None:
             if not 1e-9 <= number(gb_per_s, "the link", "gb_per_s"):
-                raise InputError(f"the link: its gb_per_s is {gb_per_s:g}: a number from 1e-9 to 1e+09 is wanted")
+                raise InputError(f"the link: its gb_per_s is {float(gb_per_s):g}: a number from 1e-9 to 1e+09 is wanted")
             link = (number(latency_ms, "the link", "latency_ms"), float(gb_per_s))
         return cls(core.alike(count, text(kind, "kind"), streams, memory_bytes, link, text(contention, "contention")))
 

@@ -10,6 +10,7 @@ from typing import Any, Union
 from hios.errors import InputError
 from hios.files import LARGEST_JSON, read_at_most, strict_json
 from hios.planning.core import core
+from hios.planning.dot import joined
 from hios.planning.graph import Graph
 from hios.planning.numbers import file_name
 from hios.planning.platform import Devices, Platform
@@ -88,7 +89,7 @@ def _content(path: str) -> bytes:
 
 
 def _graphml(networkx: Any, content: bytes, path: str) -> Any:
-    graph = networkx.parse_graphml(content)
+    graph = networkx.read_graphml(io.BytesIO(content))
     for kind, all_of in (("node_default", graph.nodes(data=True)), ("edge_default", graph.edges(data=True))):
         for entry in all_of:
             entry[-1].update({**graph.graph.get(kind, {}), **entry[-1]})
@@ -98,43 +99,13 @@ def _graphml(networkx: Any, content: bytes, path: str) -> Any:
 def _dot(networkx: Any, content: bytes, path: str) -> Any:
     pydot = _needed("pydot", path)
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
-        graphs = pydot.graph_from_dot_data(content.decode())
+        graphs = pydot.graph_from_dot_data(content.decode("utf-8-sig"))
     if not graphs:
         said = printed.getvalue().strip().splitlines()
         raise InputError(f"{path}: holds no graph that pydot reads" + (f": {printable(said[-1])[:200]}" if said else ""))
     if len(graphs) > 1:
         raise InputError(f"{path}: holds {len(graphs)} graphs; one is read: write each to a file of its own")
-    return _joined(networkx, graphs[0])
-
-
-def _joined(networkx: Any, top: Any) -> Any:
-    """A graph of pydot with the nodes and edges of the graphs in it, each with the defaults where it is declared."""
-    whole = networkx.nx_pydot.from_pydot(top)
-    joined = whole.__class__(name=whole.name)
-    parts: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
-
-    def collect(graph: Any, of_nodes: dict[str, Any], of_edges: dict[str, Any]) -> None:
-        part = networkx.nx_pydot.from_pydot(graph)
-        for each in graph.get_node_defaults() or ():
-            of_nodes = {**of_nodes, **each}
-        for each in graph.get_edge_defaults() or ():
-            of_edges = {**of_edges, **each}
-        parts.append((graph, part, of_nodes, of_edges))
-        for inner in graph.get_subgraphs():
-            collect(inner, of_nodes, of_edges)
-
-    collect(top, {}, {})
-    for graph, part, of_nodes, _ in parts:
-        for name in (node.get_name().strip('"') for node in graph.get_node_list()):
-            if name in part:  # the defaults are nodes of pydot, too
-                joined.add_node(name, **{**of_nodes, **joined.nodes.get(name, {}), **part.nodes[name]})
-    for _, part, of_nodes, of_edges in parts:
-        for producer, consumer, own in part.edges(data=True):
-            for name in (producer, consumer):
-                if name not in joined:
-                    joined.add_node(name, **of_nodes)
-            joined.add_edge(producer, consumer, **{**of_edges, **own})
-    return joined
+    return joined(networkx, graphs[0])
 
 
 def _node_link(networkx: Any, content: bytes, path: str) -> Any:

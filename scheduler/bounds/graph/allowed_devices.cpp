@@ -63,6 +63,18 @@ bool intersect(const std::vector<DeviceId>& a, const std::vector<DeviceId>& b) {
   return !common.empty();
 }
 
+/// Returns the first two devices of each class of transfers: between two sets of devices, the
+/// cheapest pair of different ones is among these, since all of a class exchange tensors alike.
+std::vector<DeviceId> two_of_each_class(const std::vector<DeviceId>& devices,
+                                        const CostModel& costs) {
+  std::map<std::uint32_t, int> taken;
+  std::vector<DeviceId> members;
+  for (DeviceId device : devices) {
+    if (++taken[costs.exchange_class(device)] <= 2) members.push_back(device);
+  }
+  return members;
+}
+
 }  // namespace
 
 AllowedDevices::AllowedDevices(const Graph& graph, const CostModel& costs)
@@ -80,6 +92,7 @@ AllowedDevices::AllowedDevices(const Graph& graph, const CostModel& costs)
       set_of_[op.index()] = set->second;
     }
   }
+  for (const auto& set : sets_) members_.push_back(two_of_each_class(set, costs));
   constexpr std::size_t kMostSets = 256;
   for (const auto& a : sets_) {
     if (sets_.size() > kMostSets) break;
@@ -111,8 +124,8 @@ void AllowedDevices::number_colocations() {
 double AllowedDevices::cheapest_ms(EdgeId edge) const {
   const Edge& e = graph_->edge(edge);
   double least = std::numeric_limits<double>::infinity();
-  for (DeviceId from : devices(e.from)) {
-    for (DeviceId to : devices(e.to)) {
+  for (DeviceId from : members_[set_of(e.from)]) {
+    for (DeviceId to : members_[set_of(e.to)]) {
       if (from != to) least = std::min(least, costs_->transfer_ms(edge, from, to));
     }
   }

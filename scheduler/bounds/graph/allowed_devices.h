@@ -50,9 +50,10 @@ class AllowedDevices {
   const Graph* graph_;
   const CostModel* costs_;
   std::vector<std::vector<DeviceId>> sets_;
-  std::vector<std::size_t> set_of_;        // by OpId
-  std::vector<bool> share_;                // set × set; empty if there are too many
-  std::vector<std::uint32_t> colocation_;  // by OpId: id of its only device or its label
+  std::vector<std::vector<DeviceId>> members_;  // by set: two devices of each class of transfers
+  std::vector<std::size_t> set_of_;             // by OpId
+  std::vector<bool> share_;                     // set × set; empty if there are too many
+  std::vector<std::uint32_t> colocation_;       // by OpId: id of its only device or its label
   double cheapest_ms(EdgeId edge) const;
 
   std::map<std::tuple<std::size_t, std::size_t, Bytes>, double> cheapest_;  // by sets and bytes

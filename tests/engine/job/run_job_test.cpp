@@ -218,6 +218,7 @@ TEST(RunJob, CostsOfOtherRanksAreUsedIfTheScheduleWasPlannedWithThem) {
   inputs.schedule.has_prediction = true;
   inputs.schedule.predicted.latency_ms = planned_ms;
   inputs.schedule.predicted.measured_ranks = 2;
+  inputs.schedule.predicted.lower_bound_ms = planned_ms / 2;
   run_fake_job({.backends = three}, [&](mpi::Transport& transport) {
     Watch watch(transport, 0);
     RunJob job(watch, inputs, options);
@@ -227,6 +228,7 @@ TEST(RunJob, CostsOfOtherRanksAreUsedIfTheScheduleWasPlannedWithThem) {
     EXPECT_EQ(results.predicted->latency_ms, planned_ms) << "as it was planned";
     const Report report = make_report(inputs, options, job.setup(), results);
     EXPECT_EQ(report.profile_digest, inputs.profile->digest()) << "the file's";
+    EXPECT_EQ(report.gap, 1) << "twice the bound";
   });
   inputs.profile = test::made_up_profile(graph, 3);  // measured in the meantime
   run_fake_job({.backends = three}, [&](mpi::Transport& transport) {

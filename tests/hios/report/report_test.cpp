@@ -84,6 +84,7 @@ TEST(Report, HoldsAllKnownValues) {
                          .by_default = 1,
                          .digest = std::string(32, 'd')};
   report.verified = verified;
+  report.gap = 0.25;
   report.transfer_paths = parse_json(
       R"({"by_pair": [["-", "ipc"], ["staged", "-"]], "why_not": [["", ""], ["no access", ""]]})",
       "paths");
@@ -91,6 +92,7 @@ TEST(Report, HoldsAllKnownValues) {
   test::expect_meets_schema(json);
   EXPECT_EQ(json["latency_ms"]["best_quarter"], 3) << "the quickest was disturbed";
   EXPECT_DOUBLE_EQ(json["prediction_error"], 2.0 / 3);
+  EXPECT_EQ(json["gap"], 0.25);
   EXPECT_EQ(json["latency_ms"]["disturbed"], 2);
   EXPECT_EQ(json["disturbed_iterations"].dump(), "[1,3]");
   EXPECT_EQ(json["stages"][1]["predicted_ready_ms"], 0.8);

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "scheduler/bounds/graph/allowed_devices.h"
 #include "scheduler/bounds/graph/bound_graph.h"
 #include "scheduler/bounds/graph/dominators.h"
 #include "scheduler/bounds/graph/heads.h"
@@ -171,6 +174,54 @@ TEST(Heads, OnOneDeviceAreTheWorkOfAllAncestors) {
   EXPECT_EQ(heads(whole.bound_graph, Contention::kOneDevice, 9), (std::vector<double>{0, 1, 1, 6}));
   const TimeWindows both = time_windows(whole.bound_graph, Contention::kOneDevice, 9);
   EXPECT_EQ(both.tail, (std::vector<double>{9, 4, 4, 0}));
+}
+
+/// Returns up to six devices of which some have links of their own, of two speeds: many are alike.
+Platform some_linked_alike(Random& random) {
+  const std::size_t count = 2 + random.below(5);
+  std::vector<Device> devices;
+  for (std::size_t d = 0; d < count; ++d)
+    devices.push_back({"d" + std::to_string(d), "cpu", 1, 1, 0, ""});
+  std::vector<std::tuple<DeviceId, DeviceId, Link>> links;
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      if (from == to || random.below(3) != 0) continue;
+      links.emplace_back(DeviceId(from), DeviceId(to), Link{0.001, random.below(2) == 0 ? 1. : 4.});
+    }
+  }
+  return Platform(std::move(devices), std::move(links), Link{0.002, 2});
+}
+
+TEST(AllowedDevices, HaveTheCheapestTransferOfAllTheirPairs) {
+  for (std::uint64_t seed = 0; seed < test::tries(500u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "allowed");
+    const Platform platform = some_linked_alike(random);
+    std::vector<Operator> operators(2);
+    for (Operator& op : operators) {
+      op.name = &op == operators.data() ? "a" : "b";
+      op.time_ms = 1;
+      op.has_time = true;
+      for (const Device& device : platform.devices()) {
+        if (random.below(3) != 0) op.allowed.push_back(device.name);
+      }
+    }
+    Edge edge;
+    edge.from = OpId(0);
+    edge.to = OpId(1);
+    edge.size_bytes = 1 << 20;
+    const Graph graph("pair", operators, {edge});
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    AllowedDevices allowed(graph, costs);
+    if (allowed.must_share(OpId(0), OpId(1))) continue;
+    double least = std::numeric_limits<double>::infinity();
+    for (DeviceId from : allowed.devices(OpId(0))) {
+      for (DeviceId to : allowed.devices(OpId(1))) {
+        if (from != to) least = std::min(least, costs.transfer_ms(EdgeId(0), from, to));
+      }
+    }
+    EXPECT_EQ(allowed.transfer_ms(EdgeId(0)), least);
+  }
 }
 
 /// Returns true if every path from an operator without inputs to v goes through s.
