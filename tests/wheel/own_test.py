@@ -205,6 +205,12 @@ class CommandTest(unittest.TestCase):
         alone = self.run_command(mine=MINE.replace("return", "return 1 / 0 and"))
         self.assertEqual((alone.returncode, len(alone.stderr.splitlines())), (2, 1))
 
+    def test_what_functions_do_not_do_is_said(self):
+        done = self.run_command("--objective", "throughput")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+        self.assertIn("plan for the latency", done.stderr)
+        self.assertIn("heft", self.run_command("--list-algorithms").stdout)
+
     def test_bad_files_are_refused(self):
         for mine, text in (("x = ", "raised SyntaxError"), ("x = 1", "adds no scheduler"),
                            (MINE + MINE.replace('"mine"', '"other"'), "has several (mine, other)")):

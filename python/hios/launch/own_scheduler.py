@@ -16,6 +16,7 @@ from hios.launch.programs import programs_folder
 from hios.launch.start import take, take_all
 from hios.words import did_you_mean, printable
 
+ANSWERS = ("--help", "-h", "--version", "--list-algorithms")  # flags that plan nothing
 RESULTS = ("--json", "--csv", "--timeline")  # flags of results, which belong to the last call
 
 
@@ -66,7 +67,12 @@ def problem_of(words, folder):
 
 def plan(file, words):
     """Returns the exit status."""
+    if answers := [each for each in words if each in ANSWERS]:
+        return program(answers[:1])
     names = functions_in(file)
+    objective, words = take(words, "--objective")
+    if objective not in (None, "latency"):
+        raise InputError(f"--objective {objective}: Python functions plan for the latency: leave it out")
     asked, words = take(words, "--algorithm")
     asked = [each for each in (asked or "").split(",") if each]
     mine = [each for each in asked if each in names] or names[:1]
