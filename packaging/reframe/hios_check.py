@@ -70,6 +70,7 @@ class hios_check(rfm.RunOnlyRegressionTest):  # ReFrame's names are those of its
         report = self.read("report.json")
         return sn.all([sn.assert_true(report["verified"]["passed"], "the result is outside the tolerance"),
                        sn.assert_true(report["verified"]["bitwise"], "the result has not the bits of one rank"),
+                       sn.assert_true(report["prediction_error"] is not None and "gap" in report, "the schedule has no prediction"),
                        sn.assert_eq(len(report["ranks"]), self.num_tasks)])
 
     @performance_function("ms")

@@ -205,7 +205,7 @@ class CommandTest(unittest.TestCase):
         alone = self.run_command(mine=MINE.replace("return", "return 1 / 0 and"))
         self.assertEqual((alone.returncode, len(alone.stderr.splitlines())), (2, 1))
 
-    def test_what_functions_do_not_do_is_said(self):
+    def test_other_objectives_are_refused_and_lists_are_answered(self):
         done = self.run_command("--objective", "throughput")
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
         self.assertIn("plan for the latency", done.stderr)

@@ -144,7 +144,7 @@ TEST_F(InFlight, AStoppedRankIsNamedByAllThatWaitForIt) {
   schedule_on(2);
   const auto done = with_a_signal("STOP", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
                                               Words{"--schedule", file("s.json"), "--inferences",
-                                                    "100000000", "--timeout", "2"});
+                                                    "100000000", "--timeout", "6"});
   EXPECT_FALSE(done.timed_out) << done.err;
   EXPECT_NE(done.exit_status, 0);
   EXPECT_FALSE(lines_with(done.err, "rank 0 on ").empty()) << done.err;
