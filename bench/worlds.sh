@@ -59,7 +59,7 @@ debian() {
   cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" || return
   # A clone that is there keeps its build, of which only what changed is made again.
   [ -d "$root/hios" ] || git clone --quiet --no-hardlinks . "$root/hios" || return
-  git -C "$root/hios" fetch --quiet "$PWD" HEAD && git -C "$root/hios" checkout --quiet --detach FETCH_HEAD || return
+  git -C "$root/hios" fetch --quiet "$PWD" HEAD && git -C "$root/hios" checkout --quiet --force --detach FETCH_HEAD || return
   local commands="cd /hios && scripts/setup.sh && cmake --preset release -DHIOS_WERROR=ON -DHIOS_BENCH=OFF ${HIOS_CMAKE:-} &&
     cmake --build --preset release && ctest --preset release -j$(nproc) --timeout 1200 -E '^(bench|slurm|network)'"
   # A namespace of its own, so that nothing stays mounted. Its root is a mount, as tests with namespaces of their own need it.

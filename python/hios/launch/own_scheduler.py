@@ -115,7 +115,8 @@ def planned(name, others, words):
                 raise
             status = program([*again, "--compare", *algorithms(others)])
             reason = str(error).removeprefix(f"{name}: ")
-            refused_row.add(results, name, len(platform), reason)
+            if status == 0:  # or else the files are those of an earlier call
+                refused_row.add(results, name, len(platform), reason)
             print(f"{name} refused: {reason}", file=sys.stderr)
             return status
         schedule.save(file, force="--force" in styles)
