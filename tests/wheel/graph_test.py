@@ -1,5 +1,7 @@
 """Graphs from networkx and lists: what they hold, and bad input, each by the operator or the edge."""
 
+import copy
+import pickle
 import tempfile
 import unittest
 import warnings
@@ -47,11 +49,16 @@ class GraphTest(Refusals):
                 ("no scheduler is named", hios.compare, (g, 5), {}), ("devices is None", hios.compare, (g, ["heft"], None), {}),
                 ("its options are 3", hios.compare, (g, ["heft"]), {"options": {"heft": 3}}), ("the file: 5", hios.read, (5,), {}),
                 ("the file: b'x.dot'", hios.read, (b"x.dot",), {}), ("the file: None", s.save, (None,), {}),
-                ("no stage runs 'zz'", s.timeline().times_of, ("zz",), {})):
+                ("no stage runs 'zz'", s.timeline().times_of, ("zz",), {}), ("time is []", hios.Graph.from_networkx, (chain(), []), {}),
+                ("by time=", hios.Graph.from_networkx, (chain(), None), {}), ("takes a networkx graph", hios.Graph.from_networkx, (nx.DiGraph,), {}),
+                ("no operator '[]'", g.index, ([],), {}), ("comes from", hios.Schedule, (3, 4), {}), ("axes of Matplotlib", s.plot, (3,), {}),
+                ("device: 2: a whole number from 0 to 1", hios.Problem(g, 2).time_ms, ("a", 2), {}),
+                ("no operator '[]'", hios.Problem(g, 2).transfer_ms, ([], "a", 0, 1), {})):
             with self.subTest(named):
                 self.refused(named, function, *arguments, **keywords)
         self.assertEqual(len(hios.Platform.alike(numpy.int64(3))), 3)
         self.assertEqual(hios.schedule(g, numpy.int64(2), "heft", seed=numpy.uint8(1)).latency_ms, s.latency_ms)
+        self.assertEqual(hios.Problem(g, 2).time_ms("b", numpy.int64(1)), 2.5)
 
     def test_parallel_edges_are_kept(self):
         for added, longest in ((0.25, 0.5), (0.75, 0.75)):
@@ -63,6 +70,16 @@ class GraphTest(Refusals):
             self.assertEqual(len(apart.transfers), 1)
             self.assertEqual(apart.latency_ms, 1 + longest + 2.5)
             self.assertEqual(hios.Problem(g, 2).transfer_ms("a", "b", 0, 1), longest)
+
+    def test_graphs_platforms_and_problems_are_pickled(self):
+        graph, platform = hios.Graph.random("n=50,edges=100,layers=7,seed=3"), hios.Platform.alike(3, streams=2, gb_per_s=4)
+        g, p = pickle.loads(pickle.dumps((graph, platform)))
+        self.assertEqual((g.name, g.digest, g.operators, g.edges), (graph.name, graph.digest, graph.operators, graph.edges))
+        self.assertEqual((p.devices, p.streams), (platform.devices, platform.streams))
+        self.assertEqual(hios.schedule(g, p, "heft").latency_ms, hios.schedule(graph, platform, "heft").latency_ms)
+        self.assertEqual(hios.simulate(g, [g.topological()], 1).latency_ms, hios.simulate(graph, [graph.topological()], 1).latency_ms)
+        again = copy.deepcopy(hios.Problem(graph, platform))
+        self.assertEqual(again.transfer_ms(*graph.edges[0], 0, 2), hios.Problem(graph, platform).transfer_ms(*graph.edges[0], 0, 2))
 
     def test_bytes_need_a_link(self):
         G = chain()

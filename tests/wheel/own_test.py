@@ -186,6 +186,12 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(latency["mine"], latency["sequential"])
         self.assertLess(latency["heft"], latency["mine"])
 
+    def test_named_alone_it_is_compared_with_those_of_one_device(self):
+        done = self.run_command("--compare", "--algorithm", "mine", "--csv", str(self.folder / "table.csv"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = (self.folder / "table.csv").read_text().splitlines()
+        self.assertEqual([row.split(",")[0] for row in rows[1:]], ["sequential", "ios", "mine"])
+
     def test_one_that_refuses_leaves_the_others(self):
         csv_file, json_file = self.folder / "table.csv", self.folder / "table.json"
         done = self.run_command("--compare", "--algorithm", "mine,heft", "--csv", str(csv_file), "--json", str(json_file),

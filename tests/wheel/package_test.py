@@ -61,6 +61,8 @@ class PackageTest(Refusals):
             self.assertEqual((str(found), found.results, found.verified, found.folder), ("a page\n", {"rows": []}, False, Path(folder)))
         self.refused("--cores", hios.bench, "squeezenet", cores="many")
         self.refused("a number, a text", hios.bench, "squeezenet", cores={})
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.refused("measures nothing", hios.bench, "squeezenet", help=True)
         with mock.patch.dict(os.environ, HIOS_PROGRAMS="/nowhere"):
             self.refused("/nowhere", hios.bench, "squeezenet")
 

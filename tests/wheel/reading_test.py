@@ -70,6 +70,20 @@ class ReadingTest(Refusals):
         g = hios.read(self.file("net.graphml", text.replace('<data key="t">2</data>', "")), time="ms", transfer="ms")
         self.assertEqual([hios.Problem(g, 1).time_ms(name) for name in "ab"], [1.5, 7])
 
+    def test_files_of_several_graphs_are_refused(self):
+        graph = GRAPHML[GRAPHML.index("<graph "):GRAPHML.index("</graph>")] + "</graph>"
+        two = GRAPHML.replace(graph, graph + graph)
+        self.refused("holds 2 graphs", hios.read, self.file("two.graphml", two), time="ms", transfer="ms")
+        inner = GRAPHML.replace("</graph>", f'<node id="c">{graph}</node></graph>', 1)
+        self.refused("holds 2 graphs", hios.read, self.file("inner.graphml", inner), time="ms", transfer="ms")
+        group = '<node id="c" yfiles.foldertype="group"><data key="t">3</data><graph edgedefault="directed"><node id="d"><data key="t">4'
+        whole = GRAPHML.replace("</graph>", group + "</data></node></graph></node></graph>", 1)
+        self.assertEqual(hios.read(self.file("group.graphml", whole), time="ms", transfer="ms").operators, ("a", "b", "c", "d"))
+
+    def test_node_link_json_without_its_keys_is_refused(self):
+        for text, named in (('{"nodes": [{"id": 1}]}', 'neither "edges" nor "links"'), ('{"nodes": [{}], "directed": true, "links": [{}]}', "lacks 'source'")):
+            self.refused(named, hios.read, self.file("net.json", text))
+
     def test_files_of_hios(self):
         diamond().save(self.folder / "graph.json")
         g = hios.read(self.folder / "graph.json")

@@ -81,13 +81,14 @@ def plan(file, words):
     if asked and not set(asked) & set(names):
         raise InputError(f"--algorithm {','.join(asked)}: names no scheduler of {file}{did_you_mean(asked[0], names)}: "
                          f"add {names[0]}")
-    return planned(mine[0], [each for each in asked if each != mine[0]], words)
+    return planned(mine[0], asked, words)
 
 
-def planned(name, others, words):
-    """Plans by the function of this name, and checks or compares its schedule. Returns the exit status."""
+def planned(name, asked, words):
+    """Plans by the function of this name, and checks its schedule, or compares it with those of the others that are asked for,
+    by default all. Returns the exit status."""
     import hios
-    results, rest = [], list(words)
+    results, rest, others = [], list(words), [each for each in asked if each != name]
     for flag in RESULTS:
         value, rest = take(rest, flag)
         results += [flag, value] if value is not None else []
@@ -95,6 +96,8 @@ def planned(name, others, words):
     output, rest = take(rest, "--output")
     limit, rest = take(rest, "--time-limit")
     compares = "--compare" in rest or bool(others)
+    if compares and asked and not others:
+        others = ["sequential"]  # the program adds ios, the other one for one device
     styles = [each for each in ("--markdown", "--latex", "--force", "-q", "--quiet") if each in rest]
     for each in ("--compare", *styles):
         rest = without(rest, each)

@@ -45,6 +45,8 @@ def bench(model: "str | PathLike[str]", *, throughput: bool = False, **flags: An
         kind = InputError if failed.status == InputError.status else HiosError
         raise kind(failed.words().removeprefix("error: ")) from None
     except SystemExit as error:
+        if not error.code:
+            raise InputError("--help prints a text and measures nothing: help(hios.bench), or `hios bench --help`") from None
         raise InputError(str(error)) from None
     results = json.loads((folder / ("throughput.json" if throughput else "summary.json")).read_text())
     return Bench(printed.getvalue(), folder, results, status == 0)

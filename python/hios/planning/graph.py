@@ -1,7 +1,7 @@
 """Graphs: operators with their times, and the dependencies between them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from os import PathLike
 from typing import Any
 
@@ -9,6 +9,7 @@ from hios.errors import InputError
 from hios.planning.caution import warn
 from hios.planning.core import core
 from hios.planning.numbers import MOST_BYTES, MOST_MS, file_name, is_writable, number, quoted, short, text, whole
+from hios.planning.pickled import content_of, read_again
 
 
 class Graph:
@@ -38,10 +39,12 @@ class Graph:
         bytes of its output. utilization: the attribute of a node with the share of a device that it fills, for `overlap`: the
         weight w by which operators of one device that run at the same time take w·sum + (1−w)·longest (docs/formats.md).
         Names that are no strings become strings, with a HiosWarning. Throws InputError that names the node or edge."""
-        if not hasattr(G, "is_directed") or not hasattr(G, "nodes"):
+        if isinstance(G, type) or not hasattr(G, "is_directed") or not hasattr(G, "nodes"):
             raise InputError(f"from_networkx takes a networkx graph, not {short(G)}")
         if not G.is_directed():
             raise InputError("the graph is undirected, and dependencies have a direction: take a networkx.DiGraph")
+        if time is None:
+            raise InputError("operators need a time: name an attribute by time=")
         if transfer is None and bytes is None:
             raise InputError("edges need a time or their bytes: name an attribute by transfer= or bytes=")
         nodes, names = list(G.nodes(data=True)), _names(G)
@@ -119,7 +122,7 @@ class Graph:
         """The position of an operator in `operators`. Throws InputError for one that is not there."""
         if self._index is None:
             self._index = {each: i for i, each in enumerate(self.operators)}
-        if operator not in self._index:
+        if not isinstance(operator, str) or operator not in self._index:
             raise InputError(f"the graph has no operator {quoted(operator)}")
         return self._index[operator]
 
@@ -129,6 +132,13 @@ class Graph:
 
     def __len__(self) -> int:
         return self._compiled.operator_count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph._read_again, (content_of(self._compiled),)
+
+    @classmethod
+    def _read_again(cls, content: bytes) -> "Graph":
+        return cls(read_again(content, core.read_graph))
 
     def __repr__(self) -> str:
         return f"<hios.Graph {quoted(self.name)}: {len(self)} operators>"
@@ -165,6 +175,8 @@ def _column(owners: list[Any], attribute: str | None, keyword: str, meaning: str
     """The attribute of all nodes or edges, whose last entry is their data. Throws InputError with where(one) for a bad one."""
     if attribute is None:
         return []
+    if not isinstance(attribute, Hashable):
+        raise InputError(f"{keyword} is {short(attribute)}: the name of an attribute is wanted")
     try:
         column: list[Any] = [each[-1][attribute] for each in owners]
     except KeyError:

@@ -9,6 +9,7 @@ from hios.planning.core import core
 from hios.planning.graph import Graph
 from hios.planning.numbers import count as counted
 from hios.planning.numbers import file_name, number, short, text, whole
+from hios.planning.pickled import content_of, read_again
 
 MOST_DEVICES = 65536
 STREAMS_WHERE_OPERATORS_OVERLAP = 8  # as hios-schedule has it for graphs with costs of operators that run at the same time
@@ -60,6 +61,13 @@ class Platform:
 
     def __len__(self) -> int:
         return self._compiled.device_count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Platform._read_again, (content_of(self._compiled),)
+
+    @classmethod
+    def _read_again(cls, content: bytes) -> "Platform":
+        return cls(read_again(content, core.read_platform))
 
     def __repr__(self) -> str:
         names = self.devices

@@ -5,7 +5,7 @@ from typing import Any
 from hios.errors import InputError
 from hios.planning.core import core
 from hios.planning.graph import Graph, graph_of
-from hios.planning.numbers import short
+from hios.planning.numbers import count, short
 from hios.planning.platform import Devices, Platform, platform_of
 
 
@@ -42,6 +42,8 @@ class Problem:
 
     def transfer_ms(self, producer: str, consumer: str, source: int, destination: int) -> float:
         """The time of the edge's tensor from one device to another, 0 on the same one. The longest of parallel edges counts."""
+        for end in (producer, consumer):
+            self.graph.index(end)
         edges = self._edges()[2].get((producer, consumer))
         if edges is None:
             raise InputError(f"the graph has no edge from {short(producer)} to {short(consumer)}")
@@ -58,13 +60,14 @@ class Problem:
         self.graph.index(operator)
         return self._edges()[1].get(operator, [])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Problem, (self.graph, self.platform)
+
     def __repr__(self) -> str:
         return f"<hios.Problem: {self.graph!r} on {len(self.platform)} devices>"
 
     def _device(self, device: Any) -> int:
-        if not isinstance(device, int) or not 0 <= device < len(self.platform):
-            raise InputError(f"device {short(device)}: a position from 0 to {len(self.platform) - 1} is wanted")
-        return device
+        return count(device, "device", 0, len(self.platform) - 1)
 
     def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[tuple[str, str], list[int]]]:
         if self._by_operator is None:

@@ -6,6 +6,7 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, Union
+from xml.etree import ElementTree
 
 from hios.errors import InputError
 from hios.files import LARGEST_JSON, read_at_most, strict_json
@@ -44,6 +45,8 @@ def read(file: "str | PathLike[str]", time: str = "weight", transfer: str | None
         G = readers.get(ending, _dot)(networkx, content, path)
     except InputError:
         raise
+    except KeyError as error:
+        raise InputError(f"{path}: cannot be read: lacks {printable(str(error))[:200]}") from None
     except Exception as error:  # any of the libraries' own
         raise InputError(f"{path}: cannot be read: {printable(str(error) or type(error).__name__)[:200]}") from None
     try:
@@ -89,11 +92,21 @@ def _content(path: str) -> bytes:
 
 
 def _graphml(networkx: Any, content: bytes, path: str) -> Any:
+    graphs = _graphs_in(content)
+    if graphs > 1:
+        raise InputError(f"{path}: holds {graphs} graphs; one is read: write each to a file of its own")
     graph = networkx.read_graphml(io.BytesIO(content))
     for kind, all_of in (("node_default", graph.nodes(data=True)), ("edge_default", graph.edges(data=True))):
         for entry in all_of:
             entry[-1].update({**graph.graph.get(kind, {}), **entry[-1]})
     return graph
+
+
+def _graphs_in(content: bytes) -> int:
+    """The number of graphs in a GraphML file; those in groups of yEd are part of the one around them, as networkx reads them."""
+    elements = list(ElementTree.fromstring(content).iter())
+    graphs = sum(each.tag.rpartition("}")[-1] == "graph" for each in elements)
+    return graphs - sum(each.get("yfiles.foldertype") == "group" for each in elements)
 
 
 def _dot(networkx: Any, content: bytes, path: str) -> Any:
@@ -112,4 +125,6 @@ def _node_link(networkx: Any, content: bytes, path: str) -> Any:
     data = strict_json(content)
     if not isinstance(data, dict) or "nodes" not in data:
         raise InputError(f'{path}: has neither a "format" of HIOS nor the "nodes" of networkx')
+    if "links" not in data and "edges" not in data:
+        raise InputError(f'{path}: has "nodes", and neither "edges" nor "links", as networkx.node_link_data() writes them')
     return networkx.node_link_graph(data, edges="links" if "links" in data else "edges")

@@ -30,6 +30,9 @@ class Schedule:
     """A schedule: which device runs which operators, in which order, and the times that this takes by simulation."""
 
     def __init__(self, problem: Problem, row: core.Row, interrupted: bool = False) -> None:
+        """Use hios.schedule() or hios.read()."""
+        if not isinstance(row, core.Row):
+            raise InputError("a schedule comes from hios.schedule(g, devices) or hios.read(file, graph=g)")
         self.graph: Graph = problem.graph
         self.platform: Platform = problem.platform
         self.interrupted = interrupted

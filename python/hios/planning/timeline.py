@@ -1,5 +1,7 @@
 """The times of a schedule's simulation."""
 
+import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,11 +53,13 @@ class Timeline:
 
     def to_csv(self) -> str:
         """A line per stage: device, operators, start and end."""
-        lines = ["device,operators,start_ms,end_ms"]
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["device", "operators", "start_ms", "end_ms"])
         for stage in self.stages:
             names = " | ".join(" ".join(group) for group in stage.groups)
-            lines.append(f'{stage.device},"{names.replace(chr(34), chr(34) * 2)}",{stage.start_ms!r},{stage.end_ms!r}')
-        return "\n".join(lines) + "\n"
+            writer.writerow([stage.device, names, repr(stage.start_ms), repr(stage.end_ms)])
+        return text.getvalue()
 
 
 def timeline_of(problem: Problem, plan: core.Plan) -> Timeline:

@@ -3,6 +3,7 @@
 import importlib.util
 
 from hios.errors import InputError
+from hios.planning.numbers import short
 from hios.plots.comparison import BLACK, BLUE, LINES, plain
 
 SMALLEST_NAMED = 0.02  # share of the width from which a box has its name in it
@@ -12,6 +13,8 @@ def draw_timeline(schedule, axes=None):
     """Draws into given axes or a figure of its own. Returns the axes."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("plot() draws by Matplotlib, which is not installed: pip install matplotlib")
+    if axes is not None and not hasattr(axes, "barh"):
+        raise InputError(f"plot() draws into axes of Matplotlib, not {short(axes)}")
     timeline, lanes = schedule.timeline(), {}
     for stage in timeline:
         for g in range(len(stage.groups)):
