@@ -19,7 +19,7 @@ def content_of(compiled: Union[core.Graph, core.Platform]) -> bytes:
 
 
 def read_again(content: bytes, reader: Callable[[str], Compiled]) -> Compiled:
-    """What the bytes of a file hold, by the compiled part's reader of such files."""
+    """Reads the bytes of a file by the compiled part's reader of such files."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "pickled.json"
         file.write_bytes(content)
