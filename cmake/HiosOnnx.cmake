@@ -1,8 +1,12 @@
 # ONNX's message classes: a package's, which brings ONNXConfig.cmake (Debian's libonnx-dev), or classes made by protoc from the
 # description that pip's onnx, conda's and sources of ONNX have. The latter are objects of hios_core, and no part of its interface.
 find_package(Protobuf QUIET)
-hios_need("${Protobuf_FOUND}" protobuf WITHOUT -DHIOS_ONNX=OFF DEBIAN libprotobuf-dev FEDORA protobuf-devel
-  CONDA libprotobuf SPACK protobuf)
+# ONNXConfig.cmake cannot be asked without protobuf, which it requires: the line names the packages of both.
+hios_need("${Protobuf_FOUND}" "protobuf, for ONNX's message classes" WITHOUT -DHIOS_ONNX=OFF DEBIAN "libprotobuf-dev libonnx-dev"
+  FEDORA "protobuf-devel onnx-devel" CONDA "libprotobuf onnx" SPACK "protobuf onnx")
+if(NOT Protobuf_FOUND)
+  return()
+endif()
 find_package(ONNX QUIET)
 add_library(hios_onnx_classes INTERFACE)  # for tests that read or write such files themselves; they link hios_core, too
 if(ONNX_FOUND)

@@ -17,13 +17,17 @@ HIDDEN = {
     "ONNX": (["libonnx-dev"], ["ONNX's message classes", "-DHIOS_ONNX=OFF", "Debian: libonnx-dev"]),
     "hwloc": (["libhwloc-dev"], ["hwloc 2.3 or newer", "-DHIOS_HWLOC=OFF", "Debian: libhwloc-dev"]),
     "oneDNN": (["libdnnl-dev"], ["oneDNN 2.6 or newer", "-DHIOS_CPU=OFF", "Debian: libdnnl-dev"]),
-    "OpenCL": (["ocl-icd-opencl-dev"], ["OpenCL, which the system's oneDNN asks for", "Debian: ocl-icd-opencl-dev"]),
-    "protobuf": (["libprotobuf-dev"], ["protobuf", "-DHIOS_ONNX=OFF", "Debian: libprotobuf-dev"]),
+    "protobuf": (["libprotobuf-dev"], ["protobuf", "-DHIOS_ONNX=OFF", "Debian: libprotobuf-dev libonnx-dev"]),
     "GoogleMock": (["libgmock-dev"], ["GoogleTest with GoogleMock", "-DHIOS_TESTS=OFF", "Debian: libgtest-dev libgmock-dev"]),
     "test cases": (["libonnx-testdata"], ["ONNX's test cases", "-DHIOS_TESTS=OFF", "Debian: libonnx-testdata"]),
 }
 # Packages without which HIOS is built all the same.
 OPTIONAL = {"Cbc": (["coinor-libcbc-dev"], "Could NOT find Cbc"), "protoc": (["protobuf-compiler"], "-- Configuring done")}
+# Debian 12's oneDNN asks for OpenCL, and Debian 13's does not.
+if list(Path("/usr/lib").glob("*/cmake/dnnl/FindOpenCL.cmake")):
+    HIDDEN["OpenCL"] = (["ocl-icd-opencl-dev"], ["OpenCL, which the system's oneDNN asks for", "Debian: ocl-icd-opencl-dev"])
+else:
+    OPTIONAL["OpenCL"] = (["ocl-icd-opencl-dev"], "-- Configuring done")
 # Runs in the namespace: the files on standard input do not exist. A character device 0/0 is overlayfs's word for that.
 HIDE = """set -e
 mount -t tmpfs tmpfs "$1"; mkdir "$1/upper" "$1/work"

@@ -228,6 +228,27 @@ TEST(Simulate, AgreesWithAFixpointWhereReceiversCopy) {
   }
 }
 
+// A device receives at one share from those that it shares memory with, and at another from the
+// rest.
+TEST(Simulate, AgreesWithAFixpointWhereSomeDevicesShareMemory) {
+  std::size_t mixed = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "shared memory");
+    Graph graph = test::random_graph(2 + random.below(30), 0.2, {}, random);
+    const Platform platform = test::devices(3, 2);
+    const Profile profile =
+        test::with_shared_memory(test::random_profile(graph, platform, random), random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    const Schedule schedule = test::random_schedule(graph, platform, random);
+    const auto slow = test::slow_latency_ms(graph, schedule, test::plain_costs_of(costs));
+    EXPECT_DOUBLE_EQ(simulate(graph, schedule, costs).latency_ms, slow.value());
+    mixed += costs.receive_share(DeviceId(1), DeviceId(0)) !=
+             costs.receive_share(DeviceId(2), DeviceId(0));
+  }
+  EXPECT_GT(mixed, 50u);
+}
+
 TEST(Simulate, RefusesSchedulesThatValidateRefuses) {
   const Graph graph = test::small_graph({1, 1}, {{1, 2, 0}});
   const Platform platform = test::devices(1, 1);

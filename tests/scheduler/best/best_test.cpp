@@ -71,6 +71,19 @@ TEST(Best, FindsTheOptimumOfMeasuredStages) {
   }
 }
 
+TEST(Best, FindsTheOptimumWhereSomeDevicesShareMemory) {
+  for (std::uint64_t seed = 0; seed < test::tries(60u); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, "best shared");
+    Graph graph = test::dag(5, random.below(1 << 10), {}, random);
+    const Platform platform = test::devices(3, 1);
+    const Profile profile =
+        test::with_shared_memory(test::random_profile(graph, platform, random), random);
+    const CostModel costs = CostModel::from_profile(graph, platform, profile);
+    expect_optimum(costs, test::plain_costs_of(costs));
+  }
+}
+
 /// The algorithms that `best` starts from; the papers' baselines are not among them.
 bool is_a_start(const Algorithm& algorithm) {
   const auto listed = built_in().all();

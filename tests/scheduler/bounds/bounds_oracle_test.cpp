@@ -132,7 +132,8 @@ TEST(BoundsOracle, MeasuredStages) {
     Random random(seed, "measured bounds");
     Graph graph = test::dag(5, random.below(1 << 10), {}, random);
     const Platform platform = some_devices(2, seed % 2 == 0, random);
-    const Profile profile = test::random_profile(graph, platform, random);
+    Profile profile = test::random_profile(graph, platform, random);
+    if (seed % 3 == 0) profile = test::with_shared_memory(std::move(profile), random);
     graph = restricted(graph, platform, random);
     const CostModel costs = CostModel::from_profile(graph, platform, profile);
     check_bounds(graph, platform, costs, test::plain_costs_of(costs), wins);

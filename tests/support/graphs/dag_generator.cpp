@@ -167,6 +167,18 @@ Profile random_profile(Graph& graph, const Platform& platform, Random& random) {
   return profile;
 }
 
+Profile with_shared_memory(Profile profile, Random& random) {
+  for (Configuration& configuration : profile.configurations) {
+    configuration.io_charge = MeasuredCharge{{0, random.uniform()}, 30};
+    for (TransferCurve& curve : configuration.transfers) {
+      if (random.below(2) == 0) continue;
+      const double latency = random.uniform(0, 0.5);
+      curve.shared = {{0, latency}, {4000, latency + random.uniform()}};
+    }
+  }
+  return profile;
+}
+
 namespace {
 
 /// Grows a stage from operators that are ready, and operators that wait only for its own groups.

@@ -51,6 +51,10 @@ Platform unlike_devices(Contention contention = Contention::kNone);
 /// measured, at costs between a third and one and a half of their sum. `graph` loses its own costs.
 Profile random_profile(Graph& graph, const Platform& platform, Random& random);
 
+/// Returns the profile with a share that receivers need, and with shared memory between some of its
+/// devices, whose readers need all of it.
+Profile with_shared_memory(Profile profile, Random& random);
+
 /// Returns any schedule that validate() accepts on devices that can run everything: stages of
 /// several groups, groups of several operators, within the devices' streams.
 Schedule random_schedule(const Graph& graph, const Platform& platform, Random& random);

@@ -168,10 +168,6 @@ class Search {
     }
     for (std::size_t d = 0; d < platform_.size(); ++d) {
       if (costs_.launch_ms(DeviceId(d)) != costs_.launch_ms(DeviceId(0))) return false;
-      if (costs_.receive_share &&
-          costs_.receive_share(DeviceId(d)) != costs_.receive_share(DeviceId(0))) {
-        return false;
-      }
     }
     for (const Candidate& candidate : candidates_) {
       for (double ms : candidate.cost_ms) {
@@ -179,6 +175,14 @@ class Search {
       }
     }
     const std::size_t devices = platform_.size();
+    for (std::size_t a = 0; a < devices && costs_.receive_share; ++a) {
+      for (std::size_t b = 0; b < devices; ++b) {
+        if (a != b && costs_.receive_share(DeviceId(a), DeviceId(b)) !=
+                          costs_.receive_share(DeviceId(0), DeviceId(1))) {
+          return false;
+        }
+      }
+    }
     for (const Edge& edge : graph_.edges()) {
       for (std::size_t a = 0; a < devices; ++a) {
         for (std::size_t b = 0; b < devices && devices > 1; ++b) {

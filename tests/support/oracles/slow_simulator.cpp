@@ -46,8 +46,8 @@ PlainCosts plain_costs_of(const Graph& graph, const Platform& platform) {
   const bool charged = std::ranges::any_of(
       platform.devices(), [](const Device& device) { return device.io_charge.has_value(); });
   if (charged && platform.contention() == Contention::kNone) {
-    plain_costs.receive_share = [&](DeviceId device) {
-      return platform.device(device).io_charge.value_or(IoCharge{0, 0}).receive;
+    plain_costs.receive_share = [&](DeviceId, DeviceId to) {
+      return platform.device(to).io_charge.value_or(IoCharge{0, 0}).receive;
     };
   }
   return plain_costs;
@@ -77,8 +77,8 @@ PlainCosts plain_costs_of(const CostModel& costs) {
     };
   }
   if (costs.charges_receivers()) {
-    plain_costs.receive_share = [&](DeviceId device) {  // as from all others
-      return costs.receive_share(DeviceId(device.index() == 0 ? 1 : 0), device);
+    plain_costs.receive_share = [&](DeviceId from, DeviceId to) {
+      return costs.receive_share(from, to);
     };
   }
   return plain_costs;
@@ -121,7 +121,7 @@ double copied_by(const Graph& graph, const PlainCosts& costs, const StageRun& ru
     const StageRun& to = *run_of.at(edge.to);
     if (to.device != run.device || device_of(edge.from) == run.device) continue;
     const double sent = sent_ms(graph, costs, edge, device_of);
-    const double copy = costs.receive_share(run.device) * sent;
+    const double copy = costs.receive_share(device_of(edge.from), run.device) * sent;
     if (&to == &run) {
       auto& [arrival, ms] = messages[edge.from];
       arrival = std::max(arrival, run_of.at(edge.from)->end + (sent + costs.launch_ms(run.device)));

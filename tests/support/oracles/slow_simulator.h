@@ -20,7 +20,7 @@ struct PlainCosts {
   /// The time of a message of so many bytes; empty: every edge costs its transfer_ms.
   std::function<double(Bytes, DeviceId from, DeviceId to)> message_ms = {};
   /// The share of a message's time that its receiver needs for the copy; empty: none does.
-  std::function<double(DeviceId)> receive_share = {};
+  std::function<double(DeviceId from, DeviceId to)> receive_share = {};
 
   /// Returns the time from a producer's end until its consumer can start, by the edge alone.
   double until_ready_ms(const Edge& edge, DeviceId from, DeviceId to) const {
