@@ -8,6 +8,7 @@
 
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "hios/flight/recorder.h"
 #include "mpi/device/route_probe.h"
 #include "mpi/exchange.h"
 #include "mpi/pair_rounds.h"
@@ -77,7 +78,10 @@ class RouteChoice {
   }
 
   RouteTable table() {
+    flight::Recorder* const recorder = transport_.recorder();
+    const std::string before = recorder ? recorder->read().phase : "";
     for (const Route& route : routes()) choose(route);
+    if (tried_) note_phase(before);
     if (!open_.empty()) refuse(open_.front());
     return std::move(table_);
   }
@@ -98,6 +102,10 @@ class RouteChoice {
     return serves(route, facts(pair.first).has_device(), facts(pair.second).has_device());
   }
 
+  /// The recorder has what this rank is at if it crashes, perhaps within a library.
+  void note_phase(const std::string& what) const {
+    if (flight::Recorder* const recorder = transport_.recorder()) recorder->phase(what);
+  }
   void choose(const Route& route);
   void probe_group(const Route& route, const std::vector<RankPair>& pairs);
   void probe(const Route& route, const std::vector<RankPair>& pairs);
@@ -113,6 +121,7 @@ class RouteChoice {
   RouteTable table_;
   std::vector<RankPair> open_;  // pairs without a route
   std::map<RankPair, std::string> why_not_;
+  bool tried_ = false;
 };
 
 /// Takes a route for all pairs between which it works and no better one does.
@@ -130,6 +139,8 @@ void RouteChoice::choose(const Route& route) {
     }
   }
   if (able.empty()) return;
+  tried_ = true;
+  note_phase("trying the route " + std::string(route.name) + " between ranks");
   route.join ? probe_group(route, able) : probe(route, able);
 }
 

@@ -17,16 +17,18 @@
 // Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
 // support has been switched off, and a mapping may succeed and show other memory. So unguessable
 // bytes travel from a to b and back, and both ranks check them, since two errors on the way could
-// cancel each other. The two ranks of a pair agree on whether a step failed before either waits for
-// a message, and the wait itself has a time limit. Steps are collective, so a pair that has failed
-// takes part in the others' with no message.
+// cancel each other. A small message and a large one, since libraries send them by other protocols:
+// with its envelope, or after the receiver has said where to. The two ranks of a pair agree on
+// whether a step failed before either waits for a message, and the wait itself has a time limit.
+// Steps are collective, so a pair that has failed takes part in the others' with no message.
 namespace hios::mpi {
 namespace {
 
-constexpr Bytes kProbeBytes = 4096;
+constexpr std::array<Bytes, 2> kMessageBytes = {4096, 1 << 20};
+constexpr Bytes kProbeBytes = kMessageBytes[0] + kMessageBytes[1];
 // Tags of a pair, for each route: more than a probe uses.
 constexpr int kTagsOfProbe = 16;
-constexpr int kThere = 1, kBack = 2;
+constexpr int kThere = 1, kBack = 1 + static_cast<int>(kMessageBytes.size());
 
 /// A wait that was given up.
 class WaitedInVain : public RunError {
@@ -108,9 +110,15 @@ class RouteProbe {
     std::vector<Message> sends, receives;
     if (takes_part_) {
       // The second rank sends the received bytes back out of the buffer that received them.
-      std::byte* const from = (first_ ? out_ : in_)->data();
-      sends = {{peer_, first_ ? kThere : kBack, from, kProbeBytes}};
-      receives = {{peer_, first_ ? kBack : kThere, in_->data(), kProbeBytes}};
+      std::byte* from = (first_ ? out_ : in_)->data();
+      std::byte* to = in_->data();
+      for (std::size_t i = 0; i < kMessageBytes.size(); ++i) {
+        const int tag = static_cast<int>(i);
+        sends.push_back({peer_, (first_ ? kThere : kBack) + tag, from, kMessageBytes[i]});
+        receives.push_back({peer_, (first_ ? kBack : kThere) + tag, to, kMessageBytes[i]});
+        from += kMessageBytes[i];
+        to += kMessageBytes[i];
+      }
     }
     channel_ =
         open_device_channel(transport_, device_, table_, tags_, std::make_shared<OpenChannels>(),
@@ -120,11 +128,13 @@ class RouteProbe {
   void exchange() {
     if (!takes_part_) return;
     channel_->start_receives();
-    if (!first_) {
-      push_until([&] { return channel_->received(0); });
-      channel_->await_receive(0);
+    for (std::size_t i = 0; i < kMessageBytes.size(); ++i) {
+      if (!first_) {
+        push_until([&] { return channel_->received(i); });
+        channel_->await_receive(i);
+      }
+      channel_->start_send(i);
     }
-    channel_->start_send(0);
     push_until([&] { return channel_->finished(); });
     channel_->finish();
     if (device_ != nullptr) device_->synchronize();

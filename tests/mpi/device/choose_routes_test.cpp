@@ -10,7 +10,9 @@
 #include <set>
 #include <utility>
 
+#include "hios/flight/recorder.h"
 #include "mpi/pair_rounds.h"
+#include "mpi/session/heartbeat_transport.h"
 #include "support/expect_error.h"
 #include "support/transports/device_ranks.h"
 
@@ -32,6 +34,7 @@ struct World {
   std::function<bool(Rank)> claims = [](Rank) { return false; };
   std::function<const Route*(Rank)> forced = [](Rank) { return nullptr; };
   std::chrono::milliseconds patience = mpi::kRoutePatience;
+  std::function<flight::Recorder*(Rank)> recorder = [](Rank) { return nullptr; };
 };
 
 /// Calls choose_routes on every rank of the world.
@@ -40,7 +43,8 @@ void on_ranks(const World& world,
   const auto machine = make_fake_machine();
   run_ranks(world.ranks, [&](Transport& plain) {
     const Rank rank = plain.rank();
-    DeviceShy transport(plain, world.mpi, world.host(rank), world.claims(rank));
+    DeviceShy shy(plain, world.mpi, world.host(rank), world.claims(rank));
+    mpi::HeartbeatTransport transport(shy, world.recorder(rank));
     FakeOptions options;
     options.seed = rank.index();
     options.identity = "FAKE-" + std::to_string(rank.index());
@@ -165,6 +169,38 @@ TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesDeviceMemory) {
   EXPECT_NE(table.why_not[1].find("the received bytes differ from the sent ones"),
             std::string::npos)
       << table.why_not[1];
+}
+
+/// Libraries send large messages by another protocol than small ones.
+TEST(ChooseRoutes, DoesNotBelieveAnMpiThatManglesLargeMessages) {
+  World world;
+  world.mpi = DeviceShy::Device::kMangledWhereLarge;
+  world.claims = all_claim;
+  world.host = [](Rank rank) { return "node" + std::to_string(rank.index()); };
+  const RouteTable table = chosen(world);
+  EXPECT_EQ(between(table, 0, 1), "staged");
+  EXPECT_NE(table.why_not[1].find("the received bytes differ from the sent ones"),
+            std::string::npos)
+      << table.why_not[1];
+}
+
+/// A rank that crashes within a library has the route in its record.
+TEST(ChooseRoutes, RecordsTheRouteThatIsTried) {
+  World world;
+  flight::Recorder recorder;
+  recorder.set_enabled(true);
+  recorder.phase("setting up");
+  world.recorder = [&](Rank rank) { return rank == Rank(0) ? &recorder : nullptr; };
+  world.with = [](Rank, FakeOptions& options) { options.exports = false; };
+  EXPECT_EQ(between(chosen(world), 0, 1), "staged");
+  std::vector<std::string> phases;
+  for (const flight::Event& event : recorder.read().events) {
+    if (event.kind == flight::EventKind::kPhase) phases.push_back(event.text);
+  }
+  const std::vector<std::string> expected = {"setting up", "trying the route ipc between ranks",
+                                             "trying the route nccl between ranks",
+                                             "trying the route staged between ranks", "setting up"};
+  EXPECT_EQ(phases, expected);
 }
 
 /// The library claims support and then refuses; or only one rank's library claims it.

@@ -18,7 +18,10 @@ std::unique_ptr<mpi::Channel> DeviceShy::open_channel(std::span<const Message> s
   for (Message& message : sent) {
     if (!FakeAccelerator::owns(message.data)) continue;
     if (device_ == Device::kRefused) throw RunError("device memory was given to a deaf MPI");
-    if (device_ == Device::kMangled) message.data = elsewhere_.data();
+    const bool large = message.size_bytes > 1 << 16;
+    if (device_ == Device::kMangled || (large && device_ == Device::kMangledWhereLarge)) {
+      message.data = elsewhere_.data();
+    }
     if (device_ == Device::kLost) message.tag += 1 << 22;  // which nobody receives
   }
   for (const Message& message : receives) {

@@ -18,7 +18,8 @@ namespace hios::test {
 /// crash), or accepts it in one of the ways of real MPIs.
 class DeviceShy final : public ForwardingTransport {
  public:
-  enum class Device { kRefused, kTaken, kMangled, kLost };
+  /// Messages of more than 64 KB alone are mangled by kMangledWhereLarge.
+  enum class Device { kRefused, kTaken, kMangled, kMangledWhereLarge, kLost };
   /// `claims`: its claim about device memory; empty: the truth.
   DeviceShy(mpi::Transport& inner, Device device, std::string host = {},
             std::optional<bool> claims = {})
@@ -36,7 +37,7 @@ class DeviceShy final : public ForwardingTransport {
   const Device device_;
   const std::string host_;
   const bool claims_;
-  std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 16);
+  std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 21);
 };
 
 /// The routes of a test's messages.
