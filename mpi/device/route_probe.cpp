@@ -17,16 +17,17 @@
 // Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
 // support has been switched off, and a mapping may succeed and show other memory. So unguessable
 // bytes travel from a to b and back, and both ranks check them, since two errors on the way could
-// cancel each other. A small message and a large one, since libraries send them by other protocols:
-// with its envelope, or after the receiver has said where to. The two ranks of a pair agree on
-// whether a step failed before either waits for a message, and the wait itself has a time limit.
-// Steps are collective, so a pair that has failed takes part in the others' with no message.
+// cancel each other. A small message and a large one travel, since libraries send them by different
+// protocols: the small one with its envelope, the large one after the receiver has said where to.
+// The two ranks of a pair agree on whether a step failed before either waits for a message, and the
+// wait itself has a time limit. Steps are collective, so a pair that has failed takes part in the
+// others' with no message.
 namespace hios::mpi {
 namespace {
 
 constexpr std::array<Bytes, 2> kMessageBytes = {4096, 1 << 20};
 constexpr Bytes kProbeBytes = kMessageBytes[0] + kMessageBytes[1];
-// Tags of a pair, for each route: more than a probe uses.
+// Tags of a pair, for each route: more than a probe uses, also where a route sends in chunks.
 constexpr int kTagsOfProbe = 16;
 constexpr int kThere = 1, kBack = 1 + static_cast<int>(kMessageBytes.size());
 

@@ -139,7 +139,7 @@ TEST(RankNetworksBody, FindsMemoryThatGrows) {
   EXPECT_EQ(messages_about_growth([](FakeAsyncBackend& fake) { --*fake.free_bytes; }),
             Kinds{"device memory grew"});
   std::vector<std::string> kept;  // the fakes of one machine run one at a time
-  EXPECT_EQ(messages_about_growth([&](FakeAsyncBackend&) { kept.emplace_back(1000, 'x'); }),
+  EXPECT_EQ(messages_about_growth([&](FakeAsyncBackend&) { kept.emplace_back(10'000, 'x'); }),
             Kinds{"host memory grew"});
 }
 

@@ -85,8 +85,8 @@ def plan(file, words):
 
 
 def planned(name, asked, words):
-    """Plans by the function of this name, and checks its schedule, or compares it with those of the others that are asked for,
-    by default all. Returns the exit status."""
+    """Plans by the function of this name, and checks its schedule, or compares it with those of one device and of the others
+    that are asked for, by default of all. Returns the exit status."""
     import hios
     results, rest, others = [], list(words), [each for each in asked if each != name]
     for flag in RESULTS:

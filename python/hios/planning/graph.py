@@ -8,7 +8,7 @@ from typing import Any
 from hios.errors import InputError
 from hios.planning.caution import warn
 from hios.planning.core import core
-from hios.planning.numbers import MOST_BYTES, MOST_MS, file_name, is_writable, number, quoted, short, text, whole
+from hios.planning.numbers import LONGEST_BYTES, MOST_BYTES, MOST_MS, file_name, is_writable, named, number, quoted, short, text, whole
 from hios.planning.pickled import content_of, read_again
 
 
@@ -207,8 +207,9 @@ def _made(name: str, names: list[str], ends: list[tuple[int, int]], overlap: flo
     for i, each in enumerate(columns.get("utilization", [])):
         if each == 0:
             raise InputError(f"operator {quoted(names[i])}: its utilization is 0: an operator fills part of a device")
-    for each in [] if is_writable("".join(names)) else names:
-        text(each, "an operator's name")
-    return Graph(core.graph(text(name, "the graph's name"), names, columns["times_ms"], [a for a, _ in ends], [b for _, b in ends],
+    if not all(names) or max(map(len, names)) > LONGEST_BYTES // 4 or not is_writable("".join(names)):
+        for each in names:
+            named(each, "an operator's name")
+    return Graph(core.graph(named(name, "the graph's name"), names, columns["times_ms"], [a for a, _ in ends], [b for _, b in ends],
                             columns.get("transfers_ms", []), columns.get("edge_bytes", []), columns.get("memory_bytes", []),
                             columns.get("utilization", []), overlap))

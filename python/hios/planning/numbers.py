@@ -11,7 +11,8 @@ from hios.words import printable
 
 MOST_MS = 1e9
 MOST_BYTES = 1 << 53
-_CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
+LONGEST_BYTES = 1 << 16  # of a name in files of HIOS
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f]")
 
 
 def quoted(name: Any) -> str:
@@ -33,6 +34,14 @@ def text(value: Any, what: str) -> str:
     if not is_writable(value):
         raise InputError(f"{what}: {short(value)}: has a character that cannot be written, as line breaks and other control characters cannot")
     return value
+
+
+def named(value: Any, what: str) -> str:
+    """The value, which must be a name that our files can have: a text that can be written, neither empty nor very long."""
+    name = text(value, what)
+    if not name or len(name.encode()) > LONGEST_BYTES:
+        raise InputError(f"{what}: {short(name)}: a name of 1 to {LONGEST_BYTES} bytes is wanted")
+    return name
 
 
 def is_writable(value: str) -> bool:

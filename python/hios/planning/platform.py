@@ -8,7 +8,7 @@ from hios.errors import InputError
 from hios.planning.core import core
 from hios.planning.graph import Graph
 from hios.planning.numbers import count as counted
-from hios.planning.numbers import file_name, number, short, text, whole
+from hios.planning.numbers import file_name, named, number, short, text, whole
 from hios.planning.pickled import content_of, read_again
 
 MOST_DEVICES = 65536
@@ -43,7 +43,7 @@ class Platform:
             if not 1e-9 <= number(gb_per_s, "the link", "gb_per_s"):
                 raise InputError(f"the link: its gb_per_s is {float(gb_per_s):g}: a number from 1e-9 to 1e+09 is wanted")
             link = (number(latency_ms, "the link", "latency_ms"), float(gb_per_s))
-        return cls(core.alike(count, text(kind, "kind"), streams, memory_bytes, link, text(contention, "contention")))
+        return cls(core.alike(count, named(kind, "kind"), streams, memory_bytes, link, text(contention, "contention")))
 
     @property
     def devices(self) -> list[str]:

@@ -45,8 +45,6 @@ def read(file: "str | PathLike[str]", time: str = "weight", transfer: str | None
         G = readers.get(ending, _dot)(networkx, content, path)
     except InputError:
         raise
-    except KeyError as error:
-        raise InputError(f"{path}: cannot be read: lacks {printable(str(error))[:200]}") from None
     except Exception as error:  # any of the libraries' own
         raise InputError(f"{path}: cannot be read: {printable(str(error) or type(error).__name__)[:200]}") from None
     try:
@@ -127,4 +125,7 @@ def _node_link(networkx: Any, content: bytes, path: str) -> Any:
         raise InputError(f'{path}: has neither a "format" of HIOS nor the "nodes" of networkx')
     if "links" not in data and "edges" not in data:
         raise InputError(f'{path}: has "nodes", and neither "edges" nor "links", as networkx.node_link_data() writes them')
-    return networkx.node_link_graph(data, edges="links" if "links" in data else "edges")
+    try:
+        return networkx.node_link_graph(data, edges="links" if "links" in data else "edges")
+    except KeyError as error:
+        raise InputError(f"{path}: cannot be read: a node or an edge lacks {printable(str(error))[:200]}") from None

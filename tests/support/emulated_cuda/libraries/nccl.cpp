@@ -40,8 +40,8 @@ namespace hios::cuda_emulation {
 namespace {
 
 constexpr int kMostMembers = 8;
-constexpr std::size_t kProbe =
-    4096;  // bytes by which a route is tried, which have a name of their own
+// Bytes of the messages by which a route is tried, which have a name of their own.
+constexpr std::size_t kSmallProbe = 4096, kLargeProbe = std::size_t{1} << 20;
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr std::chrono::seconds kJoinLimit{60};
 
@@ -170,7 +170,8 @@ bool loses_piece(bool probe) {
 cudaError_t queue_receive(std::byte* to, std::size_t size_bytes, Way& way, const Member& member,
                           cudaStream_t stream) {
   const std::shared_ptr<Shared> shared = member.shared;
-  const bool probe = size_bytes <= kProbe, recorded = is_capturing(stream);
+  const bool probe = size_bytes <= kSmallProbe || size_bytes == kLargeProbe;
+  const bool recorded = is_capturing(stream);
   cudaError_t status = cudaSuccess;
   for (std::size_t at = 0; at < size_bytes && status == cudaSuccess; at += kPiece) {
     const std::size_t piece = std::min(kPiece, size_bytes - at);
