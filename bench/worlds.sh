@@ -55,6 +55,8 @@ debian() {
   if [ ! -e "$root/etc/debian_version" ]; then
     debootstrap --variant=minbase "$1" "$root" >>"$log" 2>&1 || return
   fi
+  # Without a file of hosts, ranks would ask the network for the machine's own name, and some would wait for seconds.
+  printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$root/etc/hosts" || return
   # Certificates that this machine trusts next to Debian's, such as a proxy's: scripts/setup.sh fetches HiGHS.
   cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" || return
   # A clone that is there keeps its build, of which only what changed is made again.
