@@ -30,10 +30,13 @@ def arguments():
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help="networks, or words in their names (all of them)")
     parser.add_argument("--list", action="store_true", help="print the names, and end")
     parser.add_argument("--ranks", type=int, choices=(1, 2), default=2, help="1: not on two ranks (2)")
+    parser.add_argument("--backend", choices=tuple(zoo_judge.BACKENDS), default="cpu",
+                        help="what runs them: emulated-cuda is the GPU code on a device that the tests emulate (cpu)")
     parser.add_argument("--again", action="store_true", help="make the rows again that are there")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/onnx-zoo", help="for rows and files (build/onnx-zoo)")
     parser.add_argument("--keep-files", action="store_true", help="keep the ONNX files")
-    parser.add_argument("--keep", action="store_true", help="write bench/results/onnx-networks.json and .md of all rows")
+    parser.add_argument("--keep", action="store_true", help="write bench/results/onnx-networks.json and .md of all rows; where "
+                        "BACKEND is not cpu, onnx-networks-BACKEND.json and .md")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/release/bin", help="folder of the programs")
     return parser.parse_args()
 
@@ -50,7 +53,8 @@ def row_of(network, options):
             words = " ".join(str(error).split())
             return {**row, "exported": False, "line": f"{type(error).__name__}: {words[:200]}"}
         (folder / "done").touch()
-    return {**row, "exported": True, **zoo_judge.judge(zoo_judge.Programs(options.programs, folder), options.ranks)}
+    programs = zoo_judge.Programs(options.programs, folder, zoo_judge.BACKENDS[options.backend])
+    return {**row, "exported": True, **zoo_judge.judge(programs, options.ranks)}
 
 
 def in_child(network, options, file):
@@ -69,8 +73,9 @@ def in_child(network, options, file):
             os._exit(0)
     os.waitpid(child, 0)
     if not file.exists():
-        file.write_text(json.dumps({"network": network.key, "kind": network.kind, "opset": network.opset, "exported": False,
-                                    "line": f"ended within {SECONDS} s without a result"}))
+        done = (options.folder / "files" / network.key / "done").exists()
+        file.write_text(json.dumps({"network": network.key, "kind": network.kind, "opset": network.opset, "exported": done,
+                                    **({"accepted": True} if done else {}), "line": f"ended within {SECONDS} s without a result"}))
 
 
 def good(row):
@@ -105,10 +110,12 @@ def main():
         print("\n".join(f"{each.key} (opset {each.opset})" for each in networks))
         return 0
     print(versions(), flush=True)
-    (options.folder / "rows").mkdir(parents=True, exist_ok=True)
+    suffix = "" if options.backend == "cpu" else f"-{options.backend}"
+    folder = options.folder / f"rows{suffix}"
+    folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for network in networks:
-        file = options.folder / "rows" / f"{network.key}.json"
+        file = folder / f"{network.key}.json"
         if options.again or not file.exists():
             file.unlink(missing_ok=True)
             start = time.monotonic()
@@ -120,9 +127,9 @@ def main():
             shutil.rmtree(options.folder / "files" / network.key, ignore_errors=True)
     print(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(rows)))
     if options.keep:
-        results = {"versions": versions(), "rows": rows}
-        (RESULTS / "onnx-networks.json").write_text(zoo_tables.json_text(results))
-        (RESULTS / "onnx-networks.md").write_text(zoo_tables.page(results))
+        results = {"versions": versions(), "backend": options.backend, "rows": rows}
+        (RESULTS / f"onnx-networks{suffix}.json").write_text(zoo_tables.json_text(results))
+        (RESULTS / f"onnx-networks{suffix}.md").write_text(zoo_tables.page(results))
     return 0 if all(map(good, rows)) else 1
 
 

@@ -3,10 +3,11 @@
 #   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
 #   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
 #   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
+#   emulated-asan  all tests on emulated GPUs under the address sanitizer
 #   bookworm  Debian 12 with its own packages alone  trixie    Debian 13: GCC 14, Open MPI 5, oneDNN 3
 # Each is built in build/world-NAME and gives a line of the table. The libraries of the first three come from PyPI into
 # build/world-packages (scripts/setup.sh --worlds installs the tools for that). The last two are the commit HEAD in chroots that
-# debootstrap makes from Debian's archive, as root; they are asked for by name. HIOS_CMAKE adds arguments for cmake.
+# debootstrap makes from Debian's archive, as root; the last three are asked for by name. HIOS_CMAKE adds arguments for cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -94,6 +95,9 @@ world() {
     # Libraries built without the sanitizer are ignored: it does not see the synchronisation of their threads.
     tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' &&
       tests "$1" env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ;;
+    emulated-asan)
+      build "$1" asan 'hios-schedule hios_emulated_cuda_tests hios_emulated_program_tests hios_emulated_rank_tests' \
+        -DHIOS_EMULATED_WHOLE=ON && tests "$1" ;;
     *)
       printf 'bench/worlds.sh: there is no world "%s"\n' "$1" >&2
       exit 2 ;;

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from samples import summarize
+from steps import RunLimits
 
-PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, RUN_LIMIT_S = 90, 40, 60
+PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, FIRST_RUN_LIMIT_S = 90, 40, 120
 SEARCH_S = 10  # of `best`
 ASSUMED_GB_PER_S, LATENCY_MS = 12.0, 0.01
 FEWEST_ITERATIONS, SHARE_OF_ITERATIONS = 3, 10  # a cold start takes some three inferences, and is alone
@@ -60,6 +61,7 @@ class Network:
         self.network, self.name = network, f"cold {network} {self.size} {math}"
         self.model = self.target.model(network, self.size)
         self.samples, self.reports = {}, {}
+        self.limits = RunLimits(FIRST_RUN_LIMIT_S)
 
     def file(self, what):
         return self.part.scratch / f"{self.network}-{self.math}-{what}.json"
@@ -122,7 +124,8 @@ class Network:
         outcome = self.step(plan.name, "hios-run",
                             ["--schedule", self.file(plan.algorithm), "--profile", self.file("profile"), *backend,
                              *self.target.graphs(plan.graphs), "--warmup", "1", "--iterations", iterations, "--json", file,
-                             *more], RUN_LIMIT_S)
+                             *more], self.limits.limit_s())
+        self.limits.saw(outcome)
         try:
             return json.loads(file.read_text()) if outcome.passed else self.fail(plan, outcome.why)
         except (OSError, ValueError):

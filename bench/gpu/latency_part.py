@@ -7,10 +7,10 @@ rows of the goals come first. A row that fails is recorded as failed.
 from bench_case import IOS, MERGED, PLAIN, SEQUENTIAL, TWO_RANKS, WITH_SIBLINGS, Case
 from mps import Mps
 from samples import summarize
-from steps import Deadline
+from steps import Deadline, RunLimits
 from worker import Worker, WorkerError
 
-PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, RUN_LIMIT_S = 90, 30, 45
+PROFILE_LIMIT_S, SCHEDULE_LIMIT_S, FIRST_RUN_LIMIT_S = 90, 30, 120
 TORCH_LOAD_LIMIT_S, TORCH_MEASURE_LIMIT_S, COMPILE_LIMIT_S = 90, 60, 150
 TORCH_MODES = {"torch eager": "eager", "torch graphs": "graphs"}
 COMPILED = "torch.compile"
@@ -24,6 +24,7 @@ class Latency:
         self.installation, self.target, self.steps, self.scratch = installation, target, steps, scratch
         self.has_torch, self.save = has_torch, save
         self.rows, self.torch_info = {}, None
+        self.limits = {}  # of runs, by case
         self.smcuda = installation.has_smcuda()
         self.worker = Worker(installation.torch_environment(), scratch / "torch.log")
         self.mps = Mps(installation, target, steps, scratch)
@@ -106,8 +107,10 @@ class Latency:
 
     def run_row(self, case, row, number, samples):
         name = f"{case.name}: {row.name}"
-        outcome = self.steps.run(name, case.run_command(self.installation, row, number, self.smcuda), RUN_LIMIT_S,
+        limits = self.limits.setdefault(case.name, RunLimits(FIRST_RUN_LIMIT_S))
+        outcome = self.steps.run(name, case.run_command(self.installation, row, number, self.smcuda), limits.limit_s(),
                                  self.environment(row.ranks))
+        limits.saw(outcome)
         report = case.report(row, number) if outcome.passed else None
         if report is None:
             self.fail(case, row.name, outcome.why or "it wrote no report")

@@ -67,6 +67,22 @@ def kill_group(process):
         pass
 
 
+class RunLimits:
+    """Time limits of runs that are alike. The first may take `first_s`. A later one may take several times as long as the
+    longest so far: one that hangs costs little then, and a slow GPU's are not ended."""
+    TIMES, LEAST_S = 5, 15
+
+    def __init__(self, first_s):
+        self.first_s, self.longest_s = first_s, None
+
+    def limit_s(self):
+        return self.first_s if self.longest_s is None else max(self.LEAST_S, self.TIMES * self.longest_s)
+
+    def saw(self, outcome):
+        if outcome.passed:
+            self.longest_s = max(self.longest_s or 0, outcome.seconds)
+
+
 class Steps:
     """`log`: a file for every command with its output. `say`: prints progress. `short`: {folder: word}, replacements in
     reasons, because these go into files that outlast the machine."""

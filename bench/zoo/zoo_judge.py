@@ -4,11 +4,32 @@ give the bits of one."""
 import json
 import os
 import shutil
+import signal
 import subprocess
+from dataclasses import dataclass
 
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 SECONDS = 900
+EMULATED_BYTES = 4 << 30
 OVERHEAD_MS, MFLOP_A_MS, BYTES_A_MS = 0.005, 50, 1e7  # of a core of 50 GFLOP/s, and a link of 10 GB/s
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A program that runs networks. `kind`: of its devices in schedules. `profile`: the program that chooses algorithms, so
+    that all runs have the same; None where there is no choice."""
+    run: str
+    words: tuple
+    kind: str
+    profile: str
+    title: str
+
+
+BACKENDS = {"cpu": Backend("hios-run", (), "cpu", None, "CPU ranks"),
+            "cuda": Backend("hios-run", ("--backend", "cuda"), "gpu", "hios-profile", "GPUs"),
+            "emulated-cuda": Backend("hios_emulated_run", ("--backend", "cuda"), "gpu", "hios_emulated_profile",
+                                     "emulated GPUs (tests/support/emulated_cuda), whose work runs as late as it may")}
+QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off")
 
 
 class Refused(Exception):
@@ -18,20 +39,32 @@ class Refused(Exception):
 class Programs:
     """Calls hios' programs in a folder of their own."""
 
-    def __init__(self, programs, folder):
-        self.programs, self.folder = programs, folder
+    def __init__(self, programs, folder, backend=BACKENDS["cpu"]):
+        self.programs, self.folder, self.backend = programs, folder, backend
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                                 OMPI_MCA_mpi_yield_when_idle="1")  # where other programs take the cores
+        self.environment["HIOS_EMULATED_CUDA"] = f"order=late,memory={EMULATED_BYTES}"
 
     def call(self, ranks, program, *words):
         before = [] if ranks == 1 else ["mpirun", "-np", str(ranks), "--bind-to", "none", "--oversubscribe"]
-        done = subprocess.run([*before, self.programs / program, *map(str, words)], env=self.environment, cwd=self.folder,
-                              capture_output=True, text=True, check=False, timeout=SECONDS)
-        if done.returncode != 0:
-            lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(("usage", "warning"))]
-            line = lines[0] if lines else f"status {done.returncode}"
+        with subprocess.Popen([*before, self.programs / program, *map(str, words)], env=self.environment, cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+            try:
+                errors = running.communicate(timeout=SECONDS)[1]
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGTERM)  # which mpirun passes on
+                running.communicate()
+                raise Refused(f"{program} on {ranks} ranks did not end within {SECONDS} s") from None
+        if running.returncode != 0:
+            lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(("usage", "warning"))]
+            line = lines[0] if lines else f"status {running.returncode}"
             raise Refused(line.replace(f"{self.folder}/", "").removeprefix("error: ").removeprefix("network.onnx: ")[:300])
-        return done.stdout
+
+    def choose_algorithms(self, most_ranks):
+        """For one rank and, where there are two, by the same profile for both."""
+        for ranks in range(1, most_ranks + 1) if self.backend.profile else ():
+            self.call(ranks, self.backend.profile, *self.backend.words, "--model", "network.onnx", "--output", "profile.json",
+                      "--settle", 0, "--largest-message", 1024, *QUICKLY, "--force" if ranks == 1 else "--update")
 
     def operators(self):
         """The graph's name and digest, and the names of its operators in topological order."""
@@ -41,18 +74,19 @@ class Programs:
     def outputs(self, numpy, ranks, *more):
         folder = self.folder / "outputs"
         shutil.rmtree(folder, ignore_errors=True)
-        self.call(ranks, "hios-run", "--model", "network.onnx", "--input", "image.npy", "--outputs", folder, "--iterations",
-                  1, "--warmup", 0, "--flight-record", "off", *more)
+        profile = ("--profile", "profile.json") if self.backend.profile else ()
+        self.call(ranks, self.backend.run, *self.backend.words, "--model", "network.onnx", "--input", "image.npy",
+                  "--outputs", folder, *profile, *QUICKLY, *more)
         files = [each["file"] for each in json.loads((folder / "outputs.json").read_text())["outputs"]]
         arrays = [numpy.load(folder / file) for file in files]
         shutil.rmtree(folder)
         return arrays
 
 
-def alternating(listed):
+def alternating(listed, kind="cpu"):
     """A schedule that gives each second operator to the other device."""
     names = [each["name"] for each in listed["operators"]]
-    devices = [{"name": f"cpu{rank}", "kind": "cpu", "threads": 1, "streams": 1,
+    devices = [{"name": f"{kind}{rank}", "kind": kind, "threads": int(kind == "cpu"), "streams": 1,
                 "stages": [[[name]] for name in names[rank::2]]} for rank in (0, 1)]
     return {"format": "hios-schedule", "version": 1,
             "graph": {"name": listed["model"], "digest": listed["digest"]}, "devices": devices}
@@ -101,6 +135,7 @@ def judge(programs, ranks):
     image = numpy.load(programs.folder / "image.npy")
     wanted = session.run(None, {session.get_inputs()[0].name: image})
     try:
+        programs.choose_algorithms(ranks)
         one = programs.outputs(numpy, 1)
         difference, row["within"] = compare(numpy, one, wanted)
         row["difference"] = float(f"{difference:.2e}")
@@ -113,13 +148,13 @@ def judge(programs, ranks):
 
 def two_ranks(numpy, programs, listed, one, row):
     """Adds whether two ranks give the same bits by a plan that alternates, and by that of hios-lp."""
-    (programs.folder / "plan.json").write_text(json.dumps(alternating(listed)))
+    (programs.folder / "plan.json").write_text(json.dumps(alternating(listed, programs.backend.kind)))
     row["alternating"] = same_bits(numpy, one, programs.outputs(numpy, 2, "--schedule", "plan.json", "--oversubscribe"))
     programs.call(1, "hios-schedule", "--model", "network.onnx", "--export-graph", "graph.json", "--force")
     graph = costs(json.loads((programs.folder / "graph.json").read_text()), listed)
     (programs.folder / "graph.json").write_text(json.dumps(graph))
-    programs.call(1, "hios-schedule", "--graph", "graph.json", "--devices", 2, "--algorithm", "hios-lp", "--output", "lp.json",
-                  "--force")
+    programs.call(1, "hios-schedule", "--graph", "graph.json", "--devices", 2, "--kind", programs.backend.kind,
+                  "--algorithm", "hios-lp", "--output", "lp.json", "--force")
     devices = json.loads((programs.folder / "lp.json").read_text())["devices"]
     row["lp_operators"] = [sum(len(group) for stage in device["stages"] for group in stage) for device in devices]
     row["lp"] = same_bits(numpy, one, programs.outputs(numpy, 2, "--schedule", "lp.json", "--oversubscribe"))

@@ -3,6 +3,8 @@
 import json
 import statistics
 
+import zoo_judge
+
 KINDS = {"classifier": "classifiers", "segmenter": "segmenters", "backbone": "backbones", "video": "videos",
          "detector": "detectors"}
 COUNTED = ("classifier", "segmenter", "backbone")
@@ -43,13 +45,16 @@ def markdown(head, lines):
 def json_text(results):
     """bench/results/onnx-networks.json: a row a line."""
     rows = ",\n".join(json.dumps(row) for row in results["rows"])
-    return f'{{"versions": {json.dumps(results["versions"])}, "rows": [\n{rows}\n]}}\n'
+    return (f'{{"versions": {json.dumps(results["versions"])}, "backend": {json.dumps(results["backend"])}, '
+            f'"rows": [\n{rows}\n]}}\n')
 
 
 def page(results):
-    """bench/results/onnx-networks.md."""
-    rows = results["rows"]
-    text = ("# Networks as ONNX files\n\nMade by `bench/onnx_networks --keep`: " + results["versions"] + ". `within`: all outputs "
+    """bench/results/onnx-networks.md, or that of another backend."""
+    rows, backend = results["rows"], results["backend"]
+    flag = "" if backend == "cpu" else f" --backend {backend}"
+    text = (f"# Networks as ONNX files, on {zoo_judge.BACKENDS[backend].title}\n\nMade by `bench/onnx_networks{flag} --keep`: "
+            + results["versions"] + ". `within`: all outputs "
             "within 1e-4·max\\|y\\| + 1e-5 of ONNX Runtime's; `median` and `largest`: the difference as a share of the largest value; "
             "`two ranks`: of those that were run on two, the bits of one rank by a plan that alternates between two ranks and by that of `hios-lp`, which uses "
             "both ranks for the last column's.\n\n" + markdown(HEAD, families(rows)))

@@ -17,6 +17,7 @@
 #include "hios/base/error.h"
 #include "hios/base/need.h"
 #include "hios/model/weights/weights_file.h"
+#include "hios/platform/cpu_kinds.h"
 #include "hios/schedule/schedule_json.h"
 
 namespace hios::cli {
@@ -213,7 +214,8 @@ Device lone_device(const Flags& flags, const job::RankOptions& ranks, std::size_
   Device device;
   device.kind = std::string(backend.kind);
   device.name = device.kind + "0";
-  device.threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
+  const auto threads = static_cast<int>(flags.optional_integer("threads", 1, 4096).value_or(1));
+  device.threads = computes_on_cores(device.kind) ? threads : 0;
   device.precision = read_math(flags).value_or(Precision::kFp32);
   return device;
 }

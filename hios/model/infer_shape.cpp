@@ -121,6 +121,18 @@ Shape infer(const ConvTranspose& conv, std::span<const Shape> inputs) {
               conv.output_padding.w - padding.begin.w - padding.end.w};
 }
 
+/// Returns true if each of `windows` along an axis has a place within the input. A dilated one may
+/// pass over it.
+bool all_meet(std::int64_t input, std::int64_t windows, std::int64_t kernel, std::int64_t stride,
+              std::int64_t dilation, std::int64_t padding) {
+  for (std::int64_t window = 0; window < windows; ++window) {
+    const std::int64_t begin = window * stride - padding;
+    const std::int64_t skipped = begin < 0 ? (-begin + dilation - 1) / dilation : 0;
+    if (skipped >= kernel || begin + skipped * dilation >= input) return false;
+  }
+  return true;
+}
+
 Shape infer(const Pool& pool, std::span<const Shape> inputs) {
   const Shape& in = only(inputs);
   const Extent out = slide(in, pool, pool.ceil);
@@ -135,6 +147,12 @@ Shape infer(const Pool& pool, std::span<const Shape> inputs) {
     }
     throw InputError("a window of its kernel " + extent_text(pool.kernel) +
                      " would lie wholly in the padding " + extent_text(padding));
+  }
+  if (!all_meet(in.h, out.h, pool.kernel.h, pool.stride.h, pool.dilation.h, pool.padding.begin.h) ||
+      !all_meet(in.w, out.w, pool.kernel.w, pool.stride.w, pool.dilation.w, pool.padding.begin.w)) {
+    throw InputError("a window of its kernel " + extent_text(pool.kernel) + ", dilated by " +
+                     extent_text(pool.dilation) + ", would pass over its input " +
+                     extent_text({in.h, in.w}));
   }
   return {in.n, in.c, out.h, out.w};
 }

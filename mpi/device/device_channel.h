@@ -40,6 +40,9 @@ class DeviceChannel final : public Channel {
   void check() override;
   bool abandon() noexcept override;
   void disconnect() override;
+  /// Takes back the messages under way that the wrapped transport can take back; others may still
+  /// arrive where they were to. No other call may follow.
+  void take_back() { inner_->close(); }
 
  private:
   struct Transfer {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "hios/base/numbers/random.h"
 #include "mpi/device/open_device_channel.h"
 #include "mpi/exchange.h"
+#include "mpi/routes/staged.h"
 #include "mpi/session/agreement.h"
 
 // Claims of a library or a device are no proof: an MPI may call itself CUDA-aware although the
@@ -20,18 +21,25 @@
 // cancel each other. A small message and a large one travel, since libraries send them by different
 // protocols: the small one with its envelope, the large one after the receiver has said where to.
 // The two ranks of a pair agree on whether a step failed before either waits for a message, and the
-// wait itself has a time limit. Steps are collective, so a pair that has failed takes part in the
-// others' with no message.
+// exchange has a time limit. Steps are collective, so a pair that has failed takes part in the
+// others' with no message. MPI cannot take back a message that the other side has started to send,
+// so the memory of a failed exchange is never freed.
 namespace hios::mpi {
 namespace {
 
 constexpr std::array<Bytes, 2> kMessageBytes = {4096, 1 << 20};
 constexpr Bytes kProbeBytes = kMessageBytes[0] + kMessageBytes[1];
-// Tags of a pair, for each route: more than a probe uses, also where a route sends in chunks.
-constexpr int kTagsOfProbe = 16;
 constexpr int kThere = 1, kBack = 1 + static_cast<int>(kMessageBytes.size());
 
-/// A wait that was given up.
+/// Returns the tags that a probe takes in a direction of a pair: those of the route that sends in
+/// chunks, since the others take one a message.
+int tags_of_probe() {
+  std::size_t tags = 0;
+  for (const Bytes size_bytes : kMessageBytes) tags += staging_chunks(size_bytes).size();
+  return static_cast<int>(tags);
+}
+
+/// An exchange that was given up.
 class WaitedInVain : public RunError {
   using RunError::RunError;
 };
@@ -41,6 +49,14 @@ std::vector<std::byte> pattern(const Route& route, Rank a, Rank b) {
   std::vector<std::byte> bytes(kProbeBytes);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
   return bytes;
+}
+
+/// Keeps memory that outlives the transport and the device which it is of: no destructor runs.
+void keep_until_process_ends(std::shared_ptr<void> memory) {
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  static std::mutex mutex;  // in tests ranks are threads
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(memory));
 }
 
 /// A buffer in device memory, or in host memory if there is no device.
@@ -89,8 +105,9 @@ class RouteProbe {
       : transport_(transport),
         device_(device),
         patience_(patience),
+        is_group_(route.join != nullptr),
         table_(only(transport.size(), route, pairs, shared)),
-        tags_(transport.size(), kTagsOfProbe * static_cast<int>(index_of(route))) {
+        tags_(transport.size(), tags_of_probe() * static_cast<int>(index_of(route))) {
     for (const auto& [a, b] : pairs) {
       if (transport.rank() != a && transport.rank() != b) continue;
       takes_part_ = true;
@@ -102,17 +119,16 @@ class RouteProbe {
 
   void prepare() {
     if (!takes_part_) return;
-    out_.emplace(device_);
-    in_.emplace(device_);
-    if (first_) out_->write(expected_);
+    memory_ = std::make_shared<Memory>(device_);
+    if (first_) memory_->out.write(expected_);
   }
 
   void open() {
     std::vector<Message> sends, receives;
     if (takes_part_) {
       // The second rank sends the received bytes back out of the buffer that received them.
-      std::byte* from = (first_ ? out_ : in_)->data();
-      std::byte* to = in_->data();
+      std::byte* from = (first_ ? memory_->out : memory_->in).data();
+      std::byte* to = memory_->in.data();
       for (std::size_t i = 0; i < kMessageBytes.size(); ++i) {
         const int tag = static_cast<int>(i);
         sends.push_back({peer_, (first_ ? kThere : kBack) + tag, from, kMessageBytes[i]});
@@ -128,6 +144,8 @@ class RouteProbe {
 
   void exchange() {
     if (!takes_part_) return;
+    deadline_ = std::chrono::steady_clock::now() + patience_;
+    under_way_ = true;
     channel_->start_receives();
     for (std::size_t i = 0; i < kMessageBytes.size(); ++i) {
       if (!first_) {
@@ -138,8 +156,10 @@ class RouteProbe {
     }
     push_until([&] { return channel_->finished(); });
     channel_->finish();
+    under_way_ = false;
     if (device_ != nullptr) device_->synchronize();
-    if (in_->read() != expected_) throw RunError("the received bytes differ from the sent ones");
+    if (memory_->in.read() != expected_)
+      throw RunError("the received bytes differ from the sent ones");
   }
 
   /// Takes no part in later steps: the pair has failed.
@@ -149,13 +169,27 @@ class RouteProbe {
     if (channel_) channel_->disconnect();
   }
 
+  /// Keeps what messages under way may still write to, if there are any. The endpoints of a group,
+  /// which ends before the process, own no such memory.
+  void keep_memory() {
+    if (!under_way_) return;
+    channel_->take_back();
+    if (!is_group_) memory_->channel = std::move(channel_);
+    keep_until_process_ends(memory_);
+  }
+
  private:
+  struct Memory {
+    explicit Memory(Accelerator* device) : out(device), in(device) {}
+    ProbeBuffer out, in;
+    std::unique_ptr<DeviceChannel> channel;  // of a failed exchange, whose endpoints have memory
+  };
+
   void push_until(const auto& done) {
-    const auto deadline = std::chrono::steady_clock::now() + patience_;
     while (!done()) {
       channel_->poll();
-      if (std::chrono::steady_clock::now() > deadline) {
-        throw WaitedInVain("no message arrived within " + seconds_text(patience_));
+      if (std::chrono::steady_clock::now() > deadline_) {
+        throw WaitedInVain("not all messages arrived within " + seconds_text(patience_));
       }
       std::this_thread::yield();
     }
@@ -164,12 +198,14 @@ class RouteProbe {
   Transport& transport_;
   Accelerator* device_;
   const std::chrono::milliseconds patience_;
-  bool first_ = false, takes_part_ = false;
+  const bool is_group_;
+  bool first_ = false, takes_part_ = false, under_way_ = false;
+  std::chrono::steady_clock::time_point deadline_;
   Rank peer_;
   RouteTable table_;
   TagBook tags_;
   std::vector<std::byte> expected_;
-  std::optional<ProbeBuffer> out_, in_;
+  std::shared_ptr<Memory> memory_;
   std::unique_ptr<DeviceChannel> channel_;
 };
 
@@ -231,9 +267,10 @@ std::vector<ProbeResult> probe_route(Transport& transport, Accelerator* device, 
   run_jointly(transport, pairs, probe, results, [&] { probe.exchange(); });
   probe.disconnect();
   transport.barrier();
+  probe.keep_memory();
   return results;
 }
 
-int first_tag_after_probes() { return kTagsOfProbe * static_cast<int>(routes().size()); }
+int first_tag_after_probes() { return tags_of_probe() * static_cast<int>(routes().size()); }
 
 }  // namespace hios::mpi

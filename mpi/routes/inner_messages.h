@@ -63,6 +63,9 @@ class InnerMessages {
   }
   void open(Transport& transport) { channel_ = transport.open_channel(sends_, receives_); }
 
+  /// Takes back the messages under way, as far as the transport can. No other call may follow.
+  void close() { channel_.reset(); }
+
   Channel& channel() { return *channel_; }
 
  private:

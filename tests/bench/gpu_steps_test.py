@@ -4,7 +4,7 @@ import sys
 import time
 import unittest
 
-from steps import Deadline, Steps
+from steps import Deadline, Outcome, RunLimits, Steps
 from support import FolderTest
 
 
@@ -55,6 +55,16 @@ class StepsTest(FolderTest):
         self.assertLess(time.monotonic() - began, 20)
         time.sleep(4)
         self.assertFalse(mark.exists(), "its child went on")
+
+    def test_later_runs_have_limits_of_the_first_ones(self):
+        limits = RunLimits(120)
+        limits.saw(Outcome("hangs", 143, 120, why="ended by us after 120 s"))
+        self.assertEqual(limits.limit_s(), 120, "a run that failed says nothing")
+        limits.saw(Outcome("quick", 0, 0.5))
+        self.assertEqual(limits.limit_s(), 15)
+        for seconds in (40, 10):
+            limits.saw(Outcome("slow", 0, seconds))
+        self.assertEqual(limits.limit_s(), 200)
 
     def test_no_step_outlasts_its_part(self):
         outcome = self.steps(seconds=2).run("long", python("import time; time.sleep(100)"), 90, least_s=1)

@@ -66,8 +66,8 @@ template <class T>
 __global__ void __launch_bounds__(kMeanChannels* kMeanRows) mean_kernel(const MeanTask task) {
   __shared__ float sums[kMeanRows][kMeanChannels];
   const int x = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
-  const int channel = static_cast<int>(blockIdx.x) * kMeanChannels + x;
-  const int image = static_cast<int>(blockIdx.y);
+  const int channel = static_cast<int>(blockIdx.y) * kMeanChannels + x;
+  const int image = static_cast<int>(blockIdx.x);  // a grid's other extents end at 65,535
   float sum = 0.0f;
   if (channel < task.channels) {
     const T* from = static_cast<const T*>(task.input) +
@@ -113,7 +113,7 @@ cudaError_t pool(const PoolTask& task, cudaStream_t stream) {
 
 cudaError_t global_mean(const MeanTask& task, cudaStream_t stream) {
   const auto columns = static_cast<unsigned>((task.channels + kMeanChannels - 1) / kMeanChannels);
-  const dim3 grid(columns, static_cast<unsigned>(task.images)), block(kMeanChannels, kMeanRows);
+  const dim3 grid(static_cast<unsigned>(task.images), columns), block(kMeanChannels, kMeanRows);
   return with_element(task.element, [&](auto element) {
     return queue_kernel(mean_kernel<decltype(element)>, grid, block, stream, task);
   });

@@ -61,9 +61,11 @@ const std::string& Algorithms::of(const ConvolutionProblem& problem,
   }
   Named& agreed = known->second;
   if (!agreed.tried) {
+    AutotuneTimer timer(problem, tools);
     try {
-      AutotuneTimer(problem, tools).run_once(*make_convolution(agreed.name, problem, tools));
+      timer.run_once(*make_convolution(agreed.name, problem, tools));
     } catch (const RunError& error) {
+      timer.require_working_device(agreed.name, without_);
       throw RunError("the algorithm " + quote(agreed.name) + " that was agreed on for " +
                      quote(key, 120) + " does not run on this rank's GPU: " + error.what() +
                      "; give all ranks the same kind of GPU and the same CUDA libraries");

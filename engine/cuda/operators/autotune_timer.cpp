@@ -79,7 +79,8 @@ AutotuneTimer::AutotuneTimer(const ConvolutionProblem& problem, const Convolutio
       output_bytes_(bytes_of(problem.output_values(), problem)),
       cache_bytes_(tools.gpu.cache_bytes),
       before_(make_timed_event()),
-      after_(make_timed_event()) {}
+      after_(make_timed_event()),
+      byte_(std::make_unique<DeviceBlock>(1, "trying algorithms: whether the GPU still works")) {}
 
 /// Makes at least so many sets of operands.
 void AutotuneTimer::make_sets(std::size_t sets) {
@@ -140,8 +141,7 @@ void AutotuneTimer::require_working_device(const std::string& algorithm,
                                            std::vector<std::string> left_out) const {
   try {
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
-    DeviceBlock byte(1, "trying algorithms: whether the GPU still works");
-    HIOS_CUDA(cudaMemsetAsync(byte.data(), 0, 1, stream_), kDoing);
+    HIOS_CUDA(cudaMemsetAsync(byte_->data(), 0, 1, stream_), kDoing);
     HIOS_CUDA(cudaStreamSynchronize(stream_), kDoing);
   } catch (const RunError& error) {
     left_out.push_back(algorithm);

@@ -73,6 +73,7 @@ class AutotuneTimer {
   std::unique_ptr<DeviceBlock> operands_;  // one set after another
   std::unique_ptr<DeviceBlock> workspace_;
   Event before_, after_;
+  std::unique_ptr<DeviceBlock> byte_;  // to ask whether the GPU still works
 };
 
 /// Returns a time with four digits: "0.01234 ms".

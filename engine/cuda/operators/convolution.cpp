@@ -9,6 +9,7 @@
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/kernels/layers.h"
+#include "hios/base/log.h"
 #include "hios/model/layer_fields.h"
 
 namespace hios::cuda {
@@ -110,8 +111,14 @@ std::vector<std::string> convolution_candidates(const ConvolutionProblem& proble
   std::vector<std::string> names;
   for (const ConvolutionFamily* family : kFamilies) {
     for (const ComputedPart& part : family->parts(problem)) {
-      for (std::string& name : family->candidates(part.problem, tools, deterministic)) {
-        names.push_back(std::move(name));
+      try {
+        for (std::string& name : family->candidates(part.problem, tools, deterministic)) {
+          names.push_back(std::move(name));
+        }
+      } catch (const RunError& error) {
+        HIOS_CUDA(cudaGetLastError(), kProposing);  // of a GPU that does no more work
+        log::verbose(std::string(family->name) + " proposes nothing for " + part.problem.key() +
+                     ": " + error.what());
       }
     }
   }

@@ -85,6 +85,8 @@ struct ConvolutionTools {
   cublasLtHandle_t lt;
 };
 
+inline constexpr const char* kProposing = "asking for algorithms";
+
 /// The part of a problem that some algorithms of a family compute. The rest of it, an addend or a
 /// function, is a pass of ours.
 struct ComputedPart {
@@ -99,7 +101,8 @@ struct ConvolutionFamily {
   std::string_view name;
   /// Returns the parts of a problem that the family computes. The first one has no suffix.
   std::vector<ComputedPart> (*parts)(const ConvolutionProblem&);
-  /// `candidates` and `make` are given one of these parts as the problem.
+  /// `candidates` and `make` are given one of these parts as the problem. `candidates` throws
+  /// RunError with the library's reason if it proposes none.
   std::vector<std::string> (*candidates)(const ConvolutionProblem&, const ConvolutionTools&,
                                          bool deterministic);
   /// Makes the algorithm. Throws RunError if the name is none of the family's, or the algorithm
@@ -112,7 +115,8 @@ extern const ConvolutionFamily kCudnnConvolutions;  ///< cuDNN's, by its legacy 
 extern const ConvolutionFamily kGraphConvolutions;  ///< cuDNN's, as graphs of operations
 extern const ConvolutionFamily kLtConvolutions;     ///< pointwise: cuBLASLt's matrix products
 
-/// Returns the candidates of all families, for all parts of the problem that they compute.
+/// Returns the candidates of all families, for all parts of the problem that they compute. The
+/// reasons of families that propose none are logged (log::verbose).
 std::vector<std::string> convolution_candidates(const ConvolutionProblem& problem,
                                                 const ConvolutionTools& tools, bool deterministic);
 /// Returns true if algorithms of some family begin with these words.

@@ -187,12 +187,11 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
   const Descriptors descriptors = describe(problem, usual_math(problem.precision));
   std::array<cudnnConvolutionFwdAlgoPerf_t, 2 * CUDNN_CONVOLUTION_FWD_ALGO_COUNT> found;
   int count = 0;
-  if (cudnnGetConvolutionForwardAlgorithm_v7(
-          tools.stream.cudnn(), descriptors.input.get(), descriptors.filter.get(),
-          descriptors.convolution.get(), descriptors.output.get(), int{found.size()}, &count,
-          found.data()) != CUDNN_STATUS_SUCCESS) {
-    return {};  // there are other families
-  }
+  HIOS_CUDA(cudnnGetConvolutionForwardAlgorithm_v7(
+                tools.stream.cudnn(), descriptors.input.get(), descriptors.filter.get(),
+                descriptors.convolution.get(), descriptors.output.get(), int{found.size()}, &count,
+                found.data()),
+            kProposing);
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -157,12 +157,11 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
   }
   std::array<cublasLtMatmulHeuristicResult_t, kWantedCandidates> found;
   int count = 0;
-  if (cublasLtMatmulAlgoGetHeuristic(tools.lt, product.operation.get(), product.weights.get(),
-                                     product.input.get(), product.output.get(),
-                                     product.output.get(), preference.get(), kWantedCandidates,
-                                     found.data(), &count) != CUBLAS_STATUS_SUCCESS) {
-    return {};  // there are other families
-  }
+  HIOS_CUDA(cublasLtMatmulAlgoGetHeuristic(tools.lt, product.operation.get(), product.weights.get(),
+                                           product.input.get(), product.output.get(),
+                                           product.output.get(), preference.get(),
+                                           kWantedCandidates, found.data(), &count),
+            kProposing);
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {
     const cublasLtMatmulHeuristicResult_t& one = found[static_cast<std::size_t>(i)];

@@ -75,6 +75,9 @@ TEST(Layer, RefusesImpossibleAttributes) {
   expect_refused(conv(4, {3, 3}, {1, 0}), {in}, "stride 1x0");
   expect_refused(conv(4, {3, 3}, {1, 1}, {-1, 0}), {in}, "padding -1x0");
   expect_refused(Pool{Pool::Kind::kAverage, {2, 2}, {1, 1}, {2, 0}}, {in}, "wholly in the padding");
+  Pool dilated{Pool::Kind::kAverage, {2, 1}, {1, 1}, {1, 0}, {2, 1}};
+  EXPECT_EQ(infer(dilated, {{1, 6, 2, 8}}), (Shape{1, 6, 2, 8}));
+  expect_refused(dilated, {{1, 6, 1, 8}}, "dilated by 2x1, would pass over its input 1x8");
   expect_refused(Sum{}, {}, "sums nothing");
   expect_refused(Sum{}, {in, {1, 6, 8, 7}}, "cannot sum 1x6x8x8 and 1x6x8x7");
   expect_refused(Concat{}, {}, "concatenates nothing");
@@ -83,6 +86,19 @@ TEST(Layer, RefusesImpossibleAttributes) {
   expect_refused(Relu{}, {}, "takes one input, not 0");
   expect_refused(conv(4, {1, 1}), {in, in}, "takes one input, not 2");
   expect_refused(Relu{}, {{1, 0, 8, 8}}, "is empty");
+}
+
+/// Returns true if one of the windows along the width has no place within the input.
+bool passes_over(const Pool& pool, std::int64_t size, std::int64_t windows) {
+  for (std::int64_t window = 0; window < windows; ++window) {
+    bool meets = false;
+    for (std::int64_t tap = 0; tap < pool.kernel.w; ++tap) {
+      const std::int64_t at = window * pool.stride.w - pool.padding.begin.w + tap * pool.dilation.w;
+      meets = meets || (at >= 0 && at < size);
+    }
+    if (!meets) return true;
+  }
+  return false;
 }
 
 TEST(Layer, SlidesWindowsOfEverySort) {
@@ -104,9 +120,15 @@ TEST(Layer, SlidesWindowsOfEverySort) {
                                           << stride << " dilation " << dilation);
           Pool pool{Pool::Kind::kMax,          {1, kernel},   {1, stride},
                     {{0, before}, {0, after}}, {1, dilation}, false};
-          EXPECT_EQ(infer(pool, {{2, 3, 5, size}}).w, floor);
-          pool.ceil = true;
-          EXPECT_EQ(infer(pool, {{2, 3, 5, size}}).w, ceil);
+          for (const bool with_ceil : {false, true}) {
+            const std::int64_t windows = with_ceil ? ceil : floor;
+            pool.ceil = with_ceil;
+            if (passes_over(pool, size, windows)) {
+              expect_refused(pool, {{2, 3, 5, size}}, "pass over");
+            } else {
+              EXPECT_EQ(infer(pool, {{2, 3, 5, size}}).w, windows);
+            }
+          }
         }
       }
     }

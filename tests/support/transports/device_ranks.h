@@ -32,11 +32,14 @@ class DeviceShy final : public ForwardingTransport {
   bool claims_device_memory() const override { return claims_; }
   std::unique_ptr<mpi::Channel> open_channel(std::span<const mpi::Message> sends,
                                              std::span<const mpi::Message> receives) override;
+  /// Returns where in device memory messages were to arrive.
+  const std::vector<const std::byte*>& received_at() const { return received_at_; }
 
  private:
   const Device device_;
   const std::string host_;
   const bool claims_;
+  std::vector<const std::byte*> received_at_;
   std::vector<std::byte> elsewhere_ = std::vector<std::byte>(1 << 21);
 };
 

@@ -78,6 +78,7 @@ std::vector<ComputedPart> parts(const ConvolutionProblem& problem) {
 std::vector<std::string> candidates(const ConvolutionProblem& problem,
                                     const ConvolutionTools& tools, bool deterministic) {
   std::vector<std::string> names;
+  std::string failure;
   for (const bool fused : {true, false}) {
     if (!fused && (problem.addend || (!problem.bias && !problem.relu_after))) break;
     try {
@@ -89,10 +90,11 @@ std::vector<std::string> candidates(const ConvolutionProblem& problem,
         choice.added = problem.addend;
         names.push_back(choice.name());
       }
-    } catch (const RunError&) {
-      // cuDNN has no such graph; there are other families
+    } catch (const RunError& error) {
+      failure = error.what();  // cuDNN has no such graph
     }
   }
+  if (names.empty() && !failure.empty()) throw RunError(failure);
   return names;
 }
 

@@ -7,7 +7,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <sstream>
 
 #include "support/programs/programs.h"
@@ -48,46 +47,6 @@ TEST(EmulatedPrograms, RefuseAMachineWithoutAGpu) {
       run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick, in_order("devices=0"));
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.err, HasSubstr("sees no NVIDIA GPU"));
-}
-
-TEST(EmulatedPrograms, NameAnAlgorithmThatBreaksTheGpu) {
-  const ProcessResult result =
-      run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick, in_order("fault=cudnn 1"));
-  EXPECT_NE(result.exit_status, 0);
-  EXPECT_THAT(result.err, HasSubstr("the algorithm \"cudnn 1 3 plain\" for \"conv "));
-  EXPECT_THAT(result.err, HasSubstr("broke the GPU's context"));
-  EXPECT_THAT(result.err,
-              HasSubstr(", or leave it out with --without-algorithms 'cudnn 1 3 plain'"));
-  const ProcessResult without = run_process(Words{HIOS_EMULATED_RUN} + kSmall + kQuick + kTwice +
-                                                Words{"--without-algorithms", "lt; cudnn  1", "-v"},
-                                            in_order("fault=cudnn 1"));
-  EXPECT_EQ(without.exit_status, 0) << without.err;
-  EXPECT_FALSE(lines_with(without.err, "tried cudnn 0 ").empty());
-  EXPECT_TRUE(lines_with(without.err, "tried cudnn 1 ").empty());
-  EXPECT_TRUE(lines_with(without.err, "tried lt ").empty());
-}
-
-/// The flag that a message ends with runs when it is pasted in place of the one that was given.
-TEST(EmulatedPrograms, NameTheFlagThatLeavesAnAlgorithmOut) {
-  const auto run_with = [](const Words& flag) {
-    return run_process(
-        Words{HIOS_EMULATED_RUN} + kSmall + kQuick + Words{"--iterations", "1"} + flag,
-        in_order("fault=lt 0"));
-  };
-  const std::string broken = run_with({"--without-algorithms", "own;graph"}).err;
-  const std::regex pasted("leave it out with (--without-algorithms) '(own;graph;lt 0[^']*)'");
-  std::smatch found;
-  ASSERT_TRUE(std::regex_search(broken, found, pasted)) << broken;
-  const ProcessResult without = run_with({found[1], found[2]});
-  EXPECT_EQ(without.exit_status, 0) << without.err;
-}
-
-TEST(EmulatedPrograms, RefuseToLeaveOutWhatIsNoAlgorithm) {
-  const ProcessResult result = run_process(
-      Words{HIOS_EMULATED_RUN} + kSmall + kQuick + Words{"--without-algorithms", "cudnn;winograd"},
-      in_order("seed=3"));
-  EXPECT_EQ(result.exit_status, 2);
-  EXPECT_THAT(result.err, HasSubstr("\"winograd\" is to be left out"));
 }
 
 #ifdef HIOS_MPIEXEC

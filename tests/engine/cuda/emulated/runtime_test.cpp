@@ -50,7 +50,7 @@ class EmulatedRuntime : public testing::TestWithParam<Order> {
   }
 
   const cuda_emulation::Settings before = cuda_emulation::settings();
-  std::array<cudaStream_t, 2> streams{};
+  std::array<cudaStream_t, 3> streams{};
   cudaEvent_t event = nullptr;
   void* memory = nullptr;
 };
@@ -60,6 +60,21 @@ TEST_P(EmulatedRuntime, OrdersQueuesByEvents) {
     fill(i, 1);
     ASSERT_EQ(cudaEventRecord(event, streams[1]), cudaSuccess);
     ASSERT_EQ(cudaStreamWaitEvent(streams[0], event, 0), cudaSuccess);
+    EXPECT_EQ(first_byte(), i);
+  }
+}
+
+/// A wait is for the record that was the last when it was queued, also where a later one, on a
+/// queue with less work, ends first.
+TEST_P(EmulatedRuntime, KeepsWaitsWhereAnEventIsRecordedAgain) {
+  for (int i = 1; i < 20; ++i) {
+    for (int j = 0; j < 5; ++j) fill(100, 1);
+    fill(i, 1);
+    ASSERT_EQ(cudaEventRecord(event, streams[1]), cudaSuccess);
+    ASSERT_EQ(cudaStreamWaitEvent(streams[0], event, 0), cudaSuccess);
+    ASSERT_EQ(cudaEventRecord(event, streams[2]), cudaSuccess);
+    while (cudaEventQuery(event) == cudaErrorNotReady) {
+    }
     EXPECT_EQ(first_byte(), i);
   }
 }

@@ -1,11 +1,14 @@
 // Our own kernels beyond the cases of all backends: every candidate of a convolution, whatever the
-// trials choose, and every size and step that the depthwise kernel is compiled for, on few pixels
-// and on many.
+// trials choose, every size and step that the depthwise kernel is compiled for, on few pixels and
+// on many, and means of many images.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "engine/cuda/backend.h"
 #include "engine/cuda/device/handles.h"
+#include "engine/cuda/device/memory.h"
+#include "engine/cuda/device/recording.h"
+#include "engine/cuda/kernels/kernels.h"
 #include "engine/cuda/operators/convolution.h"
 #include "engine/cuda/operators/operators.h"
 #include "engine/job/verification.h"
@@ -155,6 +158,18 @@ TEST_P(Depthwise, GivesAPixelTheSameBitsHoweverManyThereAre) {
 
 INSTANTIATE_TEST_SUITE_P(In, Depthwise, testing::Values(Precision::kFp32, Precision::kFp16),
                          name_of);
+
+/// A grid has at most 65,535 rows of blocks. The work is recorded, not run: it would take long on
+/// the emulated device.
+TEST(GlobalMean, TakesMoreImagesThanAGridHasRows) {
+  cuda::open_gpu(0);
+  const cuda::StreamState stream;
+  cuda::DeviceBlock memory(Bytes{65600} * 2 * sizeof(float), "a test");
+  const cuda::MeanTask task{
+      .input = memory.data(), .output = memory.data(), .images = 65600, .pixels = 1, .channels = 2};
+  EXPECT_NO_THROW(cuda::capture(
+      stream.stream(), [&] { HIOS_CUDA(cuda::global_mean(task, stream.stream()), "averaging"); }));
+}
 
 }  // namespace
 }  // namespace hios

@@ -63,7 +63,7 @@ std::shared_ptr<Queue> Device::make_queue() {
 void Device::push(const std::shared_ptr<Queue>& queue, std::vector<Work> works) {
   if (works.empty()) return;
   for (Work& work : works) {
-    if (work.records) work.number = ++work.records->recorded;
+    if (work.records) work.number = work.records->begin();
   }
   const std::size_t count = works.size();
   queue->items.push_back({std::move(works), Clock::now(), std::vector<bool>(count), count});
@@ -76,7 +76,7 @@ std::vector<std::size_t> Device::free_works(const Item& item) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < item.works.size(); ++i) {
     const Work& work = item.works[i];
-    bool is_free = !item.ended[i] && (!work.waits_for || work.waits_for->completed >= work.number);
+    bool is_free = !item.ended[i] && (!work.waits_for || work.waits_for->ended(work.number));
     for (const std::size_t earlier : work.after) is_free = is_free && item.ended[earlier];
     if (is_free && (!work.may_run || work.may_run())) free.push_back(i);
   }
@@ -98,8 +98,8 @@ void Device::step(Queue& queue) {
 
 bool Device::faults(const Work& work) {
   const std::string &name = settings().fault, &range = settings().fault_in;
-  const bool named = (!name.empty() && work.name == name) ||
-                     (!range.empty() && work.range == range && work.run);
+  const bool named =
+      (!name.empty() && work.name == name) || (!range.empty() && work.range == range && work.run);
   return named && ++faulty_ >= settings().fault_at;
 }
 
@@ -112,10 +112,9 @@ void Device::run(Work& work) {
     sticky_ = fault.error;
     return;
   }
-  if (work.records) {
+  if (work.records && work.number > 0) {
     work.records->ms = clock_ms_;
-    // An earlier record, on another queue, may come later.
-    work.records->completed = std::max(work.records->completed.load(), work.number);
+    work.records->end(work.number);
   }
 }
 
@@ -125,11 +124,11 @@ cudaError_t Device::run_now(Work& work) {
   return std::exchange(sticky_, before);
 }
 
-Queue* Device::queue_that_records(const EventState& state) {
+Queue* Device::queue_that_records(const EventState& state, std::uint64_t number) {
   for (const auto& queue : queues_) {
     for (const Item& item : queue->items) {
       for (const Work& work : item.works) {
-        if (work.records.get() == &state) return queue.get();
+        if (work.records.get() == &state && work.number == number) return queue.get();
       }
     }
   }
@@ -145,15 +144,15 @@ bool Device::step_towards(Queue& queue) {
   }
   for (std::size_t i = 0; i < item.works.size(); ++i) {
     const Work& work = item.works[i];
-    if (!item.ended[i] && work.waits_for && work.waits_for->completed < work.number) {
-      return step_towards(*work.waits_for);
+    if (!item.ended[i] && work.waits_for && !work.waits_for->ended(work.number)) {
+      return step_towards(*work.waits_for, work.number);
     }
   }
   return false;
 }
 
-bool Device::step_towards(const EventState& state) {
-  Queue* const queue = queue_that_records(state);
+bool Device::step_towards(const EventState& state, std::uint64_t number) {
+  Queue* const queue = queue_that_records(state, number);
   return queue != nullptr && step_towards(*queue);
 }
 
@@ -183,10 +182,10 @@ void Device::drain_all(std::unique_lock<std::mutex>& held) {
 }
 
 bool Device::completed(const EventState& state, std::uint64_t number) {
-  if (state.completed >= number) return true;
+  if (state.ended(number)) return true;
   switch (settings().order) {
     case Order::kLate:
-      if (++questions_ % kQuestions == 0) step_towards(state);
+      if (++questions_ % kQuestions == 0) step_towards(state, number);
       break;
     case Order::kRandom:
       if (next_random(2) == 0) step_any();
@@ -195,7 +194,7 @@ bool Device::completed(const EventState& state, std::uint64_t number) {
       step_any();
       break;
   }
-  return state.completed >= number;
+  return state.ended(number);
 }
 
 }  // namespace hios::cuda_emulation

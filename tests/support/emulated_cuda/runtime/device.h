@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -22,10 +25,35 @@ struct Fault {
   cudaError_t error;
 };
 
-/// The progress of an event, in memory that processes may share. Each record has the next number.
+/// The progress of an event, in memory that processes may share. Each record has the next number,
+/// from 1. Records on different queues may end in another order than that of their numbers.
 struct EventState {
-  std::atomic<std::uint64_t> recorded{0}, completed{0};
+  std::atomic<std::uint64_t> recorded{0};
   std::atomic<double> ms{0};  ///< the device's clock at the last completed record
+
+  /// Returns the number of a record that begins. REQUIRES: fewer than 4,096 are under way.
+  std::uint64_t begin() {
+    const std::uint64_t number = recorded + 1;
+    if (!ended(number)) {
+      std::fputs("emulated CUDA: an event has more records under way than are counted\n", stderr);
+      std::abort();
+    }
+    word_of(number) |= bit_of(number);
+    return recorded = number;
+  }
+  void end(std::uint64_t number) { word_of(number) &= ~bit_of(number); }
+  bool ended(std::uint64_t number) const {
+    return number == 0 || (under_way_[number / 64 % kWords] & bit_of(number)) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kWords = 64;
+  static std::uint64_t bit_of(std::uint64_t number) { return std::uint64_t{1} << number % 64; }
+  std::atomic<std::uint64_t>& word_of(std::uint64_t number) {
+    return under_way_[number / 64 % kWords];
+  }
+
+  std::array<std::atomic<std::uint64_t>, kWords> under_way_{};  // a bit for each record
 };
 
 /// A piece of work: a kernel, copy or call of a library; or the record of an event, or the wait for
@@ -88,9 +116,9 @@ class Device {
   /// Runs one piece of work that brings the queue, or the event, nearer to its end; returns false
   /// if there is none.
   bool step_towards(Queue& queue);
-  bool step_towards(const EventState& state);
+  bool step_towards(const EventState& state, std::uint64_t number);
   bool step_any();
-  Queue* queue_that_records(const EventState& state);
+  Queue* queue_that_records(const EventState& state, std::uint64_t number);
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<Queue>> queues_;

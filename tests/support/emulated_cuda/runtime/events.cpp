@@ -108,7 +108,7 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
     if ((event->flags & cudaEventDisableTiming) != 0) return answer(cudaErrorInvalidResourceHandle);
     if (event->capture) return answer(cudaErrorCapturedEvent);
     if (event->state->recorded == 0) return answer(cudaErrorInvalidResourceHandle);
-    if (event->state->completed < event->state->recorded) return answer(cudaErrorNotReady);
+    if (!event->state->ended(event->state->recorded)) return answer(cudaErrorNotReady);
   }
   *ms = static_cast<float>(to->state->ms - from->state->ms);
   return answer(cudaSuccess);

@@ -96,6 +96,11 @@ void emulated_fault(cudaError_t error) { the_block.fault(error); }
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
                             std::function<void()> kernel) {
   const std::unique_lock held(Device::get().lock());
+  constexpr unsigned kMostX = 0x7fffffff, kMostYOrZ = 65535, kMostThreads = 1024, kMostZ = 64;
+  if (grid.x > kMostX || grid.y > kMostYOrZ || grid.z > kMostYOrZ || block.z > kMostZ ||
+      std::size_t{block.x} * block.y * block.z > kMostThreads) {
+    return answer(cudaErrorInvalidConfiguration);
+  }
   ++queued_kernels;
   const std::string name = "kernel " + std::to_string(grid.x) + " " + std::to_string(grid.y) + " " +
                            std::to_string(grid.z) + " " + std::to_string(block.x);
