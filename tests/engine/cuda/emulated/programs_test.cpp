@@ -188,7 +188,8 @@ class EmulatedBranches : public testing::Test {
                       Words{"--platform", folder_.file("platform.json"), "--algorithm", "hios-lp",
                             "--output", folder_.file("schedule.json")});
     ASSERT_EQ(planned.exit_status, 0) << planned.err;
-    for (const Json& rank : schedule()["devices"]) {
+    const Json made = schedule();
+    for (const Json& rank : made["devices"]) {
       EXPECT_FALSE(rank["stages"].empty()) << rank["name"];
     }
   }
@@ -242,7 +243,8 @@ TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   for (const auto& [key, chosen] : machine["algorithms"].items()) {
     EXPECT_TRUE(machine["trials"][key][chosen.get<std::string>()].is_number()) << key;
   }
-  for (const Json& rank : schedule()["devices"]) {
+  const Json made = schedule();
+  for (const Json& rank : made["devices"]) {
     ASSERT_GE(rank["stages"].size(), 4u) << "a rank without a branch of each block";
   }
 
