@@ -46,7 +46,7 @@ tests() {
   if [ "$1" = onednn3 ]; then without+='|^OutOfMemory[.]EndsARun'; fi
   "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E "$without" >>"$folder.log" 2>&1 || failed=yes
   result=$(grep -a 'tests passed' "$folder.log" | tail -1)
-  rows+=("$(printf '%-9s  %s  %s s' "$1" "${result:-did not run: see $folder.log}" "$((SECONDS - started))")")
+  rows+=("$(printf '%-13s  %s  %s s' "$1" "${result:-did not run: see $folder.log}" "$((SECONDS - started))")")
 }
 
 # debian SUITE: makes a chroot where there is none, and in it the commit HEAD: installs, builds and tests.
@@ -71,7 +71,7 @@ debian() {
     exec chroot . /bin/sh -c "$0"' "$commands") \
     >>"$log" 2>&1 </dev/null || failed=yes
   result=$(grep -a 'tests passed' "$log" | tail -1)
-  rows+=("$(printf '%-9s  %s  %s s' "$1" "${result:-did not run: see $log}" "$((SECONDS - started))")")
+  rows+=("$(printf '%-13s  %s  %s s' "$1" "${result:-did not run: see $log}" "$((SECONDS - started))")")
 }
 
 world() {
@@ -110,7 +110,7 @@ for name in "$@"; do
   printf '== %s (build/world-%s.log)\n' "$name" "$name"
   if ! world "$name"; then
     failed=yes
-    rows+=("$(printf '%-9s  was not built: see build/world-%s.log' "$name" "$name")")
+    rows+=("$(printf '%-13s  was not built: see build/world-%s.log' "$name" "$name")")
   fi
 done
 printf '%s\n' "${rows[@]}"

@@ -121,16 +121,16 @@ Shape infer(const ConvTranspose& conv, std::span<const Shape> inputs) {
               conv.output_padding.w - padding.begin.w - padding.end.w};
 }
 
-/// Returns true if each of `windows` along an axis has a place within the input. A dilated one may
-/// pass over it.
+/// Returns true if each of `windows` along an axis has a place within the input. A dilated window
+/// that begins in the padding may pass over it; of those that begin later, only the last matters.
 bool all_meet(std::int64_t input, std::int64_t windows, std::int64_t kernel, std::int64_t stride,
               std::int64_t dilation, std::int64_t padding) {
-  for (std::int64_t window = 0; window < windows; ++window) {
-    const std::int64_t begin = window * stride - padding;
-    const std::int64_t skipped = begin < 0 ? (-begin + dilation - 1) / dilation : 0;
+  for (std::int64_t begin = -padding; begin < 0 && windows > 0; begin += stride, --windows) {
+    const std::int64_t skipped = (-begin + dilation - 1) / dilation;
     if (skipped >= kernel || begin + skipped * dilation >= input) return false;
   }
-  return true;
+  const std::int64_t in_padding = (padding + stride - 1) / stride;
+  return windows <= 0 || (in_padding + windows - 1) * stride - padding < input;
 }
 
 Shape infer(const Pool& pool, std::span<const Shape> inputs) {

@@ -21,7 +21,7 @@ struct ProbeResult {
 /// 1 MB there and back, and each checks the bytes that arrive. Returns the results by pair, the
 /// same on all ranks. Collective: the other ranks take part in the agreements. `device` is this
 /// rank's. A failing pair blocks no rank: it is given up after `patience`, and the others go on.
-/// What its messages may still write to is kept until the process ends.
+/// Memory in which its messages may still arrive is kept until the process ends.
 /// `shared`: of the table that is being made (RouteTable::shared). REQUIRES: no rank is in two of
 /// the pairs.
 std::vector<ProbeResult> probe_route(Transport& transport, Accelerator* device, const Route& route,
