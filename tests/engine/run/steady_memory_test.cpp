@@ -3,29 +3,20 @@
 // is counted. (For hours: bench/soak.)
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <fstream>
 
 #include "engine/backends.h"
 #include "engine/run/executor.h"
 #include "engine/run/pipeline.h"
 #include "support/networks/random_network.h"
 #include "support/programs/count_allocations.h"
+#include "support/programs/free_memory.h"
 #include "support/programs/mpi_main.h"
 
 namespace hios {
 namespace {
 
 using test::job;
-
-/// The bytes of this process that are in memory.
-Bytes resident_bytes() {
-  Bytes whole = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> whole >> resident;
-  return resident * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
-}
 
 TEST(SteadyMemory, TenThousandIterationsOverMpi) {
   const test::RandomNetwork network = test::random_network(8, 4);
@@ -42,13 +33,13 @@ TEST(SteadyMemory, TenThousandIterationsOverMpi) {
     }
   };
   iterate(1000);  // MPI allocates its own memory in these
-  const Bytes before = resident_bytes();
+  const Bytes before = test::anonymous_bytes();
   const std::ptrdiff_t live = test::live_allocations;
   iterate(10'000);
   const std::ptrdiff_t left = test::live_allocations - live;
-  const Bytes after = resident_bytes();
+  const Bytes after = test::anonymous_bytes();
   if (job().rank() == Rank(0)) {
-    std::printf("  resident: %.1f MB before, %.1f MB after\n", static_cast<double>(before) / 1e6,
+    std::printf("  memory: %.1f MB before, %.1f MB after\n", static_cast<double>(before) / 1e6,
                 static_cast<double>(after) / 1e6);
   }
   EXPECT_EQ(left, 0);
@@ -77,11 +68,11 @@ TEST(SteadyMemory, TenThousandInferencesInFlightBeforeASlowRank) {
   job().barrier();
   pipeline.run(some);  // MPI allocates its own memory in these
   job().barrier();
-  const Bytes before = resident_bytes();
+  const Bytes before = test::anonymous_bytes();
   const std::ptrdiff_t live = test::live_allocations;
   pipeline.run(many);
   const std::ptrdiff_t left = test::live_allocations - live;
-  const Bytes after = resident_bytes();
+  const Bytes after = test::anonymous_bytes();
   EXPECT_EQ(left, 0);
   EXPECT_LT(after, before + 1'000'000);
   EXPECT_EQ(pipeline.unlike(), 0u);

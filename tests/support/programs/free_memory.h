@@ -1,11 +1,27 @@
 #pragma once
 
+#include <fstream>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <string>
 
 #include "engine/backend/backend.h"
 
 namespace hios::test {
+
+/// The bytes of this process that lie in no file, be they in memory or swapped out. Pages of files,
+/// such as programs, come and go as the system likes.
+inline Bytes anonymous_bytes() {
+  std::ifstream status("/proc/self/status");
+  Bytes sum = 0;
+  for (std::string name; status >> name;) {
+    Bytes kilobytes = 0;
+    if ((name == "RssAnon:" || name == "VmSwap:") && status >> kilobytes) sum += 1024 * kilobytes;
+    status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return sum;
+}
 
 inline constexpr int kMemoryRounds = 4;
 

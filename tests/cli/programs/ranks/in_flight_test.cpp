@@ -159,9 +159,10 @@ TEST_F(InFlight, AKilledRankIsNamedWithItsIteration) {
                                 Words{"--schedule", file("s.json"), "--inferences", "100000000"});
   EXPECT_FALSE(done.timed_out) << done.err;
   EXPECT_NE(done.exit_status, 0);
-  const auto lines = lines_with(done.err, "rank 1");
+  // The launcher may name the rank first.
+  const auto lines = lines_with(done.err, "error: rank 1 on ");
   ASSERT_FALSE(lines.empty()) << done.err;
-  EXPECT_NE(lines.front().find("iteration"), std::string::npos) << lines.front();
+  EXPECT_NE(lines.front().find("iteration"), std::string::npos) << done.err;
 }
 #endif
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "engine/cuda/backend.h"
 #include "engine/reference/backend.h"
@@ -9,6 +11,14 @@
 #include "support/programs/mpi_main.h"
 
 namespace hios::test {
+
+inline constexpr const char* kEmulatedRoutes[] = {"ipc", "staged", "cuda-aware", "nccl"};
+
+/// Returns a route's name as names of tests have it.
+inline std::string word_of_route(std::string route) {
+  std::replace(route.begin(), route.end(), '-', '_');
+  return route;
+}
 
 /// Returns a job whose ranks have the emulated GPUs in turn.
 inline RankJob emulated_job(const mpi::Route* route) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <tuple>
 
 #include "engine/cuda/emulated/emulated_job.h"
 #include "hios/onnx/read/import.h"
@@ -230,18 +232,23 @@ struct Family {
   Model (*make)();
 };
 
-class EmulatedFamilies : public testing::TestWithParam<Family> {};
+class EmulatedFamilies : public testing::TestWithParam<std::tuple<Family, const char*>> {};
 
 TEST_P(EmulatedFamilies, GiveTheReferencesValuesAndOnTwoRanksTheBitsOfOne) {
-  expect_as_one_rank(emulated_job(nullptr), GetParam().make());
+  const auto& [family, route] = GetParam();
+  expect_as_one_rank(emulated_job(mpi::parse_route(route)), family.make());
 }
 
-INSTANTIATE_TEST_SUITE_P(Onnx, EmulatedFamilies,
-                         testing::Values(Family{"residual", residual}, Family{"mobile", mobile},
-                                         Family{"dense", dense}, Family{"shuffled", shuffled},
-                                         Family{"transformer", transformer},
-                                         Family{"skips", skips}),
-                         [](const auto& family) { return std::string(family.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Onnx, EmulatedFamilies,
+    testing::Combine(testing::Values(Family{"residual", residual}, Family{"mobile", mobile},
+                                     Family{"dense", dense}, Family{"shuffled", shuffled},
+                                     Family{"transformer", transformer}, Family{"skips", skips}),
+                     testing::ValuesIn(kEmulatedRoutes)),
+    [](const auto& pair) {
+      return std::string(std::get<0>(pair.param).name) + "_by_" +
+             word_of_route(std::get<1>(pair.param));
+    });
 
 }  // namespace
 }  // namespace hios::test

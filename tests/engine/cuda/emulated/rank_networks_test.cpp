@@ -2,8 +2,9 @@
 // give the bits of one rank.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/cuda/device/gpu.h"
@@ -17,21 +18,20 @@
 namespace hios::test {
 namespace {
 
-using mpi::Route;
+constexpr SmallNetwork kNetworks[] = {
+    {"squeezenet", 33}, {"inception_v3", 75}, {"randwire_large", 32}, {"nasnet_large", 32}};
 
-class EmulatedRanks : public testing::TestWithParam<const char*> {
- protected:
-  const Route* const route = mpi::parse_route(GetParam());
-};
+class EmulatedRanks : public testing::TestWithParam<std::tuple<SmallNetwork, const char*>> {};
 
-TEST_P(EmulatedRanks, SqueezenetGivesWhatOneRankGives) {
-  expect_as_one_rank(emulated_job(route), {"squeezenet", 33});
+TEST_P(EmulatedRanks, GiveWhatOneRankGives) {
+  const auto& [network, route] = GetParam();
+  expect_as_one_rank(emulated_job(mpi::parse_route(route)), network);
 }
 
 /// Runs with another emulated machine on one rank.
 template <class Value>
 void expect_as_one_rank_where_one(std::size_t differs, Value cuda_emulation::Settings::*setting,
-                                  Value value, const Route* route) {
+                                  Value value, const mpi::Route* route) {
   Value& mine = cuda_emulation::settings().*setting;
   const Value before = mine;
   if (job().rank().index() == differs) mine = value;
@@ -91,11 +91,12 @@ TEST(EmulatedNccl, GivesUpAMemberThatNeverComes) {
   EXPECT_NO_THROW(group->check());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks, testing::Values("ipc", "cuda-aware", "nccl", "staged"),
+INSTANTIATE_TEST_SUITE_P(By, EmulatedRanks,
+                         testing::Combine(testing::ValuesIn(kNetworks),
+                                          testing::ValuesIn(kEmulatedRoutes)),
                          [](const auto& by) {
-                           std::string name = by.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return std::string(std::get<0>(by.param).name) + "_by_" +
+                                  word_of_route(std::get<1>(by.param));
                          });
 
 }  // namespace
