@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench/onnx_networks: PyTorch writes networks of timm and torchvision with random weights as ONNX files, by its new exporter
 with external data at opsets 18 to 22 or by TorchScript at 17, and hios-run runs them on one rank and on two; their outputs are
-compared with those of ONNX Runtime. One line per network. Rows that are there from an earlier call are not made again.
+compared with those of ONNX Runtime. One line per network. Rows that are there from an earlier call are not made again, nor, with
+--go-on, those of the results file.
 Status 1 if a difference exceeds 1e-4·max|y| + 1e-5, or if two ranks give other bits than one.
 """
 
@@ -34,6 +35,9 @@ def arguments():
                         help="what runs them: emulated-cuda is the GPU code on a device that the tests emulate (cpu)")
     parser.add_argument("--again", action="store_true", help="make the rows again that are there")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/onnx-zoo", help="for rows and files (build/onnx-zoo)")
+    parser.add_argument("--go-on", action="store_true", help="take over the rows that --keep has written, also on another machine")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no network after so many; a later call goes "
+                        "on (no limit)")
     parser.add_argument("--keep-files", action="store_true", help="keep the ONNX files")
     parser.add_argument("--keep", action="store_true", help="write bench/results/onnx-networks.json and .md of all rows; where "
                         "BACKEND is not cpu, onnx-networks-BACKEND.json and .md")
@@ -101,6 +105,26 @@ def versions():
             f"{timm.__version__}, ONNX Runtime {onnxruntime.__version__}")
 
 
+def rows_of(networks, options, folder):
+    """The rows in the folder, and those that are made now, as long as there is time."""
+    end = time.monotonic() + 60 * options.minutes
+    rows = []
+    for network in networks:
+        file = folder / f"{network.key}.json"
+        if options.again or not file.exists():
+            start = time.monotonic()
+            if start > end:
+                continue
+            file.unlink(missing_ok=True)
+            in_child(network, options, file)
+            row = json.loads(file.read_text())
+            print(f"{network.key:<55} {line_of(row)}, {time.monotonic() - start:.0f} s", flush=True)
+        rows.append(json.loads(file.read_text()))
+        if not options.keep_files:
+            shutil.rmtree(options.folder / "files" / network.key, ignore_errors=True)
+    return rows
+
+
 def main():
     options = arguments()
     options.programs, options.folder = options.programs.resolve(), options.folder.resolve()
@@ -111,25 +135,19 @@ def main():
         return 0
     print(versions(), flush=True)
     suffix = "" if options.backend == "cpu" else f"-{options.backend}"
+    results = RESULTS / f"onnx-networks{suffix}.json"
     folder = options.folder / f"rows{suffix}"
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for network in networks:
-        file = folder / f"{network.key}.json"
-        if options.again or not file.exists():
-            file.unlink(missing_ok=True)
-            start = time.monotonic()
-            in_child(network, options, file)
-            row = json.loads(file.read_text())
-            print(f"{network.key:<55} {line_of(row)}, {time.monotonic() - start:.0f} s", flush=True)
-        rows.append(json.loads(file.read_text()))
-        if not options.keep_files:
-            shutil.rmtree(options.folder / "files" / network.key, ignore_errors=True)
+    if options.go_on and results.exists():
+        for row in json.loads(results.read_text())["rows"]:
+            if not (folder / f"{row['network']}.json").exists():
+                (folder / f"{row['network']}.json").write_text(json.dumps(row))
+    rows = rows_of(networks, options, folder)
     print(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(rows)))
     if options.keep:
-        results = {"versions": versions(), "backend": options.backend, "rows": rows}
-        (RESULTS / f"onnx-networks{suffix}.json").write_text(zoo_tables.json_text(results))
-        (RESULTS / f"onnx-networks{suffix}.md").write_text(zoo_tables.page(results))
+        kept = {"versions": versions(), "backend": options.backend, "of": len(networks), "rows": rows}
+        results.write_text(zoo_tables.json_text(kept))
+        results.with_suffix(".md").write_text(zoo_tables.page(kept))
     return 0 if all(map(good, rows)) else 1
 
 

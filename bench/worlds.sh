@@ -3,11 +3,11 @@
 #   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
 #   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
 #   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
-#   emulated-asan  all tests on emulated GPUs under the address sanitizer
+#   emulated  all tests on emulated GPUs             emulated-asan  those under the address sanitizer
 #   bookworm  Debian 12 with its own packages alone  trixie    Debian 13: GCC 14, Open MPI 5, oneDNN 3
 # Each is built in build/world-NAME and gives a line of the table. The libraries of the first three come from PyPI into
 # build/world-packages (scripts/setup.sh --worlds installs the tools for that). The last two are the commit HEAD in chroots that
-# debootstrap makes from Debian's archive, as root; the last three are asked for by name. HIOS_CMAKE adds arguments for cmake.
+# debootstrap makes from Debian's archive, as root; the last four are asked for by name. HIOS_CMAKE adds arguments for cmake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -44,7 +44,9 @@ tests() {
   if [ "$1" = tsan ]; then without+='|[.]ranks_[0-9]'; fi
   # oneDNN 3.2 crashes when it destroys a descriptor whose creation was refused memory.
   if [ "$1" = onednn3 ]; then without+='|^OutOfMemory[.]EndsARun'; fi
-  "${@:2}" ctest --test-dir "$folder" --timeout 1200 -E "$without" >>"$folder.log" 2>&1 || failed=yes
+  local only=()
+  if [[ $1 = emulated* ]]; then only=(-L cuda-emulated); fi
+  "${@:2}" ctest --test-dir "$folder" "${only[@]}" --timeout 1200 -E "$without" >>"$folder.log" 2>&1 || failed=yes
   result=$(grep -a 'tests passed' "$folder.log" | tail -1)
   rows+=("$(printf '%-13s  %s  %s s' "$1" "${result:-did not run: see $folder.log}" "$((SECONDS - started))")")
 }
@@ -75,7 +77,7 @@ debian() {
 }
 
 world() {
-  local where
+  local where preset
   case "$1" in
     openmpi5)
       where=$(package openmpi5 'openmpi==5.*') &&
@@ -95,8 +97,10 @@ world() {
     # Libraries built without the sanitizer are ignored: it does not see the synchronisation of their threads.
     tsan) build "$1" tsan 'hios_engine_tests hios_network_tests hios_mpi_tests' &&
       tests "$1" env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ;;
-    emulated-asan)
-      build "$1" asan 'hios-schedule hios_emulated_cuda_tests hios_emulated_program_tests hios_emulated_rank_tests' \
+    emulated | emulated-asan)
+      preset=release
+      [ "$1" = emulated ] || preset=asan
+      build "$1" "$preset" 'hios-schedule hios_emulated_cuda_tests hios_emulated_program_tests hios_emulated_rank_tests' \
         -DHIOS_EMULATED_WHOLE=ON && tests "$1" ;;
     *)
       printf 'bench/worlds.sh: there is no world "%s"\n' "$1" >&2

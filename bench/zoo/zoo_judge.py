@@ -57,6 +57,7 @@ class Programs:
                 raise Refused(f"{program} on {ranks} ranks did not end within {SECONDS} s") from None
         if running.returncode != 0:
             lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(("usage", "warning"))]
+            lines = [line for line in lines if line.startswith("error: ")] + lines  # progress may come before it
             line = lines[0] if lines else f"status {running.returncode}"
             raise Refused(line.replace(f"{self.folder}/", "").removeprefix("error: ").removeprefix("network.onnx: ")[:300])
 

@@ -46,15 +46,17 @@ def json_text(results):
     """bench/results/onnx-networks.json: a row a line."""
     rows = ",\n".join(json.dumps(row) for row in results["rows"])
     return (f'{{"versions": {json.dumps(results["versions"])}, "backend": {json.dumps(results["backend"])}, '
-            f'"rows": [\n{rows}\n]}}\n')
+            f'"of": {results.get("of", len(results["rows"]))}, "rows": [\n{rows}\n]}}\n')
 
 
 def page(results):
     """bench/results/onnx-networks.md, or that of another backend."""
     rows, backend = results["rows"], results["backend"]
     flag = "" if backend == "cpu" else f" --backend {backend}"
+    of = results.get("of", len(rows))
+    some = "" if of == len(rows) else f" So far {len(rows)} of {of} networks."
     text = (f"# Networks as ONNX files, on {zoo_judge.BACKENDS[backend].title}\n\nMade by `bench/onnx_networks{flag} --keep`: "
-            + results["versions"] + ". `within`: all outputs "
+            + results["versions"] + f".{some} `within`: all outputs "
             "within 1e-4·max\\|y\\| + 1e-5 of ONNX Runtime's; `median` and `largest`: the difference as a share of the largest value; "
             "`two ranks`: of those that were run on two, the bits of one rank by a plan that alternates between two ranks and by that of `hios-lp`, which uses "
             "both ranks for the last column's.\n\n" + markdown(HEAD, families(rows)))

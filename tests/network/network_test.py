@@ -1,4 +1,5 @@
-"""Programs on several hosts (hosts.py): a slow link, one that delays and loses frames, one that goes down, and Slurm."""
+"""Programs on several hosts (hosts.py): a slow link, one that delays and loses frames, one that goes down, GPUs joined by NCCL,
+and Slurm."""
 
 import json
 import os
@@ -18,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tests/slurm"))
 import cluster  # noqa: E402
 
 PROGRAMS = Path(os.environ.get("HIOS_BIN_DIR", ROOT / "build/release/bin"))
+NCCL = os.environ.get("HIOS_EMULATED_NCCL", PROGRAMS.parent / "tests/support/emulated_cuda/nccl")
 SMALL = ("--model", "squeezenet", "--height", "64", "--width", "64")
 BRANCHED = ("--model", "inception_v3", "--height", "107", "--width", "107")
 MESSAGE = 1 << 18
@@ -132,6 +134,45 @@ class Links(OnHosts):
         while not condition():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.1)
+
+
+class Gpus(OnHosts):
+    """Emulated GPUs: NCCL's library is the tests' own, whose members share this machine's memory, and the ranks' processes are
+    on hosts of their own."""
+    network = ("--model", "squeezenet", "--height", "33", "--width", "33")
+    ranks = {"host1": 2, "host2": 1}
+
+    def alternating(self, on):
+        """A schedule that gives each operator to the next device."""
+        listed, file = on.folder / "operators.json", on.folder / "schedule.json"
+        self.check(subprocess.run([PROGRAMS / "hios-schedule", *self.network, "--list-operators", "--json", listed, "--force"],
+                                  capture_output=True, text=True, check=False))
+        names = [each["name"] for each in read(listed)["operators"]]
+        devices = [{"name": f"gpu{rank}", "kind": "gpu", "threads": 0, "streams": 1, "stages": [[[name]] for name in names[rank::3]]}
+                   for rank in range(3)]
+        file.write_text(json.dumps({"format": "hios-schedule", "version": 1, "devices": devices, "graph":
+                                    {"name": read(listed)["model"], "digest": read(listed)["digest"]}}))
+        return file
+
+    def routes_and_bits(self, on, *environment):
+        """Runs the network on two GPUs of a host and one of another; returns the lines about routes."""
+        of_host = 'case $(hostname) in host1) gpus=0,1 ;; *) gpus=2 ;; esac; CUDA_VISIBLE_DEVICES=$gpus exec "$@"'
+        report = on.folder / "report.json"
+        done = self.check(on.run(
+            self.ranks, "env", "HIOS_EMULATED_CUDA=order=late,devices=3", *environment, "sh", "-c", of_host, "sh",
+            PROGRAMS / "hios_emulated_run", *self.network, "--backend", "cuda", "--schedule", self.alternating(on),
+            "--iterations", 2, "--warmup", 0, "--warmup-seconds", 0, "--verify", "--oversubscribe", "--json", report, "--force"))
+        self.assertTrue(read(report)["verified"]["bitwise"])
+        self.assertEqual([rank["host"] for rank in read(report)["ranks"]], ["host1", "host1", "host2"])
+        return [line.split() for line in done.stdout.split("from \\ to", 1)[1].splitlines()[1:5]]
+
+    def test_nccl_joins_gpus_of_two_hosts(self):
+        with Hosts(2) as on:
+            by_nccl = self.routes_and_bits(on, f"LD_LIBRARY_PATH={NCCL}")
+            self.assertEqual(by_nccl[:3], [["0", "-", "ipc", "nccl"], ["1", "ipc", "-", "nccl"], ["2", "nccl", "nccl", "-"]])
+            without = self.routes_and_bits(on)
+            self.assertEqual(without[2], ["2", "staged", "staged", "-"])
+            self.assertIn("0-2, 1-2, 2-0, 2-1: no ipc: on different hosts", " ".join(without[3]))
 
 
 class Slurm(unittest.TestCase):

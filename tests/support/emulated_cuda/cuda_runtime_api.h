@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <source_location>
 #include <tuple>
 #include <utility>
 
@@ -72,7 +73,9 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 
 /// Indices of the running thread.
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;
-void __syncthreads();
+/// A barrier of the block's threads. Each place in a source is one, which a test can take away
+/// (runtime/barriers.h).
+void __syncthreads(std::source_location place = std::source_location::current());
 /// Ends the kernel with a fault of the device.
 [[noreturn]] void emulated_fault(cudaError_t error);
 [[noreturn]] inline void __trap() { emulated_fault(cudaErrorLaunchFailure); }

@@ -8,6 +8,7 @@
 #include "engine/cuda/backend.h"
 #include "engine/cuda/bound_network.h"
 #include "engine/cuda/cold_start.h"
+#include "engine/cuda/kernels/own_kernels.h"
 #include "engine/cuda/operators/operators.h"
 #include "engine/job/verification.h"
 #include "engine/reference/backend.h"
@@ -22,21 +23,14 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
+using test::conv_case;
 using test::OperationCase;
+using test::with_own_kernels;
 
 std::unique_ptr<Backend> reference_in(Precision precision) {
   BackendOptions options;
   options.precision = precision;
   return reference::make_backend(options);
-}
-
-/// Returns the backend without any library's algorithms.
-std::unique_ptr<Backend> with_own_kernels(Precision precision, Json algorithms = Json::object()) {
-  cuda_emulation::settings().libraries = false;
-  BackendOptions options;
-  options.precision = precision;
-  options.algorithms = std::move(algorithms);
-  return cuda::make_backend(options);
 }
 
 /// fp32: the order of sums. fp16: a half is off by at most one in 2^11; the kernels round a few
@@ -63,15 +57,6 @@ TEST_P(Kernels, RunEveryOperator) {
   for (const OperationCase& one : test::operation_cases()) expect_as_reference(backend, one);
 }
 
-/// Returns true for layers whose kernels have barriers.
-bool has_barriers(const OperationCase& one) {
-  const auto* const form = std::get_if<SingleForm>(&one.layers.form);
-  if (form == nullptr) return false;
-  const LayerKind& kind = one.model.layer(form->layer).kind;
-  return std::holds_alternative<Reduce>(kind) || std::holds_alternative<Softmax>(kind) ||
-         std::holds_alternative<Normalization>(kind) || std::holds_alternative<MatMul>(kind);
-}
-
 /// Every kind of layer of imported networks, with every function and mode, by the host's threads in
 /// a random order; where they wait for each other, also in two others, with the same bits.
 TEST_P(Kernels, RunWhatImportedNetworksBring) {
@@ -83,7 +68,7 @@ TEST_P(Kernels, RunWhatImportedNetworksBring) {
     ASSERT_EQ(backend.unsupported(one.operation()), std::nullopt) << one.name;
     cuda_emulation::settings().threads = Threads::kRandom;
     expect_as_reference(backend, one);
-    if (GetParam() != Precision::kFp32 || !has_barriers(one)) continue;
+    if (GetParam() != Precision::kFp32 || !test::has_barriers(one)) continue;
     const auto random = test::run_operation(backend, one, 1, kSeed);
     for (const Threads order : {Threads::kRising, Threads::kFalling}) {
       cuda_emulation::settings().threads = order;
@@ -119,14 +104,6 @@ TEST_P(Kernels, ReduceAChannelToTheSameBitsAlone) {
   }
 }
 
-OperationCase conv_case(const std::string& name, const Shape& input, const Conv& conv,
-                        bool relu_before, bool relu_after) {
-  return test::make_operation(name, input, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
-    const TensorId y = b.conv("conv", relu_before ? b.relu("before", x[0]) : x[0], conv);
-    if (relu_after) b.relu("after", y);
-  });
-}
-
 TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
   const OperationCase cases[] = {
       conv_case("deep", {1, 256, 5, 7}, Conv{72, {1, 1}, {1, 1}, {0, 0}}, false, true),
@@ -137,21 +114,12 @@ TEST_P(Kernels, AreRightWithEveryTileAndSplit) {
                 Conv{40, {3, 2}, {2, 1}, {Extent{3, 0}, Extent{1, 2}}, 2, true, {2, 3}}, true,
                 true)};
   for (const OperationCase& one : cases) {
-    const auto problem =
-        cuda::problem_of(one.model, std::get<ConvolutionChain>(one.layers.form), GetParam());
-    cuda::Gpu gpu = cuda::open_gpu(0);
-    gpu.multiprocessors = 8;
-    cuda::StreamState stream;
-    const auto names = cuda::convolution_candidates(*problem, {gpu, stream, nullptr},
-                                                    /*deterministic=*/true);
-    std::size_t own = 0;
-    for (const std::string& name : names) {
-      if (!name.starts_with("own ")) continue;  // Candidates.* are of all of them
-      SCOPED_TRACE(one.name + ": " + name);
-      ++own;
-      expect_as_reference(*with_own_kernels(GetParam(), {{problem->key(), name}}), one);
+    const auto own = test::own_algorithms(one, GetParam());
+    for (const Json& algorithm : own) {
+      SCOPED_TRACE(one.name + ": " + algorithm.dump());
+      expect_as_reference(*with_own_kernels(GetParam(), algorithm), one);
     }
-    EXPECT_GT(own, std::size(cuda::kTiles)) << "no split among them";
+    EXPECT_GT(own.size(), std::size(cuda::kTiles)) << "no split among them";
   }
 }
 

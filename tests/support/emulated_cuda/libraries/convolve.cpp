@@ -1,5 +1,6 @@
 #include "support/emulated_cuda/libraries/convolve.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -12,7 +13,7 @@
 namespace hios::cuda_emulation {
 namespace {
 
-constexpr int kMostLanes = 8;
+constexpr int kMostLanes = 8, kNeighbours = 4;
 
 std::size_t product(int a, int b, int c, int d) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c) *
@@ -42,22 +43,40 @@ void write_value(const Convolution& convolution, void* output, std::size_t at, f
   }
 }
 
-/// Adds the products of two rows, each to one of the lanes in turn.
-void add_products(const float* left, const float* right, int count, int lanes, float* sums) {
+/// Sums of neighbouring output values, by lane. They do not wait for each other's additions.
+using Sums = std::array<std::array<float, kMostLanes>, kNeighbours>;
+
+/// Adds the products of a row with those of several filters, which lie `step` apart, each to one of
+/// the lanes in turn.
+template <int kFilters>
+void add_products(const float* row, const float* filters, std::size_t step, int count, int lanes,
+                  Sums& sums) {
   int i = 0;
   if (lanes == kMostLanes) {  // a constant number, so that the compiler can use vectors
+    Sums local = sums;
     for (; i + kMostLanes <= count; i += kMostLanes) {
-      for (int lane = 0; lane < kMostLanes; ++lane) sums[lane] += left[i + lane] * right[i + lane];
+      for (int filter = 0; filter < kFilters; ++filter) {
+        const float* const right = filters + static_cast<std::size_t>(filter) * step + i;
+        for (int lane = 0; lane < kMostLanes; ++lane)
+          local[filter][lane] += row[i + lane] * right[lane];
+      }
+    }
+    sums = local;
+  }
+  for (; i < count; ++i) {
+    for (int filter = 0; filter < kFilters; ++filter) {
+      sums[filter][i % lanes] += row[i] * filters[static_cast<std::size_t>(filter) * step + i];
     }
   }
-  for (; i < count; ++i) sums[i % lanes] += left[i] * right[i];
 }
 
-/// Returns the sum of one output value.
-float sum_of(const Convolution& c, const float* input, const float* weights, int image, int y,
-             int x, int out) {
+/// Returns the sums of one pixel's output values from channel `out` on, all of one group.
+template <int kFilters>
+std::array<float, kNeighbours> sums_of(const Convolution& c, const float* input,
+                                       const float* weights, int image, int y, int x, int out) {
   const int in_group = c.channels / c.groups, group = out / (c.out_channels / c.groups);
-  float sums[kMostLanes] = {};
+  const std::size_t step = product(c.kernel_h, c.kernel_w, in_group, 1);
+  Sums sums{};
   for (int kh = 0; kh < c.kernel_h; ++kh) {
     const int row = y * c.stride_h - c.pad_h + kh * c.dilation_h;
     if (row < 0 || row >= c.height) continue;
@@ -67,13 +86,15 @@ float sum_of(const Convolution& c, const float* input, const float* weights, int
       const std::size_t pixel =
           (static_cast<std::size_t>(image) * c.height + row) * c.width + column;
       const std::size_t tap = (static_cast<std::size_t>(out) * c.kernel_h + kh) * c.kernel_w + kw;
-      add_products(input + pixel * c.channels + group * in_group, weights + tap * in_group,
-                   in_group, c.lanes, sums);
+      add_products<kFilters>(input + pixel * c.channels + group * in_group,
+                             weights + tap * in_group, step, in_group, c.lanes, sums);
     }
   }
-  float sum = 0;
-  for (int lane = 0; lane < c.lanes; ++lane) sum += sums[lane];
-  return sum;
+  std::array<float, kNeighbours> all{};
+  for (int filter = 0; filter < kFilters; ++filter) {
+    for (int lane = 0; lane < c.lanes; ++lane) all[filter] += sums[filter][lane];
+  }
+  return all;
 }
 
 void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
@@ -87,18 +108,26 @@ void compute(const Convolution& c, const ConvolutionData& data, bool wrong) {
   }
   std::vector<float> addend;
   if (c.addend) addend = operand(plain, data.addend, c.output_bytes());
-  std::size_t at = 0;
-  for (int image = 0; image < c.images; ++image) {
-    for (int y = 0; y < c.out_height; ++y) {
-      for (int x = 0; x < c.out_width; ++x) {
-        for (int out = 0; out < c.out_channels; ++out) {
-          float value = sum_of(c, input.data(), weights.data(), image, y, x, out);
-          if (c.bias) value += bias[static_cast<std::size_t>(out)];
-          if (c.addend) value += addend[at];
-          if (c.relu) value = std::fmax(value, 0.0f);
-          if (c.gelu) value = functions::gelu_tanh(value);
-          if (wrong && at == 0) value += 1000;
-          write_value(c, data.output, at++, value);
+  const auto finish = [&](float value, int out, std::size_t at) {
+    if (c.bias) value += bias[static_cast<std::size_t>(out)];
+    if (c.addend) value += addend[at];
+    if (c.relu) value = std::fmax(value, 0.0f);
+    if (c.gelu) value = functions::gelu_tanh(value);
+    if (wrong && at == 0) value += 1000;
+    write_value(c, data.output, at, value);
+  };
+  // Some filters' weights stay in the host's nearest cache, whatever the images' size.
+  const bool together = c.out_channels / c.groups % kNeighbours == 0;
+  const int step = together ? kNeighbours : 1;
+  for (int out = 0; out < c.out_channels; out += step) {
+    std::size_t at = static_cast<std::size_t>(out);
+    for (int image = 0; image < c.images; ++image) {
+      for (int y = 0; y < c.out_height; ++y) {
+        for (int x = 0; x < c.out_width; ++x, at += static_cast<std::size_t>(c.out_channels)) {
+          const auto sums =
+              together ? sums_of<kNeighbours>(c, input.data(), weights.data(), image, y, x, out)
+                       : sums_of<1>(c, input.data(), weights.data(), image, y, x, out);
+          for (int i = 0; i < step; ++i) finish(sums[i], out + i, at + static_cast<std::size_t>(i));
         }
       }
     }

@@ -1,6 +1,7 @@
 // The first switch to a stack is by swapcontext, which asks the system about signals each time; all
-// others are jumps, which do not. The sanitizers know neither kind of jump between stacks, so under
-// them all switches are by swapcontext.
+// others are jumps, which do not, also those to functions that follow one that has returned. The
+// sanitizers know neither kind of jump between stacks, so under them all switches are by
+// swapcontext.
 #include "support/emulated_cuda/runtime/fiber.h"
 
 #include <cstdint>
@@ -8,15 +9,16 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#define HIOS_FIBER_JUMPS 0
+#define HIOS_FIBER_JUMPS false
 #else
-#define HIOS_FIBER_JUMPS 1
+#define HIOS_FIBER_JUMPS true
 #endif
 
 namespace hios::cuda_emulation {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{128} << 10;
+constexpr bool kJumps = HIOS_FIBER_JUMPS;
 
 }  // namespace
 
@@ -25,7 +27,8 @@ Fiber::~Fiber() { delete[] stack_; }
 
 void Fiber::start(const std::function<void()>& function) {
   function_ = &function;
-  entered_ = returned_ = false;
+  entered_ = kJumps && returned_;
+  returned_ = false;
 }
 
 void Fiber::run(unsigned high, unsigned low) {
@@ -34,9 +37,11 @@ void Fiber::run(unsigned high, unsigned low) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &fiber->outside_stack_, &fiber->outside_bytes_);
 #endif
-  (*fiber->function_)();
-  fiber->returned_ = true;
-  fiber->leave();
+  for (;;) {
+    (*fiber->function_)();
+    fiber->returned_ = true;
+    fiber->leave();
+  }
 }
 
 #if HIOS_FIBER_JUMPS

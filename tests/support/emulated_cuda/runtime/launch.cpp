@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/emulated_cuda/runtime/barriers.h"
 #include "support/emulated_cuda/runtime/fiber.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/emulated_cuda/runtime/streams.h"
@@ -86,11 +87,24 @@ std::size_t queued_kernels = 0;
 
 std::size_t launches() { return queued_kernels; }
 
+BarrierWatch& barrier_watch() {
+  static BarrierWatch watch;
+  return watch;
+}
+
 }  // namespace hios::cuda_emulation
 
 using namespace hios::cuda_emulation;
 
-void __syncthreads() { the_block.wait(); }
+void __syncthreads(std::source_location place) {
+  BarrierWatch& watch = barrier_watch();
+  if (watch.on) {
+    const Barrier barrier = {place.file_name(), place.line()};
+    watch.reached.insert(barrier);
+    if (barrier == watch.missing) return;
+  }
+  the_block.wait();
+}
 void emulated_fault(cudaError_t error) { the_block.fault(error); }
 
 cudaError_t emulated_launch(dim3 grid, dim3 block, cudaStream_t stream,
