@@ -76,8 +76,8 @@ class Barriers : public testing::Test {
   static constexpr std::uint64_t kSeed = 11, kOtherSeed = 12;
   const cuda_emulation::Settings before_ = cuda_emulation::settings();
   cuda_emulation::BarrierWatch& watch_ = cuda_emulation::barrier_watch();
-  /// Of several blocks by every tile, and of an odd number of channels, for which threads share
-  /// more.
+  /// It takes several blocks by every tile, and has an odd number of channels, for which threads
+  /// share more.
   const OperationCase convolution_ =
       test::conv_case("blocks", {1, 13, 15, 13}, Conv{40, {3, 3}, {1, 1}, {1, 1}}, false, true);
   std::map<Barrier, std::vector<OneRun>> runs_;

@@ -14,7 +14,8 @@ struct Barrier {
   auto operator<=>(const Barrier&) const = default;
 };
 
-/// What a test wants of barriers, and what it learns of them. Set while nothing is queued.
+/// A test says here which barrier is missing, and learns which there are. Set while nothing is
+/// queued.
 struct BarrierWatch {
   bool on = false;
   std::optional<Barrier> missing;  ///< threads pass it as if the kernel lacked it
