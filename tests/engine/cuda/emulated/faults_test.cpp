@@ -172,6 +172,20 @@ TEST_F(GpusLostInARun, TheOneOfTwoRanksThatHasTheGpuNamesItselfAndTheOperator) {
   }
 }
 
+TEST_F(GpusLostInARun, TooLittleMemoryIsSaidOnceByTwoRanks) {
+  const Words two =
+      schedule("two.json", {{{{"pool_1"}}, {{"pool_2"}}, {{"concat_4"}}}, {{{kOperator}}}});
+  const auto expect_said = [&](const std::string& memory, const char* words) {
+    const ProcessResult refused = run_mpi(2, program(two + quick_), in("memory=" + memory));
+    EXPECT_EQ(refused.exit_status, 2) << refused.err;
+    EXPECT_EQ(lines_with(refused.err, "error: ").size(), 1u) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_THAT(refused.err, HasSubstr("missing"));
+  };
+  expect_said("20000", "not enough device memory for rank 0");
+  expect_said("4000000", "no GPU memory for trying routes");
+}
+
 TEST_F(EmulatedFaults, MemoryThatNobodyElseMayMapTakesTheNextRoute) {
   const ProcessResult routes =
       run_mpi(2, Words{HIOS_EMULATED_RUN} + one_ + Words{"--list-devices"}, in("ipc=off"));
