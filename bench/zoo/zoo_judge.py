@@ -104,12 +104,12 @@ def costs(graph, listed):
 
 
 def compare(numpy, got, wanted):
-    """The largest difference as a share of the largest value, and whether all are within the tolerance."""
+    """The largest difference as a share of the largest value, and whether all have the same shape and are within the tolerance."""
     worst, within = 0.0, len(got) == len(wanted)
     for ours, theirs in zip(got, wanted):
-        if ours.size != theirs.size:
+        if ours.shape != theirs.shape:
             return worst, False
-        theirs = theirs.astype(numpy.float64).reshape(ours.shape)
+        theirs = theirs.astype(numpy.float64)
         largest = float(numpy.abs(theirs).max())
         difference = float(numpy.abs(ours - theirs).max())
         within = within and difference <= RELATIVE * largest + ABSOLUTE  # false for NaN

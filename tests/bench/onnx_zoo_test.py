@@ -1,9 +1,13 @@
 """bench/onnx_networks: its list, the plan that alternates, the comparison's rules, and the table."""
 
+import argparse
 import json
+import tempfile
 import unittest
 from collections import Counter
+from pathlib import Path
 
+import onnx_networks
 import zoo_judge
 import zoo_list
 import zoo_tables
@@ -43,6 +47,18 @@ class ZooTest(unittest.TestCase):
                 {"kind": "classifier", "exported": False, "line": "torch says no"}]
         self.assertEqual(zoo_tables.row_of("classifiers", rows),
                          ["classifiers", 3, 2, "67 %", 2, "2.0e-06", "3.0e-06", "2 of 2", 1])
+
+    def test_a_later_call_takes_the_rows_that_are_there_and_begins_none_after_its_time(self):
+        first, second = zoo_list.parsed("\n96 done todo\n", "timm", "classifier")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / f"{first.key}.json").write_text('{"network": "of an earlier call"}')
+            options = argparse.Namespace(minutes=-1, again=False, keep_files=True)
+            self.assertEqual(onnx_networks.rows_of([first, second], options, Path(folder)), [{"network": "of an earlier call"}])
+
+    def test_a_page_of_some_networks_says_of_how_many(self):
+        results = {"versions": "PyTorch", "backend": "emulated-cuda", "of": 3, "rows": [{"network": "one", "kind": "video", "exported": False}]}
+        self.assertIn("So far 1 of 3 networks.", zoo_tables.page(results))
+        self.assertNotIn("So far", zoo_tables.page({**results, "of": 1}))
 
     def test_kept_rows_are_those_of_the_list(self):
         rows = json.loads((RESULTS / "onnx-networks.json").read_text())["rows"]
