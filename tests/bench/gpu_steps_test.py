@@ -3,6 +3,7 @@
 import sys
 import time
 import unittest
+from pathlib import Path
 
 from steps import Deadline, Outcome, RunLimits, Steps
 from support import FolderTest
@@ -10,6 +11,13 @@ from support import FolderTest
 
 def python(code):
     return [sys.executable, "-c", code]
+
+
+def lives(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 class StepsTest(FolderTest):
@@ -47,14 +55,16 @@ class StepsTest(FolderTest):
 
     def test_a_step_that_hangs_is_ended_with_all_that_it_started(self):
         mark = self.folder / "mark"
-        child = f"import time; time.sleep(3); open({str(mark)!r}, 'w')"
+        child = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
         code = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(100)"
         began = time.monotonic()
         outcome = self.steps().run("hangs", python(code), 1)
         self.assertIn("ended by us after 1 s", outcome.why)
-        self.assertLess(time.monotonic() - began, 20)
-        time.sleep(4)
-        self.assertFalse(mark.exists(), "its child went on")
+        self.assertLess(time.monotonic() - began, 300)
+        number = mark.read_text() if mark.exists() else ""  # it may not have come so far
+        while number and lives(number):
+            self.assertLess(time.monotonic() - began, 300, "its child goes on")
+            time.sleep(0.1)
 
     def test_later_runs_have_limits_of_the_first_ones(self):
         limits = RunLimits(120)

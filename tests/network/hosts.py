@@ -147,9 +147,9 @@ class Hosts:
                 "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": LINK,
                 "OMPI_MCA_oob_tcp_if_include": LINK, "OMPI_MCA_rmaps_base_oversubscribe": "1",
                 "OMPI_MCA_orte_tmpdir_base": str(self.folder), "XDG_STATE_HOME": str(self.folder),
-                # A daemon that cannot be reached is noticed after 3 s; by default after 8 minutes.
+                # A daemon that cannot be reached is noticed after 7 s, by default after 8 minutes; a lossy link may lose a few probes.
                 "OMPI_MCA_oob_tcp_keepalive_time": "1", "OMPI_MCA_oob_tcp_keepalive_intvl": "1",
-                "OMPI_MCA_oob_tcp_keepalive_probes": "2"}
+                "OMPI_MCA_oob_tcp_keepalive_probes": "6"}
 
     def mpirun(self, ranks, *command):
         """The words that start a program on hosts: ranks={"host1": 2, "host2": 1}."""

@@ -55,7 +55,7 @@ class OnHosts(unittest.TestCase):
     def profile(self, on, ranks, network):
         file = on.folder / "profile.json"
         self.check(on.run(ranks, PROGRAMS / "hios-profile", *network, "--warmup", 1, "--iterations", 5,
-                          "--largest-message", MESSAGE, "--oversubscribe", "--output", file))
+                          "--largest-message", MESSAGE, "--oversubscribe", "--timeout", 400, "--output", file))
         return file
 
     def schedule(self, on, profile, network, devices, algorithm):
@@ -104,7 +104,7 @@ class Links(OnHosts):
             self.assertGreater(points(read(profile), 0, 1)[0][1], 1.0, "the delay")
             schedule, _ = self.schedule(on, profile, SMALL, 2, "inter-mr")
             report = on.folder / "report.json"
-            self.check(on.run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--iterations", 10,
+            self.check(on.run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--iterations", 10, "--timeout", 400,
                               "--verify=operators", "--json", report))
             self.assertTrue(read(report)["verified"]["bitwise"])
             self.assertEqual({rank["host"] for rank in read(report)["ranks"]}, {"host1", "host2"})
@@ -116,7 +116,7 @@ class Links(OnHosts):
         with Hosts(2) as on:
             profile = self.profile(on, ranks, SMALL)
             schedule, _ = self.schedule(on, profile, SMALL, 2, "inter-mr")
-            timeout_s = on.limit_s(20)
+            timeout_s = on.limit_s(120)
             job = on.start_run(ranks, PROGRAMS / "hios-run", *SMALL, "--schedule", schedule, "--duration", 600,
                                "--timeout", timeout_s)
             self.wait_until(lambda: len(hosts.processes("hios-run")) >= 2, on.limit_s(60))  # and their crash reporters

@@ -8,8 +8,10 @@ of a cluster share a file system. Nothing is left: the daemons are ended by thei
 """
 
 import argparse
+import contextlib
 import json
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -43,7 +45,8 @@ SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
-KillWait=10
+KillWait=60
+MessageTimeout=100
 InactiveLimit=0
 MinJobAge=3600
 JobRequeue=1
@@ -66,11 +69,16 @@ def missing():
 
 
 def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+    """Ports below the range from which the system gives some to other programs."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    ports = range(10000, max(first, 20000))
+    found = []
+    for port in random.SystemRandom().sample(ports, len(ports)):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise RuntimeError(f"fewer than {count} free ports")
 
 
 # A rank's crash reporter: a copy of the rank by another name.
@@ -131,7 +139,7 @@ class Cluster:
             # On one core, which its jobs inherit, so that ranks of two nodes do not choose the same.
             place = self.hosts.inside(name) if self.hosts else ["taskset", "--cpu-list", str(cores[i % len(cores)])]
             self.daemon(place, "slurmd", "-D", "-N", name)
-        self.wait_until(lambda: self.idle_nodes() == len(self.names), 60, "all nodes are idle")
+        self.wait_until(lambda: self.idle_nodes() == len(self.names), 240, "all nodes are idle")
 
     def on_first(self):
         """The words that run a command where the controller is."""
@@ -198,7 +206,7 @@ class Cluster:
     def wait(self, number, seconds=240):
         """The state in which the job ended, once none of its processes is left."""
         self.wait_until(lambda: self.state(number) in ENDED, seconds, f"job {number} has ended")
-        self.wait_until(lambda: not self.processes(number), 60, f"no process of job {number} is left")
+        self.wait_until(lambda: not self.processes(number), 240, f"no process of job {number} is left")
         return self.state(number)
 
     def processes(self, number=None, program=None):

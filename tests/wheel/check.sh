@@ -33,7 +33,8 @@ extras = content["project"]["optional-dependencies"]
 print("\n".join([*content["build-system"]["requires"], *(name for extra in extras.values() for name in extra), "mypy"]))
 PYTHON
 printf 'wheel: %4d s: packages\n' "$SECONDS"
-if ! "${pip[@]}" install --timeout 30 --retries 2 --requirement "$work/needed" >"$work/log" 2>&1; then
+if ! "${pip[@]}" install --timeout 30 --retries 2 --requirement "$work/needed" \
+    --constraint "$source_folder/tests/wheel/constraints.txt" >"$work/log" 2>&1; then
   tail -n 3 "$work/log" >&2
   exit 77
 fi

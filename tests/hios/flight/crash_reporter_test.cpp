@@ -185,7 +185,7 @@ TEST_F(CrashReporters, DoWithoutStandardDescriptors) {
       EXPECT_EQ(done.exit_status, status) << closed;
     }
     // Without a standard error nobody can wait for the reporter's.
-    for (int i = 0; i < 500 && !has_file(); ++i)
+    for (int i = 0; i < 6000 && !has_file(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(record().events.back().op, "conv_7") << closed;
     std::filesystem::remove(file());

@@ -187,9 +187,9 @@ void kill_all_of(const std::string& run) {
   for (const pid_t process : all_of(run)) kill(process, SIGKILL);
 }
 
-/// Waits until nothing of a run lives, and returns how many processes do after 5 s.
+/// Waits until nothing of a run lives, and returns how many processes do after a minute.
 std::size_t left_of(const std::string& run) {
-  for (int tenth = 0; tenth < 50 && !all_of(run).empty(); ++tenth)
+  for (int tenth = 0; tenth < 600 && !all_of(run).empty(); ++tenth)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return all_of(run).size();
 }

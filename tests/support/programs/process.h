@@ -9,7 +9,7 @@ namespace hios::test {
 
 struct ProcessOptions {
   /// After this all that was started is killed. It only keeps a hang from blocking the tests.
-  double limit_s = 60;
+  double limit_s = 240;
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
   std::string directory = {};                                         ///< empty: this process's
   std::vector<std::string> before = {};  ///< words put before the command, mpirun included

@@ -41,13 +41,17 @@ TEST(Process, AddsToTheEnvironmentAndChangesTheFolder) {
 TEST(Process, HasNothingToRead) { EXPECT_EQ(shell("cat; echo end").out, "end\n"); }
 
 TEST(Process, IsKilledWithItsChildrenWhenTimeIsUp) {
-  ProcessOptions options;
-  options.limit_s = 0.2;
-  const ProcessResult result = shell("echo started; sleep 1000 & sleep 1000", options);
-  EXPECT_TRUE(result.timed_out);
-  EXPECT_GE(result.children_at_limit, 1u);
-  EXPECT_EQ(result.out, "started\n");
-  EXPECT_GT(result.exit_status, 128);
+  for (const double limit_s : {0.2, 2.0, 20.0}) {
+    ProcessOptions options;
+    options.limit_s = limit_s;
+    const ProcessResult result = shell("echo started; sleep 1000 & sleep 1000", options);
+    EXPECT_TRUE(result.timed_out);
+    EXPECT_GT(result.exit_status, 128);
+    if (limit_s < 20 && result.children_at_limit == 0) continue;  // a busy machine: not so far yet
+    EXPECT_GE(result.children_at_limit, 1u);
+    EXPECT_EQ(result.out, "started\n");
+    break;
+  }
 }
 
 TEST(Process, FailsWithoutItsProgram) { EXPECT_THROW(run_process({"/no/such/program"}), RunError); }

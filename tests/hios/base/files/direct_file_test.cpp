@@ -71,8 +71,12 @@ TEST_F(DirectFileTest, CachedBytesAreThoseThatWereRead) {
   const auto path = put(2 * kPage + 1);
   const DirectFile file(path);
   file.drop_cached();
-  static_cast<void>(test::content_of(path));
-  EXPECT_EQ(file.cached_bytes(), 2 * kPage + 1);
+  bool all = false;
+  for (int i = 0; i < 20 && !all; ++i) {  // the system may drop pages at any time
+    static_cast<void>(test::content_of(path));
+    all = file.cached_bytes() == 2 * kPage + 1;
+  }
+  EXPECT_TRUE(all);
   EXPECT_EQ(DirectFile(put(0)).cached_bytes(), 0u);
 }
 

@@ -166,8 +166,8 @@ TEST(FileLock, TurnsToTheFileThatHasTheNameNow) {
       got = true;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    fs::rename(folder.put("other", "new"), file);
     EXPECT_FALSE(got);
+    fs::rename(folder.put("other", "new"), file);
   }
   second.join();
   EXPECT_TRUE(got);
