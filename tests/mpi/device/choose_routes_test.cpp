@@ -8,8 +8,10 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "hios/base/error.h"
 #include "hios/flight/recorder.h"
 #include "mpi/pair_rounds.h"
 #include "mpi/session/heartbeat_transport.h"
@@ -243,19 +245,30 @@ TEST(ChooseRoutes, TriesARouteWithoutAnAnswerOnlyOnceBetweenGpusThatLieAlike) {
   world.mpi = DeviceShy::Device::kLost;
   world.claims = all_claim;
   world.with = [](Rank, FakeOptions& options) { options.exports = false; };
-  world.patience = std::chrono::seconds(4);  // what works must end within it next to other tests
+  // What works must end within the patience next to other tests.
+  std::string no_answer;
+  const auto chosen_in_time = [&] {
+    for (const int patience_s : {4, 16, 60}) {
+      world.patience = std::chrono::seconds(patience_s);
+      no_answer = "not all messages arrived within " + std::to_string(patience_s) + " s";
+      try {
+        return chosen(world);
+      } catch (const InputError&) {  // a machine that was too busy
+      }
+    }
+    throw RunError("no time was long enough");
+  };
   world.ranks = 8;
-  const RouteTable near = chosen(world);
+  const RouteTable near = chosen_in_time();
   EXPECT_EQ(near.used().size(), 1u);
   EXPECT_EQ(between(near, 6, 7), "staged");
-  const std::string no_answer = "not all messages arrived within 4 s";
   const std::string not_tried = "not tried, since between ";
   EXPECT_EQ(pairs_with(near, no_answer), 28);  // four of a round, and those that were not tried
   EXPECT_EQ(pairs_with(near, not_tried + "rank 0 and rank 1, which lie alike, it failed: "), 24);
 
   world.ranks = 4;
   world.host = [](Rank rank) { return "node" + std::to_string(rank.index() / 2); };
-  const RouteTable far = chosen(world);
+  const RouteTable far = chosen_in_time();
   EXPECT_EQ(pairs_with(far, no_answer), 6);  // a round near, one far, and two that were not tried
   EXPECT_EQ(pairs_with(far, not_tried + "rank 0 and rank 2, which lie alike, it failed: "), 2);
 }
@@ -268,7 +281,7 @@ TEST(ChooseRoutes, KeepsTheMemoryOfMessagesThatMayStillArrive) {
     FakeOptions options;
     options.exports = false;
     FakeAccelerator device(machine, options);
-    EXPECT_EQ(between(mpi::choose_routes(lossy, &device, nullptr, std::chrono::seconds(4)), 0, 1),
+    EXPECT_EQ(between(mpi::choose_routes(lossy, &device, nullptr, std::chrono::seconds(10)), 0, 1),
               "staged");
     EXPECT_GT(lossy.received_at().size(), 0u);
     for (const std::byte* const at : lossy.received_at()) EXPECT_TRUE(FakeAccelerator::owns(at));

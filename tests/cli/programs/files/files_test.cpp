@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -205,10 +206,14 @@ TEST_F(Files, AnUpdateKeepsTheAlgorithmsOfOtherModels) {
 TEST_F(Files, MeasurementsAreKeptUnderAnotherNameWhereTheirsWasTaken) {
   const std::string file = folder_.file("p.json");
   Words command = profile("48", "p.json");
-  command.pop_back();  // no --update: another's file is not touched
+  command.pop_back();                        // no --update: another's file is not touched
+  *std::ranges::find(command, "2") = "300";  // iterations: it measures until the name is taken
   // The name is taken while the program measures.
   const auto done = shell(R"("$@" & pid=$!
-while ! grep -qs '^stop-request$' /proc/$pid/task/*/comm; do sleep 0.01; done
+while ! grep -qs '^stop-request$' /proc/$pid/task/*/comm; do
+  kill -0 $pid 2>/dev/null || break
+  sleep 0.01
+done
 echo '"of another"' > p.json
 wait $pid)",
                           command);

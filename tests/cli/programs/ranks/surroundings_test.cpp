@@ -122,7 +122,7 @@ TEST_F(Surroundings, MoreThreadsThanCoresAndTwoCopiesAreWarnedOf) {
       options);
   EXPECT_EQ(listed.exit_status, 0) << listed.err;
   EXPECT_EQ(lines_with(listed.err, "warning: ").size(),
-            lines_with(listed.err, "its 2 ranks want 128 cores").size() +
+            lines_with(listed.err, "its 2 ranks want 128 cores and may use").size() +
                 lines_with(listed.err, "copied twice").size() +
                 lines_with(listed.err, "control groups grant").size() +
                 lines_with(listed.err, "the frequency governor is").size())

@@ -154,7 +154,7 @@ TEST(Watchdog, ALostMessageIsNamed) {
     std::optional<Watchdog> watchdog;
     if (transport.rank() == Rank(1)) {
       watchdog.emplace(watched(executor),
-                       Watchdog::Options{0.2, "rank 1 on threads", standard_error.writer(), 0.02},
+                       Watchdog::Options{1, "rank 1 on threads", standard_error.writer(), 0.02},
                        [&](const std::string&) {
                          try {
                            transport.abort(3);
