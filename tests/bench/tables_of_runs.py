@@ -117,9 +117,9 @@ def cutting_readme():
     return [line[:5] for line in cutting("cutting-xeon")]
 
 
-def zoo():
+def zoo(name="onnx-networks"):
     """The kinds of networks, as bench/onnx_networks prints them."""
-    return rows_in(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(results("onnx-networks")["rows"])))
+    return rows_in(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(results(name)["rows"])))
 
 
 def predictions():
@@ -138,6 +138,8 @@ RECOMPUTED = {
     ("docs/onnx.md", "network | threads | ours ms"): [lambda: peers("peers"), lambda: peers("peers-epyc", ("nasnet_large",))],
     ("docs/onnx.md", "networks | exported | accepted"): [zoo],
     ("bench/results/onnx-networks.md", "networks | exported | accepted"): [zoo],
+    ("bench/results/onnx-networks-emulated-cuda.md", "networks | exported | accepted"):
+        [lambda: zoo("onnx-networks-emulated-cuda")],
     ("docs/reliability.md", "target | minutes | at once"): [fuzzing],
     ("bench/results/fuzz.md", "target | minutes | at once"): [fuzzing],
     ("docs/study.md", "devices | problems | s each"): [lambda: optima(False), lambda: optima(True)],
