@@ -111,10 +111,10 @@ def rows_of(networks, options, folder):
     rows = []
     for network in networks:
         file = folder / f"{network.key}.json"
-        if options.again or not file.exists():
-            start = time.monotonic()
-            if start > end:
-                continue
+        start = time.monotonic()
+        if start > end and not file.exists():
+            continue
+        if start <= end and (options.again or not file.exists()):
             file.unlink(missing_ok=True)
             in_child(network, options, file)
             row = json.loads(file.read_text())
@@ -138,14 +138,18 @@ def main():
     results = RESULTS / f"onnx-networks{suffix}.json"
     folder = options.folder / f"rows{suffix}"
     folder.mkdir(parents=True, exist_ok=True)
-    if options.go_on and results.exists():
-        for row in json.loads(results.read_text())["rows"]:
-            if not (folder / f"{row['network']}.json").exists():
-                (folder / f"{row['network']}.json").write_text(json.dumps(row))
+    earlier = json.loads(results.read_text()) if options.go_on and results.exists() else {"versions": versions(), "rows": []}
+    if earlier["versions"] != versions():
+        sys.exit(f"error: {results}: its rows are of {earlier['versions']}; without --go-on all are made")
+    for row in earlier["rows"]:
+        if not (folder / f"{row['network']}.json").exists():
+            (folder / f"{row['network']}.json").write_text(json.dumps(row))
     rows = rows_of(networks, options, folder)
     print(zoo_tables.markdown(zoo_tables.HEAD, zoo_tables.families(rows)))
     if options.keep:
-        kept = {"versions": versions(), "backend": options.backend, "of": len(networks), "rows": rows}
+        options.minutes = -1  # none is made for the others
+        every = zoo_list.all_networks()
+        kept = {"versions": versions(), "backend": options.backend, "of": len(every), "rows": rows_of(every, options, folder)}
         results.write_text(zoo_tables.json_text(kept))
         results.with_suffix(".md").write_text(zoo_tables.page(kept))
     return 0 if all(map(good, rows)) else 1

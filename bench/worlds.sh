@@ -3,7 +3,7 @@
 #   openmpi5  Open MPI 5, its own mpirun (PRRTE)     no-cma    Open MPI 4 without single copies between ranks
 #   mpich     MPICH, its own mpiexec (Hydra)         one-core  every test on one core of the machine
 #   onednn3   oneDNN 3, named by dnnl_DIR            tsan      ranks that are threads, under the thread sanitizer
-#   emulated  all tests on emulated GPUs             emulated-asan  those under the address sanitizer
+#   emulated  networks, programs on emulated GPUs    emulated-asan  those under the address sanitizer
 #   bookworm  Debian 12 with its own packages alone  trixie    Debian 13: GCC 14, Open MPI 5, oneDNN 3
 # Each is built in build/world-NAME and gives a line of the table. The libraries of the first three come from PyPI into
 # build/world-packages (scripts/setup.sh --worlds installs the tools for that). The last two are the commit HEAD in chroots that

@@ -52,8 +52,9 @@ class ZooTest(unittest.TestCase):
         first, second = zoo_list.parsed("\n96 done todo\n", "timm", "classifier")
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / f"{first.key}.json").write_text('{"network": "of an earlier call"}')
-            options = argparse.Namespace(minutes=-1, again=False, keep_files=True)
-            self.assertEqual(onnx_networks.rows_of([first, second], options, Path(folder)), [{"network": "of an earlier call"}])
+            for again in (False, True):
+                options = argparse.Namespace(minutes=-1, again=again, keep_files=True)
+                self.assertEqual(onnx_networks.rows_of([first, second], options, Path(folder)), [{"network": "of an earlier call"}])
 
     def test_a_page_of_some_networks_says_of_how_many(self):
         results = {"versions": "PyTorch", "backend": "emulated-cuda", "of": 3, "rows": [{"network": "one", "kind": "video", "exported": False}]}

@@ -161,7 +161,8 @@ class Gpus(OnHosts):
         done = self.check(on.run(
             self.ranks, "env", "HIOS_EMULATED_CUDA=order=late,devices=3", *environment, "sh", "-c", of_host, "sh",
             PROGRAMS / "hios_emulated_run", *self.network, "--backend", "cuda", "--schedule", self.alternating(on),
-            "--iterations", 2, "--warmup", 0, "--warmup-seconds", 0, "--verify", "--oversubscribe", "--json", report, "--force"))
+            "--iterations", 2, "--warmup", 0, "--warmup-seconds", 0, "--verify", "--oversubscribe", "--timeout",
+            400, "--json", report, "--force"))
         self.assertTrue(read(report)["verified"]["bitwise"])
         self.assertEqual([rank["host"] for rank in read(report)["ranks"]], ["host1", "host1", "host2"])
         return [line.split() for line in done.stdout.split("from \\ to", 1)[1].splitlines()[1:5]]

@@ -155,7 +155,7 @@ class Cluster:
         if self.daemons:
             self.command("scancel", "--user", str(os.getuid()), check=False)
             try:
-                self.wait_until(lambda: not self.processes(), 30, "the jobs have ended")
+                self.wait_until(lambda: not self.processes(), 100, "the jobs have ended")
             except TimeoutError as error:
                 print(error)
         for daemon in reversed(self.daemons):

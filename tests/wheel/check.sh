@@ -36,6 +36,7 @@ printf 'wheel: %4d s: packages\n' "$SECONDS"
 if ! "${pip[@]}" install --timeout 30 --retries 2 --requirement "$work/needed" \
     --constraint "$source_folder/tests/wheel/constraints.txt" >"$work/log" 2>&1; then
   tail -n 3 "$work/log" >&2
+  if grep -qi 'conflict' "$work/log"; then exit 1; fi  # of constraints.txt with python/pyproject.toml
   exit 77
 fi
 # The sources are built once more, since code of a program cannot be in a module.

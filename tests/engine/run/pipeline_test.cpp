@@ -223,9 +223,10 @@ TEST(Pipeline, TracesOnlyInferencesThatRan) {
   });
 }
 
-TEST(Pipeline, ReportsTheWaitsOfARank) {
-  const RandomNetwork network = random_network(12, 5);
+/// Returns the shares of a rank whose peer sleeps in each operator.
+TimeShares shares_before_a_slow_rank(const RandomNetwork& network) {
   const Schedule schedule = chain(network.coarse.graph, 2);
+  TimeShares of_first;
   run_ranks(2, [&](mpi::Transport& transport) {
     const RankPlan plan =
         plan_rank(network.coarse, schedule, transport.rank(), {.in_flight = 2, .inputs = 3});
@@ -240,13 +241,24 @@ TEST(Pipeline, ReportsTheWaitsOfARank) {
     pipeline.run(times);
     const TimeShares& shares = pipeline.shares();
     EXPECT_GE(shares.total_ms(), times.back().end_ms);
-    if (transport.rank() == Rank(1)) {
-      EXPECT_GE(shares.computing_ms, 12 * static_cast<double>(schedule.devices[1].size()));
+    if (transport.rank() == Rank(0)) {
+      of_first = shares;
     } else {
-      EXPECT_GT(shares.waiting_ms, 0);  // for the other rank, which sleeps
+      EXPECT_GE(shares.computing_ms, 12 * static_cast<double>(schedule.devices[1].size()));
     }
     pipeline.close();
   });
+  return of_first;
+}
+
+TEST(Pipeline, ReportsTheWaitsOfARank) {
+  const RandomNetwork network = random_network(12, 5);
+  bool waits_more = false;
+  for (int i = 0; i < 5 && !waits_more; ++i) {  // a busy machine lengthens its own operators
+    const TimeShares shares = shares_before_a_slow_rank(network);
+    waits_more = shares.waiting_ms > shares.computing_ms;
+  }
+  EXPECT_TRUE(waits_more);
 }
 
 }  // namespace

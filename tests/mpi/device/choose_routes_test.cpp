@@ -245,7 +245,7 @@ TEST(ChooseRoutes, TriesARouteWithoutAnAnswerOnlyOnceBetweenGpusThatLieAlike) {
   world.mpi = DeviceShy::Device::kLost;
   world.claims = all_claim;
   world.with = [](Rank, FakeOptions& options) { options.exports = false; };
-  // What works must end within the patience next to other tests.
+  // The patience, within which a route that works must end next to other tests.
   std::string no_answer;
   const auto chosen_in_time = [&] {
     for (const int patience_s : {4, 16, 60}) {
@@ -254,9 +254,10 @@ TEST(ChooseRoutes, TriesARouteWithoutAnAnswerOnlyOnceBetweenGpusThatLieAlike) {
       try {
         return chosen(world);
       } catch (const InputError&) {  // a machine that was too busy
+        if (patience_s == 60) throw;
       }
     }
-    throw RunError("no time was long enough");
+    return chosen(world);
   };
   world.ranks = 8;
   const RouteTable near = chosen_in_time();

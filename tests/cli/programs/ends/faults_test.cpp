@@ -23,8 +23,8 @@ ProcessResult with_a_stopped_rank(const Words& command, int seconds = 3) {
                  {.limit_s = 300});
 }
 
-/// The same with longer and longer time-outs until the other rank is there to speak: on a busy
-/// machine the stopped rank may exceed its own before.
+/// The same with longer and longer time-outs until the other rank speaks: on a busy machine the
+/// rank that is to be stopped may reach its own time-out before.
 ProcessResult with_a_stopped_rank_and_a_timeout(const Words& command) {
   ProcessResult done;
   for (const char* const timeout : {"2", "8", "30"}) {

@@ -64,7 +64,7 @@ class OutOfMemory : public testing::Test {
     options.environment.emplace_back("GOMP_SPINCOUNT", "5000");  // or it would restart itself
     // A library that gets no memory in the midst of its work leaks some.
     options.environment.emplace_back("LSAN_OPTIONS", "detect_leaks=0");
-    options.limit_s = 300;
+    options.limit_s = ranks > 1 ? 120 : 300;
 #ifdef HIOS_MPIEXEC
     if (ranks > 1) return run_mpi(ranks, command, options);
 #endif

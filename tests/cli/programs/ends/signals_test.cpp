@@ -48,7 +48,7 @@ alive() {
   done
   return 1
 }
-for tenth in $(seq 300); do  # what ends late on busy cores
+for tenth in $(seq 300); do  # on busy cores they end late
   alive || break
   sleep 0.1
 done
@@ -105,8 +105,9 @@ class Signals : public testing::Test {
       done = signal(how, command);
       if (std::filesystem::exists(file)) break;
       const auto says = [&](const char* text) { return done.err.find(text) != std::string::npos; };
-      // Launchers that are ending themselves may drop the last that their ranks say.
-      EXPECT_TRUE(how.ranks > 1 || says("asked to stop, and has not ended") ||
+      // A launcher that ends itself may drop the last words of its ranks.
+      const bool may_be_silent = how.ranks > 1 && std::stod(how.delay) < 4;
+      EXPECT_TRUE(may_be_silent || says("asked to stop, and has not ended") ||
                   says("nothing was written"))
           << done.err;
     }

@@ -379,7 +379,7 @@ TEST(OnnxMemory, IsThatOfTheFileAndOfItsLargestWeight) {
         {kWidth, 5 * kWidth, 16}}) {
     const ReadChain read = read_chain(widths);
     std::printf("  %.1f MB to read %.1f MB\n", read.peak / 1e6, read.file / 1e6);
-    EXPECT_LT(read.peak, program.peak + read.file + read.largest + 24e6);
+    EXPECT_LT(read.peak, program.peak + read.file + read.largest + 16e6);
   }
 }
 #endif

@@ -14,8 +14,7 @@ struct Barrier {
   auto operator<=>(const Barrier&) const = default;
 };
 
-/// A test says here which barrier is missing, and learns which there are. Set while nothing is
-/// queued.
+/// The barrier that a test takes away, and those that it learns of. Set while nothing is queued.
 struct BarrierWatch {
   bool on = false;
   std::optional<Barrier> missing;  ///< threads pass it as if the kernel lacked it
