@@ -56,21 +56,9 @@ class Files : public testing::Test {
   }
 
   Words profile(const std::string& height, const std::string& file) const {
-    return {kProfileProgram,
-            "--model",
-            "squeezenet",
-            "--height",
-            height,
-            "--warmup",
-            "0",
-            "--iterations",
-            "2",
-            "--oversubscribe",
-            "--flight-record",
-            "off",
-            "--output",
-            folder_.file(file),
-            "--update"};
+    return Words{kProfileProgram, "--model", "squeezenet", "--height", height, "--warmup", "0"} +
+           Words{"--iterations", "2", "--oversubscribe", "--flight-record", "off", "--output"} +
+           Words{folder_.file(file), "--update"};
   }
 
   std::size_t operators(const std::string& file) const {
