@@ -7,12 +7,10 @@
 #include "cli/remedies.h"
 #include "cli/table.h"
 #include "engine/discovery/gpu_links.h"
-#include "engine/host/surroundings.h"
 #include "engine/job/profile_job.h"
 #include "engine/job/ranks/surroundings.h"
 #include "engine/job/ranks/tensor_transport.h"
 #include "hios/platform/platform.h"
-#include "mpi/exchange.h"
 #include "mpi/session/agreement.h"
 
 namespace hios::cli {
@@ -27,32 +25,12 @@ std::string gigabytes(const std::optional<Bytes>& size_bytes) {
   return size_bytes ? fixed(static_cast<double>(*size_bytes) / 1e9, 1) : "-";
 }
 
-using Places = std::vector<discovery::GpuPlace>;  // by rank
-
-/// Returns the place of this rank's GPU, and its NVLinks.
-discovery::GpuPlace place_of(const mpi::Transport& transport, const Backend& backend) {
-  discovery::GpuPlace place{transport.host()};
-  place.address = discovery::short_pci_address(backend.describe().value("bus", ""));
-  if (place.address.empty()) return place;
-  place.numa_node = numa_node_of(place.address);
-  place.links = discovery::nvlinks_of(place.address);
-  return place;
-}
-
-/// Returns the ways between the GPUs of all pairs of ranks.
-std::vector<std::string> links_of(const Places& places) {
-  std::vector<std::string> links;
-  for (const discovery::GpuPlace& from : places) {
-    for (const discovery::GpuPlace& to : places) links.push_back(link_between(from, to));
-  }
-  return links;
-}
-
-Table table_of(const std::vector<job::RankSurroundings>& ranks, const Places& places) {
+Table table_of(const std::vector<job::RankSurroundings>& ranks,
+               const std::vector<discovery::GpuPlace>& places) {
   Table table({"rank", "host", "backend", "cores", "free GB", "library", "device", "bus", "NUMA"});
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const job::RankSurroundings& rank = ranks[r];
-    const discovery::GpuPlace& place = places[r];
+    const discovery::GpuPlace place = places.empty() ? discovery::GpuPlace{} : places[r];
     table.add({std::to_string(r), rank.host, rank.backend, cores_text(rank.pinned),
                gigabytes(rank.memory), rank.description->value("library", "-"), device_text(rank),
                place.address.empty() ? "-" : place.address,
@@ -104,11 +82,9 @@ int list_devices(const Flags& flags, mpi::Transport& transport) {
       job::make_rank_backend(transport, read_rank_options(flags, transport.size()), devices);
   const job::TensorTransport tensors(transport, *mine.backend, read_route(flags));
   const auto ranks = job::gather_surroundings(tensors.get(), mine);
-  const Places places = mpi::gather(transport, place_of(transport, *mine.backend));
   if (!first) return 0;
-  const Table table = table_of(ranks, places);
-  show(table.text(line_width()) + "\n" + tensors.get().path() + "\n" +
-       tensors.table(links_of(places)));
+  const Table table = table_of(ranks, tensors.places());
+  show(table.text(line_width()) + "\n" + tensors.get().path() + "\n" + tensors.table());
   warn_of(job::host_warnings(ranks));
   if (common.csv) write_text(*common.csv, table.csv(), common.existing);
   if (common.json) write_json(*common.json, to_json(ranks), common.existing);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/host/surroundings.h"
 #include "engine/job/ranks/device_agreement.h"
 #include "hios/base/error.h"
 #include "hios/base/log.h"
@@ -24,6 +25,16 @@ void name_libraries(const mpi::Transport& plain, const Backend& backend) {
   log::verbose("rank 0 on " + plain.host() + ": " + (gpu.empty() ? "no GPU" : gpu));
   log::verbose(plain.path() + (plain.claims_device_memory() ? ", which calls itself CUDA-aware"
                                                             : ", which is not CUDA-aware"));
+}
+
+/// Returns the place of this rank's GPU, and its NVLinks.
+discovery::GpuPlace place_of(const mpi::Transport& plain, const Backend& backend) {
+  discovery::GpuPlace place{plain.host()};
+  place.address = discovery::short_pci_address(backend.describe().value("bus", ""));
+  if (place.address.empty()) return place;
+  place.numa_node = numa_node_of(place.address);
+  place.links = discovery::nvlinks_of(place.address);
+  return place;
 }
 
 }  // namespace
@@ -53,6 +64,7 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
                      " is for ranks in host memory, and some have devices; there are auto, " +
                      mpi::device_route_names("and"));
   }
+  if (routes_.devices) places_ = mpi::gather(plain, place_of(plain, backend));
   // One copy by the system beats two through shared memory, which beat MPI's two.
   const bool copied_twice = plain.path().find("without CMA") != std::string::npos;
   if (copied_twice && !routes_.devices && !between_hosts) {
@@ -62,19 +74,32 @@ TensorTransport::TensorTransport(mpi::Transport& plain, Backend& backend,
   }
 }
 
+std::string TensorTransport::table() const {
+  if (!routes_.devices) return "";
+  std::vector<std::string> links;
+  for (const discovery::GpuPlace& from : places_) {
+    for (const discovery::GpuPlace& to : places_) links.push_back(link_between(from, to));
+  }
+  return routes_.table(links);
+}
+
 std::optional<Json> TensorTransport::json() const {
   if (!routes_.devices) return std::nullopt;
-  Json by_pair = Json::array(), why_not = Json::array();
+  Json by_pair = Json::array(), why_not = Json::array(), links = Json::array();
   for (std::size_t from = 0; from < routes_.ranks; ++from) {
-    Json names = Json::array(), reasons = Json::array();
+    Json names = Json::array(), reasons = Json::array(), ways = Json::array();
     for (std::size_t to = 0; to < routes_.ranks; ++to) {
       names.push_back(from == to ? "-" : std::string(routes_.at(Rank(from), Rank(to)).name));
       reasons.push_back(routes_.why_not[from * routes_.ranks + to]);
+      ways.push_back(from == to ? "-" : link_between(places_[from], places_[to]));
     }
     by_pair.push_back(std::move(names));
     why_not.push_back(std::move(reasons));
+    links.push_back(std::move(ways));
   }
-  return Json{{"by_pair", std::move(by_pair)}, {"why_not", std::move(why_not)}};
+  return Json{{"by_pair", std::move(by_pair)},
+              {"why_not", std::move(why_not)},
+              {"links", std::move(links)}};
 }
 
 }  // namespace hios::job

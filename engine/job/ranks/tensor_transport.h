@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/discovery/gpu_links.h"
 #include "hios/base/json/json_io.h"
 #include "mpi/routes/route_table.h"
 
@@ -26,16 +27,17 @@ class TensorTransport {
   TensorTransport(mpi::Transport& plain, Backend& backend, const mpi::Route* forced);
 
   mpi::Transport& get() const { return *transport_; }
-  /// Returns a table rank x rank, for people; empty where no rank has a device.
-  /// `links`: see mpi::RouteTable::table().
-  std::string table(const std::vector<std::string>& links = {}) const {
-    return routes_.devices ? routes_.table(links) : "";
-  }
+  /// Returns a table rank x rank, for people: the route, and the way between the two GPUs. Empty
+  /// where no rank has a device.
+  std::string table() const;
   /// Returns the same for reports and profiles; nothing where no rank has a device.
   std::optional<Json> json() const;
+  /// The places of the GPUs, by rank; empty where no rank has a device.
+  const std::vector<discovery::GpuPlace>& places() const { return places_; }
 
  private:
   mpi::RouteTable routes_;
+  std::vector<discovery::GpuPlace> places_;
   std::unique_ptr<mpi::Transport> transport_;
 };
 

@@ -215,6 +215,18 @@ class EmulatedBranches : public testing::Test {
                    device);
   }
 
+  /// A run's table of routes, and its report, say how the driver joins the GPUs.
+  void expect_nvlinks_in_results(const Words& flags) const {
+    ProcessOptions device = in_order("order=late");
+    device.environment.emplace_back("LD_LIBRARY_PATH", HIOS_EMULATED_NVML);
+    const std::string report = folder_.file("report.json");
+    const ProcessResult result = run(flags + Words{"--json", report}, device);
+    expect_bits_of_one_rank(result);
+    EXPECT_THAT(result.out, HasSubstr("ipc NV1"));
+    // The emulated driver reports the links of the first GPU.
+    EXPECT_EQ(read(report)["transfer_paths"]["links"][0], Json::parse(R"(["-", "NV1"])"));
+  }
+
   /// A GPU that fails in the middle ends the job with the reason. Ranks write it to a file: the
   /// launcher may drop what ranks print last.
   void expect_lost_gpu() const {
@@ -251,7 +263,7 @@ TEST_F(EmulatedBranches, GiveTheBitsOfOneRankOnTwoByEachRoute) {
   const auto run = [&](const Words& flags, const std::string& settings) {
     return this->run(flags, in_order(settings));
   };
-  expect_bits_of_one_rank(run(kTwice + Words{"--transport", "ipc"}, "order=late"));
+  expect_nvlinks_in_results(kTwice + Words{"--transport", "ipc"});
   expect_bits_of_one_rank(run(kTwice + Words{"--transport", "staged"}, "order=random"));
   expect_bits_of_one_rank(
       run(kTwice + Words{"--transport", "ipc", "--cuda-graphs", "off"}, "order=random,seed=9"));
