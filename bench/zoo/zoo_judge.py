@@ -17,18 +17,23 @@ OVERHEAD_MS, MFLOP_A_MS, BYTES_A_MS = 0.005, 50, 1e7  # of a core of 50 GFLOP/s,
 @dataclass(frozen=True)
 class Backend:
     """A program that runs networks. `kind`: of its devices in schedules. `profile`: the program that chooses algorithms, so
-    that all runs have the same; None where there is no choice."""
+    that all runs have the same; None where there is no choice. `choice`: more words for it."""
     run: str
     words: tuple
     kind: str
     profile: str
     title: str
+    choice: tuple = ()
 
+
+# Emulated GPUs take long to try an algorithm: one or two of each family are enough here.
+FEW_ALGORITHMS = ("--without-algorithms", "own 0;own 1;own 2;own 3;graph 0;graph 3")
 
 BACKENDS = {"cpu": Backend("hios-run", (), "cpu", None, "CPU ranks"),
             "cuda": Backend("hios-run", ("--backend", "cuda"), "gpu", "hios-profile", "GPUs"),
             "emulated-cuda": Backend("hios_emulated_run", ("--backend", "cuda"), "gpu", "hios_emulated_profile",
-                                     "emulated GPUs (tests/support/emulated_cuda), whose work runs as late as it may")}
+                                     "emulated GPUs (tests/support/emulated_cuda), whose work runs as late as it may",
+                                     FEW_ALGORITHMS)}
 QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off", "--timeout", 600)
 
 
@@ -64,8 +69,9 @@ class Programs:
     def choose_algorithms(self, most_ranks):
         """For one rank and, where there are two, by the same profile for both."""
         for ranks in range(1, most_ranks + 1) if self.backend.profile else ():
-            self.call(ranks, self.backend.profile, *self.backend.words, "--model", "network.onnx", "--output", "profile.json",
-                      "--settle", 0, "--largest-message", 1024, *QUICKLY, "--force" if ranks == 1 else "--update")
+            self.call(ranks, self.backend.profile, *self.backend.words, *self.backend.choice, "--model", "network.onnx",
+                      "--output", "profile.json", "--settle", 0, "--largest-message", 1024, *QUICKLY,
+                      "--force" if ranks == 1 else "--update")
 
     def operators(self):
         """The graph's name and digest, and the names of its operators in topological order."""
