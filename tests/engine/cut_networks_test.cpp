@@ -3,146 +3,38 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <map>
 
-#include "engine/backend/certification.h"
 #include "engine/backends.h"
-#include "engine/job/verification.h"
-#include "hios/base/error.h"
 #include "hios/graph/network.h"
 #include "hios/model/networks/networks.h"
+#include "support/networks/cut_everywhere.h"
 #include "support/networks/random_cuts.h"
 
 namespace hios {
 namespace {
 
-using NamedValues = std::map<std::string, std::vector<float>>;
+using test::cut_everywhere;
 using test::cut_network;
+using test::WholeValues;
 
-constexpr std::uint64_t kCutSeed = 11;
-
-NamedValues named_values(const Network& network, Backend& backend) {
-  SeededSource source(kCutSeed);
-  const std::vector<int> threads(network.coarse.graph.size(), backend.threads());
-  const job::OneRankRun run(network.coarse, network.model, backend, threads, source, "");
-  NamedValues made;
-  for (std::size_t i = 0; i < network.coarse.graph.size(); ++i) {
-    made[network.model.tensor(network.coarse.operators[i].output).name] = run.output(OpId(i));
+/// Returns the backends that compute on cores.
+std::vector<std::unique_ptr<Backend>> on_cores() {
+  std::vector<std::unique_ptr<Backend>> made;
+  for (const auto& entry : backends()) {
+    if (entry.make == nullptr || (entry.name != "reference" && entry.name != "cpu")) continue;
+    made.push_back(entry.make({1, {}}));
   }
   return made;
 }
 
-/// A model's values on each backend that computes on cores.
-class WholeValues {
- public:
-  explicit WholeValues(const Model& model) : model_(model), whole_(model) {
-    for (const auto& entry : backends()) {
-      if (entry.make == nullptr || (entry.name != "reference" && entry.name != "cpu")) continue;
-      backends_.push_back(entry.make({1, {}}));
-      values_.push_back(named_values(whole_, *backends_.back()));
-    }
-  }
-  const Network& network() const { return whole_; }
-
-  /// Expects the whole's bits in every output and in every tensor that has its name in the whole.
-  /// Returns the number of backends by which some shard has other bits.
-  std::size_t expect_of(const Cuts& cuts) const {
-    const Network cut = cut_network(model_, cuts);
-    EXPECT_NE(cut.digest(), whole_.digest());
-    std::size_t inexact = 0;
-    for (std::size_t i = 0; i < backends_.size(); ++i) {
-      SCOPED_TRACE(std::string(backends_[i]->name()));
-      const bool exact = uncertified(*backends_[i], cut.coarse, cut.model).empty();
-      EXPECT_TRUE(exact || backends_[i]->name() != "reference");
-      inexact += exact ? 0 : 1;
-      compare_all(named_values(cut, *backends_[i]), values_[i], exact);
-    }
-    return inexact;
-  }
-
- private:
-  static void compare_all(const NamedValues& made, const NamedValues& expected, bool exact) {
-    std::size_t compared = 0;
-    for (const auto& [name, mine] : made) {
-      const auto theirs = expected.find(name);
-      if (theirs == expected.end()) continue;  // a shard, or a range that was exchanged
-      const auto comparison =
-          job::compare(mine, theirs->second, exact ? job::Tolerance{0, 0} : job::Tolerance{});
-      EXPECT_EQ(comparison.outside, 0u) << name << " differs by up to " << comparison.max_abs;
-      EXPECT_TRUE(comparison.bitwise || !exact) << name;
-      ++compared;
-    }
-    EXPECT_GT(compared, 0u);
-  }
-
-  const Model& model_;
-  Network whole_;
-  std::vector<std::unique_ptr<Backend>> backends_;
-  std::vector<NamedValues> values_;
-};
-
-/// Layers of every kind that is cut: a stride, padding, dilation, groups, sums, broadcasts.
-Model kinds_that_are_cut() {
-  ModelBuilder net("kinds", {2, 16, 13, 9});
-  const TensorId x = net.relu("x", net.input());
-  const TensorId strided = net.conv("strided", x, {32, {3, 3}, {2, 2}, {1, 1}});
-  const TensorId dilated =
-      net.add("dilated", Conv{32, {3, 3}, {1, 1}, {2, 2}, 32, true, {2, 2}}, {strided});
-  const TensorId sum = net.sum("sum", {dilated, strided});
-  const TensorId pooled = net.pool("pooled", sum, {Pool::Kind::kAverage, {3, 3}, {1, 1}, {1, 1}});
-  const TensorId peak = net.pool("peak", sum, {Pool::Kind::kMax, {3, 3}, {1, 1}, {1, 1}});
-  const TensorId joined = net.concat("joined", {pooled, peak});
-  const TensorId mean = net.global_average_pool("mean", joined);
-  const TensorId scaled =
-      net.add("scaled", Binary{Binary::Function::kMul, {}, false}, {joined, mean});
-  const TensorId shifted =
-      net.add("shifted", Binary{Binary::Function::kAdd, Shape{1, 64, 1, 1}, false}, {scaled});
-  const TensorId curved = net.add("curved", Unary{Unary::Function::kSigmoid}, {shifted});
-  const TensorId plain = net.sum("plain", {curved, joined});
-  const TensorId after = net.relu("after", plain);
-  const TensorId each =
-      net.conv("depthwise", after, {64, {3, 3}, {1, 1}, {1, 1}, 64, false, {1, 1}});
-  const TensorId point = net.conv("pointwise", each, {48, {1, 1}, {1, 1}, {0, 0}});
-  const TensorId last = net.conv("grouped", point, {32, {3, 3}, {1, 1}, {1, 1}, 2});
-  const TensorId index = net.conv("index", after, {1, {1, 1}, {1, 1}, {0, 0}});
-  const TensorId rows = net.add("rows", Gather{Shape{9, 24, 1, 1}}, {index});
-  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows});
-  net.keep_layer_names();
-  return std::move(net).build();
-}
-
-/// Cuts each operator alone at each multiple of `step`. Returns the number of cuts.
-std::size_t cut_everywhere(const WholeValues& whole, Axis axis, std::int64_t step) {
-  const Network& network = whole.network();
-  std::size_t cuts = 0, inexact = 0;
-  for (std::size_t i = 0; i < network.coarse.graph.size(); ++i) {
-    const Shape& shape = network.model.tensor(network.coarse.operators[i].output).shape;
-    const std::string& name = network.coarse.graph.op(OpId(i)).name;
-    for (std::int64_t at = step; at < (axis == Axis::kC ? shape.c : shape.h); at += step) {
-      SCOPED_TRACE(name + " at " + std::to_string(at));
-      const Cut cut{name, {at}, axis == Axis::kC ? 0 : at % 3, axis};
-      try {
-        (void)cut_network(network.model, {cut});
-      } catch (const InputError&) {
-        EXPECT_EQ(axis, Axis::kC);  // groups and concatenations
-        continue;
-      }
-      inexact += whole.expect_of({cut});
-      ++cuts;
-    }
-  }
-  std::printf("  %zu cuts, %zu of them with other bits on some backend\n", cuts, inexact);
-  return cuts;
-}
-
 TEST(CutNetworks, EveryKindAtEveryRow) {
-  const Model model = kinds_that_are_cut();
-  EXPECT_GT(cut_everywhere(WholeValues(model), Axis::kH, 1), 70u);
+  const Model model = test::kinds_that_are_cut();
+  EXPECT_GT(cut_everywhere(WholeValues(model, on_cores()), Axis::kH, 1).cuts, 70u);
 }
 
 TEST(CutNetworks, EveryKindAtEveryBlockOfChannels) {
-  const Model model = kinds_that_are_cut();
-  EXPECT_GT(cut_everywhere(WholeValues(model), Axis::kC, 8), 40u);
+  const Model model = test::kinds_that_are_cut();
+  EXPECT_GT(cut_everywhere(WholeValues(model, on_cores()), Axis::kC, 8).cuts, 40u);
 }
 
 TEST(CutNetworks, RandomCutsOfNetworks) {
@@ -153,7 +45,7 @@ TEST(CutNetworks, RandomCutsOfNetworks) {
     SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
     const Cuts cuts = test::random_cuts(model, random);
     ASSERT_GT(cuts.size(), 5u);
-    WholeValues(model).expect_of(cuts);
+    WholeValues(model, on_cores()).expect_of(cuts);
   }
 }
 
@@ -164,7 +56,7 @@ TEST(CutNetworks, RandomCutsOfRandomNetworks) {
     Random random(seed, "cut networks");
     const Model model = test::random_layers(10, random);
     const Cuts cuts = test::random_cuts(model, random);
-    if (!cuts.empty()) inexact += WholeValues(model).expect_of(cuts);
+    if (!cuts.empty()) inexact += WholeValues(model, on_cores()).expect_of(cuts);
   }
   std::printf("  %zu of 40 networks have other bits on some backend\n", inexact);
 }

@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr int kGarbage = 0xff;  // fresh memory: not a number, as float and as half
 constexpr int kZone = 0xa5;
+constexpr std::size_t kKept = 16 << 20;  // smaller blocks stay in memory: new pages take long
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "emulated CUDA: %s\n", what);
@@ -82,8 +83,10 @@ class Heap {
     if (!hidden) used_ -= size_bytes;
     blocks_.erase(found);
     const auto at = static_cast<std::size_t>(data - base_);
-    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
-                  static_cast<off_t>(taken)) != 0) {
+    if (taken < kKept) {
+      std::memset(data, kGarbage, size_bytes);
+    } else if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
+                         static_cast<off_t>(taken)) != 0) {
       fail("no memory can be given back");
     }
     ASAN_POISON_MEMORY_REGION(data, taken);
