@@ -2,7 +2,6 @@
 
 #include <ucontext.h>
 
-#include <csetjmp>
 #include <cstddef>
 #include <functional>
 
@@ -29,10 +28,12 @@ class Fiber {
   void switch_in();
 
   char* stack_ = nullptr;
+  std::size_t stack_bytes_ = 0;  ///< from stack_ on, that it uses
   const std::function<void()>* function_ = nullptr;
   bool entered_ = false, returned_ = false;
   ucontext_t first_inside_{}, first_outside_{};
-  std::jmp_buf inside_{}, outside_{};
+  // Frame, stack and instruction, and two words that the compiler may use.
+  void *inside_[5] = {}, *outside_[5] = {};
   // The address sanitizer must know the stack in use.
   void* fake_stack_ = nullptr;
   const void* outside_stack_ = nullptr;
