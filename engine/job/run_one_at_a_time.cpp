@@ -1,4 +1,5 @@
 // RunJob's runs of one inference at a time.
+#include <algorithm>
 #include <utility>
 
 #include "engine/job/input_source.h"
@@ -13,8 +14,16 @@
 namespace hios::job {
 namespace {
 
-// Few, since they only show the parts of an iteration's time. Emulated ones are alike, and long.
-constexpr int kRecordedRuns = 7, kRecordedEmulatedRuns = 1;
+// Few, since they only show the parts of an iteration's time.
+constexpr int kRecordedRuns = 7;
+
+/// Returns the runs with the stages' clocks on: at most as many as were measured. Those of an
+/// emulated machine are alike, and long.
+int recorded_runs(const Protocol& protocol, bool emulated) {
+  if (emulated) return 1;
+  return protocol.duration_s > 0 ? kRecordedRuns
+                                 : std::clamp(protocol.iterations, 1, kRecordedRuns);
+}
 
 }  // namespace
 
@@ -27,7 +36,7 @@ void RunJob::State::record(Executor& executor, const std::function<void()>& befo
   std::vector<double> overheads;
   OperatorSamples operators;
   WaitSamples waits;
-  const int runs = emulation ? kRecordedEmulatedRuns : kRecordedRuns;
+  const int runs = recorded_runs(options.protocol, emulation != nullptr);
   for (int i = 0; i < runs; ++i) {
     const Protocol once{
         .warmup = 0, .iterations = 1, .stop = options.protocol.stop, .before = before};
