@@ -67,11 +67,18 @@ class Programs:
             raise Refused(line.replace(f"{self.folder}/", "").removeprefix("error: ").removeprefix("network.onnx: ")[:300])
 
     def choose_algorithms(self, most_ranks):
-        """For one rank and, where there are two, by the same profile for both."""
-        for ranks in range(1, most_ranks + 1) if self.backend.profile else ():
-            self.call(ranks, self.backend.profile, *self.backend.words, *self.backend.choice, "--model", "network.onnx",
-                      "--output", "profile.json", "--settle", 0, "--largest-message", 1024, *QUICKLY,
-                      "--force" if ranks == 1 else "--update")
+        """For one rank and, where there are two, for both: with the operators' times of one, and made-up times of transfers."""
+        if not self.backend.profile:
+            return
+        self.call(1, self.backend.profile, *self.backend.words, *self.backend.choice, "--model", "network.onnx", "--output",
+                  "profile.json", "--settle", 0, *QUICKLY, "--force")
+        file = self.folder / "profile.json"
+        profile = json.loads(file.read_text())
+        (one,) = profile["configurations"]
+        for ranks in range(2, most_ranks + 1):
+            transfers = [{"from": a, "to": b, "points": [[1024, 1]]} for a in range(ranks) for b in range(ranks) if a != b]
+            profile["configurations"].append({**one, "ranks": ranks, "transfers": transfers})
+        file.write_text(json.dumps(profile))
 
     def operators(self):
         """The graph's name and digest, and the names of its operators in topological order."""

@@ -58,6 +58,16 @@ std::optional<OpId> operator_with_layer(const Model& model, const CoarseGraph& o
   return {};
 }
 
+/// Names the first operators, to show how they are called.
+std::string examples(const std::vector<std::string_view>& names) {
+  constexpr std::size_t kShown = 3;
+  std::string text = "there are " + std::to_string(names.size());
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i == 0 ? ": " : ", ") + quote(std::string(names[i]));
+  }
+  return text + (names.size() > kShown ? ", ..." : "");
+}
+
 /// Returns the operator that a cut names.
 OpId cut_operator(const Model& model, const CoarseGraph& operators, const Cut& cut) {
   const Graph& graph = operators.graph;
@@ -71,8 +81,9 @@ OpId cut_operator(const Model& model, const CoarseGraph& operators, const Cut& c
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < graph.size(); ++i) names.push_back(graph.op(OpId(i)).name);
   const std::string_view meant = nearest_name(cut.op, names);
-  throw InputError(what +
-                   (meant.empty() ? "" : "; did you mean " + quote(std::string(meant)) + "?"));
+  throw InputError(
+      what + "; " +
+      (meant.empty() ? examples(names) : "did you mean " + quote(std::string(meant)) + "?"));
 }
 
 class Sharder {

@@ -89,6 +89,7 @@ TEST(Cuts, BadOnesSayWhatIsWrong) {
     test::expect_error<InputError>([&] { Network(one_of_each(), 4, rules); }, parts);
   };
   expect({"conf", {3}}, {"no operator is named \"conf\"", "did you mean \"conv\"?"});
+  expect({"zebra", {3}}, {"no operator is named \"zebra\"; there are ", ": \"", ", ..."});
   expect({"conv", {9}}, {"\"conv\" has 9 rows", "from 1 to 8"});
   expect({"conv", {3, 3}}, {"\"conv\" has 9 rows", "ascending rows from 1 to 8"});
   expect({"conv", {32}, 0, Axis::kC}, {"has 32 channels", "ascending channels from 1 to 31"});
