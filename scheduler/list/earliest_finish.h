@@ -24,18 +24,17 @@ class EarliestFinish {
         timeline_(graph, costs, /*insertion=*/true, copies),
         placement_(graph, costs) {}
 
-  /// Places an operator on the device with the least finish time plus rest_ms(device), the lowest
-  /// among equals, and returns that device. Returns nothing if labels and memory leave it no
-  /// device.
-  template <class Rest>
-  std::optional<DeviceId> place(OpId op, const Rest& rest_ms) {
+  /// Places an operator on the device with the least cost_ms(device, finish_ms), the lowest among
+  /// equals, and returns that device. Returns nothing if labels and memory leave it no device.
+  template <class Cost>
+  std::optional<DeviceId> place_by(OpId op, const Cost& cost_ms) {
     std::optional<DeviceId> best;
     double best_ms = 0, best_start_ms = 0;
     for (std::size_t d = 0; d < costs_->platform().size(); ++d) {
       const DeviceId device(d);
       if (!placement_.may_go(op, device)) continue;
       const double start = timeline_.earliest_start_ms(op, device);
-      const double ms = start + costs_->operator_ms(op, device) + rest_ms(device);
+      const double ms = cost_ms(device, start + costs_->operator_ms(op, device));
       if (best && ms >= best_ms) continue;
       best = device;
       best_ms = ms;
@@ -45,6 +44,12 @@ class EarliestFinish {
     placement_.place(op, *best);
     timeline_.place_at(op, *best, best_start_ms);
     return best;
+  }
+  /// Places it where its finish plus rest_ms(device) is least.
+  template <class Rest>
+  std::optional<DeviceId> place(OpId op, const Rest& rest_ms) {
+    return place_by(op,
+                    [&](DeviceId device, double finish_ms) { return finish_ms + rest_ms(device); });
   }
   std::optional<DeviceId> place(OpId op) {
     return place(op, [](DeviceId) { return 0.0; });
@@ -60,6 +65,9 @@ class EarliestFinish {
   }
 
   double latency_ms() const { return timeline_.latency_ms(); }
+  /// REQUIRES: the operator is placed.
+  double finish_ms(OpId op) const { return timeline_.finish_ms(op); }
+  const Placement& placement() const { return placement_; }
   /// Returns a schedule with one operator per stage. REQUIRES: all are placed.
   Schedule schedule() const { return timeline_.schedule(); }
   /// Returns devices by operator; nothing for operators that are not placed.

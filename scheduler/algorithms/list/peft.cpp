@@ -71,8 +71,12 @@ class ReadyOperators {
 
 }  // namespace
 
-std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs) {
+std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs,
+                                     const std::function<double(OpId, DeviceId)>& toll_ms) {
   const std::size_t devices = costs.platform().size();
+  const auto own_ms = [&](OpId op, DeviceId device) {
+    return costs.operator_ms(op, device) + (toll_ms ? toll_ms(op, device) : 0);
+  };
   std::vector<double> table(graph.size() * devices, 0);
   std::vector<double> anywhere(
       graph.size());  // least over devices of operator's time plus table entry
@@ -84,14 +88,14 @@ std::vector<double> optimistic_costs(const Graph& graph, const CostModel& costs)
       const OpId to = graph.edge(e).to;
       const double elsewhere = anywhere[to.index()] + costs.mean_transfer_ms(e);
       for (std::size_t d = 0; d < devices; ++d) {
-        const double here = table[to.index() * devices + d] + costs.operator_ms(to, DeviceId(d));
+        const double here = table[to.index() * devices + d] + own_ms(to, DeviceId(d));
         row[d] = std::max(row[d], std::min(here, elsewhere));
       }
     }
     double least = kInfinity;
     for (std::size_t d = 0; d < devices; ++d) {
       if (!costs.can_run(op, DeviceId(d))) row[d] = kInfinity;
-      least = std::min(least, row[d] + costs.operator_ms(op, DeviceId(d)));
+      least = std::min(least, row[d] + own_ms(op, DeviceId(d)));
     }
     anywhere[op.index()] = least;
   }

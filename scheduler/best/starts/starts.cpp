@@ -22,6 +22,7 @@
 #include "scheduler/algorithms/variants.h"
 #include "scheduler/best/starts/class_start.h"
 #include "scheduler/best/starts/memory_starts.h"
+#include "scheduler/best/starts/priced_start.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/list/placement.h"
 #include "scheduler/list/priorities.h"
@@ -37,7 +38,7 @@ namespace {
 
 constexpr std::size_t kWindow = 4;              ///< hios-lp's and hios-mr's default
 constexpr std::size_t kPassRounds = 2;          ///< hios's default
-constexpr std::size_t kFewOperators = 40;       ///< of graphs without a start by classes
+constexpr std::size_t kFewOperators = 40;       ///< of graphs without starts by relaxations
 constexpr std::size_t kLarge = 3000;            ///< operators: Alg. 2 may take seconds
 constexpr std::size_t kMostHistories = 2000;    ///< devices: Alg. 3 keeps a time for each two
 constexpr std::size_t kFirstThatEndsEarly = 2;  ///< index in the algorithms of starts()
@@ -159,25 +160,35 @@ void add_improved(const Graph& graph, const CostModel& costs, const Deadline& de
   }));
 }
 
-/// Adds the start by classes of devices, and what Alg. 2 and passes make of it, unless the graph is
-/// so small that the search needs none.
-void add_classes(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+/// Adds the start that `make` returns, and what Alg. 2 and passes make of it.
+void add_mapped(const Graph& graph, const CostModel& costs, const Deadline& deadline,
+                const std::string& name, const std::function<Schedule()>& make,
+                std::vector<std::optional<Start>>& made) {
+  if (deadline.expired()) return;
+  made.push_back(attempt(graph, costs, name, make));
+  if (!made.back()) return;
+  const Schedule mapped = made.back()->schedule;
+  made.push_back(attempt(graph, costs, name, [&] {
+    return parallelize(graph, costs, mapped, kWindow, deadline).schedule;
+  }));
+  add_improved(graph, costs, deadline, name, {name.c_str()}, made);
+}
+
+/// Adds the starts by prices and by classes of devices, unless the graph is so small that the
+/// search needs none.
+void add_relaxed(const Graph& graph, const CostModel& costs, const Deadline& deadline,
                  std::vector<std::optional<Start>>& made) {
   double known_ms = std::numeric_limits<double>::infinity();
   for (const auto& start : made) {
     if (start) known_ms = std::min(known_ms, start->latency_ms);
   }
-  if (graph.size() < kFewOperators || deadline.expired() ||
-      known_ms == std::numeric_limits<double>::infinity())
-    return;
-  made.push_back(attempt(graph, costs, "classes",
-                         [&] { return schedule_by_classes(graph, costs, known_ms, deadline); }));
-  if (!made.back()) return;
-  const Schedule by_classes = made.back()->schedule;
-  made.push_back(attempt(graph, costs, "classes", [&] {
-    return parallelize(graph, costs, by_classes, kWindow, deadline).schedule;
-  }));
-  add_improved(graph, costs, deadline, "classes", {"classes"}, made);
+  if (graph.size() < kFewOperators || known_ms == std::numeric_limits<double>::infinity()) return;
+  add_mapped(
+      graph, costs, deadline, "prices", [&] { return schedule_by_prices(graph, costs, deadline); },
+      made);
+  add_mapped(
+      graph, costs, deadline, "classes",
+      [&] { return schedule_by_classes(graph, costs, known_ms, deadline); }, made);
 }
 
 }  // namespace
@@ -194,7 +205,7 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
   // Together no longer than the result of `hios`, which improves the shortest of the three.
   add_improved(graph, costs, deadline, "hios", {"heft", "hios-lp"}, made);
   add_improved(graph, costs, deadline, "strips", {"strips"}, made);
-  add_classes(graph, costs, deadline, made);
+  add_relaxed(graph, costs, deadline, made);
   std::vector<Start> found;
   for (std::optional<Start>& start : made) {
     if (start) found.push_back(std::move(*start));

@@ -20,14 +20,14 @@ struct Start {
 /// Returns the schedules of `sequential`, plain list scheduling, filling in order
 /// (memory_starts.h), `heft`, `peft`, `cluster`, `hios-mr`, `hios-lp`, strips where transfers are
 /// expensive (scheduler/algorithms/list/strips.h) and what `hios` makes of the last two, heft and
-/// strips, that respect all constraints, and where devices differ the start by classes
-/// (class_start.h), the shortest first. (`hios-mr` and `hios-lp` are no worse
-/// than `inter-mr` and `inter-lp`.) In a large graph all begin without Alg. 2, which may take
-/// longer than everything else, and run once more with it. They run on up to `threads` threads,
-/// which changes nothing but the time. They run one after the other where the cost model reports
-/// unmeasured stages, since it does so on the caller's thread. The deadline, asked from all
-/// threads, ends each early; an expired one omits the later ones. Throws InputError where no start
-/// is found: the devices' memory is too small, or too hard to fill.
+/// strips, that respect all constraints, where memory binds the start by prices (priced_start.h),
+/// and where devices differ that by classes (class_start.h), the shortest first. (`hios-mr` and
+/// `hios-lp` are no worse than `inter-mr` and `inter-lp`.) In a large graph all begin without Alg.
+/// 2, which may take longer than everything else, and run once more with it. They run on up to
+/// `threads` threads, which changes nothing but the time. They run one after the other where the
+/// cost model reports unmeasured stages, since it does so on the caller's thread. The deadline,
+/// asked from all threads, ends each early; an expired one omits the later ones. Throws InputError
+/// where no start is found: the devices' memory is too small, or too hard to fill.
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const Deadline& deadline);
 

@@ -156,7 +156,9 @@ bool ClassCosts::runs(std::size_t v, std::size_t k) const {
 }
 
 double work_for(const ClassCosts& costs) {
-  return std::min(1e8, 1e6 + 2e4 * static_cast<double>(costs.operators));
+  // Some hundred operators converge with it. Those of 20,000 would not within seconds.
+  const auto operators = static_cast<double>(costs.operators);
+  return std::min(3e7 + 6e5 * operators, 1e8 + 1e12 / std::max(operators, 1.0));
 }
 
 std::optional<ClassCosts> class_costs(const BoundGraph& graph, const BoundContext& context) {
