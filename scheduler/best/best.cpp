@@ -19,7 +19,8 @@
 // numbers.
 //
 // Where transfers are expensive, half of the islands begin with strips (algorithms/list/strips.h)
-// and half with the shortest of the other schedules. Odd islands meet after the first cycle.
+// and half with the shortest of the other schedules; so it is where prices for memory
+// (starts/priced_start.h) give the shortest. Odd islands meet after the first cycle.
 //
 // Where devices differ, the fastest of them are also searched alone, by as many islands
 // (starts/device_subsets.h). Annealing that may use a slow device finds a good schedule of the fast

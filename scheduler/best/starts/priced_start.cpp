@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t kMostPasses = 100;        // of a kind
 constexpr std::size_t kFewestPasses = 4;        // with fewer, prices say little
 constexpr std::size_t kPlacements = 5'000'000;  // operators × devices in all passes of a kind
-constexpr double kFirstStep = 0.3, kStepsToHalf = 10;
+constexpr double kPriceStep = 0.3, kStepsToHalf = 10;
 constexpr double kLeastDemand = 0.05;
 
 /// A kind of pass.
@@ -72,7 +72,7 @@ class PricedList {
     price_ms_.assign(devices(), 0);
     for (std::size_t i = 0; i < passes && !deadline_.expired(); ++i) {
       const auto demand = pass(rules);
-      const double step = kFirstStep * scale_ms_ / (1 + static_cast<double>(i) / kStepsToHalf);
+      const double step = kPriceStep * scale_ms_ / (1 + static_cast<double>(i) / kStepsToHalf);
       for (std::size_t d = 0; d < devices(); ++d) {
         // Where an operator found no device, prices have parted operators from their memory.
         const double change = demand ? step * std::log(std::max((*demand)[d], kLeastDemand))

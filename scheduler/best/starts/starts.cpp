@@ -217,13 +217,14 @@ std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_
 }
 
 std::vector<Schedule> island_starts(const std::vector<Start>& starts) {
-  const auto strips = [](const Start& start) { return start.name == "strips"; };
+  const std::string& shortest = starts.front().name;
+  const bool priced = shortest == "prices", strips = shortest == "strips";
+  const auto is_far = [&](const Start& start) {
+    return priced || strips ? start.name != shortest : start.name == "strips";
+  };
   std::vector<Schedule> result{starts.front().schedule};
-  for (const Start& start : starts) {
-    if (strips(start) == strips(starts.front())) continue;
-    result.push_back(start.schedule);
-    break;
-  }
+  const auto other = std::ranges::find_if(starts, is_far);
+  if (other != starts.end()) result.push_back(other->schedule);
   return result;
 }
 

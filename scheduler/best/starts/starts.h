@@ -31,9 +31,9 @@ struct Start {
 std::vector<Start> starts(const Graph& graph, const CostModel& costs, std::size_t threads,
                           const Deadline& deadline);
 
-/// Returns the first of these starts and, where there are strips, the first of the others if it is
-/// strips, else the first strips. The two are far apart, so the one that is longer may lead to what
-/// is shorter in the end. REQUIRES: a start.
+/// Returns the first of these starts and, if it is by strips or prices, the first of the others,
+/// else the first by strips, if there is one. The two are far apart, so the one that is longer may
+/// lead to what is shorter in the end. REQUIRES: a start.
 std::vector<Schedule> island_starts(const std::vector<Start>& starts);
 
 /// Returns the schedule of `ios` with its defaults but for `max_endings`; nothing where it refuses,
