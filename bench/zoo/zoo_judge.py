@@ -3,6 +3,7 @@ give the bits of one."""
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ class Backend:
     choice: tuple = ()
 
 
-# Emulated GPUs take long to try an algorithm: one or two of each family are enough here.
+# Emulated GPUs take long to try an algorithm: a few of each family are enough here.
 FEW_ALGORITHMS = ("--without-algorithms", "own 0;own 1;own 2;own 3;graph 0;graph 3")
 
 BACKENDS = {"cpu": Backend("hios-run", (), "cpu", None, "CPU ranks"),
@@ -76,8 +77,9 @@ class Programs:
         profile = json.loads(file.read_text())
         (one,) = profile["configurations"]
         for ranks in range(2, most_ranks + 1):
+            machine = {key: value for key, value in one["machine"].items() if key != "transfer_paths"}
             transfers = [{"from": a, "to": b, "points": [[1024, 1]]} for a in range(ranks) for b in range(ranks) if a != b]
-            profile["configurations"].append({**one, "ranks": ranks, "transfers": transfers})
+            profile["configurations"].append({**one, "ranks": ranks, "machine": machine, "transfers": transfers})
         file.write_text(json.dumps(profile))
 
     def operators(self):
@@ -143,6 +145,8 @@ def judge(programs, ranks):
     except Refused as refused:
         return {"accepted": False, "line": str(refused)}
     row = {"accepted": True, "operators": len(listed["operators"])}
+    if programs.backend.choice:
+        row["choice"] = shlex.join(programs.backend.choice)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(programs.folder / "network.onnx"), options, providers=["CPUExecutionProvider"])

@@ -1,8 +1,8 @@
 """The rows of bench/onnx_networks in words: a table of kinds of networks, and one of what is refused."""
 
 import json
-import shlex
 import statistics
+from collections import Counter
 
 import zoo_judge
 
@@ -56,8 +56,8 @@ def page(results):
     flag = "" if backend == "cpu" else f" --backend {backend}"
     of = results.get("of", len(rows))
     some = "" if of == len(rows) else f" So far {len(rows)} of {of} networks."
-    if choice := zoo_judge.BACKENDS[backend].choice:
-        some += f" Most rows chose their algorithms with `{shlex.join(choice)}`, as these GPUs take long to try one."
+    for choice, made in Counter(row["choice"] for row in rows if "choice" in row).items():
+        some += f" {made} of them chose their algorithms with `{choice}`, as these GPUs take long to try one."
     text = (f"# Networks as ONNX files, on {zoo_judge.BACKENDS[backend].title}\n\nMade by `bench/onnx_networks{flag} --keep`: "
             + results["versions"] + f".{some} `within`: all outputs "
             "within 1e-4·max\\|y\\| + 1e-5 of ONNX Runtime's; `median` and `largest`: the difference as a share of the largest value; "

@@ -70,6 +70,11 @@ bool Placement::able(OpId op, DeviceId device) const {
   return unit_able_[*own * costs_->platform().size() + device.index()];
 }
 
+bool Placement::is_reserved(OpId op) const {
+  const auto own = unit(op);
+  return own && unit_goes_[*own];
+}
+
 bool Placement::may_go(OpId op, DeviceId device) const {
   const auto own = unit(op);
   if (own && unit_goes_[*own]) return *unit_goes_[*own] == device;

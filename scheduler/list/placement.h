@@ -31,6 +31,8 @@ class Placement {
   std::span<const std::vector<OpId>> units() const { return units_; }
   /// Returns the operator's index in units(), or nothing if it shares no label.
   std::optional<std::size_t> unit(OpId op) const;
+  /// Returns true if an operator of its label is placed, so that it needs no more memory.
+  bool is_reserved(OpId op) const;
   bool limited() const { return !room_.empty(); }  ///< true if some device has a memory limit
   /// Returns the bytes of outputs and parameters of an operator and all others of its unit.
   Bytes bytes(OpId op) const;

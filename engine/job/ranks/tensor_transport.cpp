@@ -33,7 +33,7 @@ discovery::GpuPlace place_of(const mpi::Transport& plain, const Backend& backend
   place.address = discovery::short_pci_address(backend.describe().value("bus", ""));
   if (place.address.empty()) return place;
   place.numa_node = numa_node_of(place.address);
-  place.links = discovery::nvlinks_of(place.address);
+  if (plain.size() > 1) place.links = discovery::nvlinks_of(place.address);
   return place;
 }
 

@@ -36,10 +36,14 @@ constexpr double kNextAim = 0.9;    // ratio of the latencies that two tries aim
 constexpr std::size_t kMostTries = 4;
 constexpr std::size_t kTried = 20'000;  // operators in all tries
 
-/// Returns the fraction of memory that no operator needs; 0 where a device has no limit.
-double spare(const Graph& graph, const Platform& platform) {
+/// Returns the fraction of memory that no operator needs; 0 where a device that can run some has no
+/// limit.
+double spare(const Graph& graph, const CostModel& costs) {
   double room = 0, held = 0;
-  for (const Device& device : platform.devices()) {
+  for (std::size_t d = 0; d < costs.platform().size(); ++d) {
+    const Device& device = costs.platform().device(DeviceId(d));
+    const auto runs = [&](OpId op) { return costs.can_run(op, DeviceId(d)); };
+    if (std::ranges::none_of(graph.topological(), runs)) continue;
     if (device.memory_bytes == 0) return 0;
     room += static_cast<double>(device.memory_bytes);
   }
@@ -105,7 +109,7 @@ class ClassList {
 
 Schedule schedule_by_classes(const Graph& graph, const CostModel& costs, double known_ms,
                              const Deadline& deadline) {
-  const double kept = kKept * spare(graph, costs.platform());
+  const double kept = kKept * spare(graph, costs);
   const std::size_t tries = std::clamp<std::size_t>(kTried / (graph.size() + 1), 1, kMostTries);
   Schedule shortest;
   double least_ms = 0, aim_ms = known_ms;

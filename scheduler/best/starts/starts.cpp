@@ -183,9 +183,10 @@ void add_relaxed(const Graph& graph, const CostModel& costs, const Deadline& dea
     if (start) known_ms = std::min(known_ms, start->latency_ms);
   }
   if (graph.size() < kFewOperators || known_ms == std::numeric_limits<double>::infinity()) return;
+  const Deadline of_prices = deadline.share(0.5);
   add_mapped(
-      graph, costs, deadline, "prices", [&] { return schedule_by_prices(graph, costs, deadline); },
-      made);
+      graph, costs, of_prices, "prices",
+      [&] { return schedule_by_prices(graph, costs, of_prices); }, made);
   add_mapped(
       graph, costs, deadline, "classes",
       [&] { return schedule_by_classes(graph, costs, known_ms, deadline); }, made);

@@ -20,7 +20,8 @@ struct Start {
 /// Returns the schedules of `sequential`, plain list scheduling, filling in order
 /// (memory_starts.h), `heft`, `peft`, `cluster`, `hios-mr`, `hios-lp`, strips where transfers are
 /// expensive (scheduler/algorithms/list/strips.h) and what `hios` makes of the last two, heft and
-/// strips, that respect all constraints, where memory binds the start by prices (priced_start.h),
+/// strips, that respect all constraints, where a device cannot hold
+/// everything the start by prices (priced_start.h),
 /// and where devices differ that by classes (class_start.h), the shortest first. (`hios-mr` and
 /// `hios-lp` are no worse than `inter-mr` and `inter-lp`.) In a large graph all begin without Alg.
 /// 2, which may take longer than everything else, and run once more with it. They run on up to

@@ -161,6 +161,10 @@ double work_for(const ClassCosts& costs) {
   return std::min(3e7 + 6e5 * operators, 1e8 + 1e12 / std::max(operators, 1.0));
 }
 
+double quick_work_for(const ClassCosts& costs) {
+  return std::min(1e8, 1e6 + 2e4 * static_cast<double>(costs.operators));
+}
+
 std::optional<ClassCosts> class_costs(const BoundGraph& graph, const BoundContext& context) {
   constexpr std::size_t kMostCells = 2'000'000;
   const std::vector<ClassDevices> classes = classes_of(graph, context);

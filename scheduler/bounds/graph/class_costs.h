@@ -47,6 +47,8 @@ struct ClassCosts {
 
 /// Returns the work, in cells visited, that multipliers of these costs may cost (AssignmentDual).
 double work_for(const ClassCosts& costs);
+/// Returns a small part of it, which says about where operators go, and proves less.
+double quick_work_for(const ClassCosts& costs);
 
 /// The most classes that class_costs() tells apart.
 inline constexpr std::size_t kMostClasses = 32;

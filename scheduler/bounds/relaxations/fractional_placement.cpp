@@ -29,7 +29,7 @@ std::optional<FractionalPlacement> fractional_placement(const Graph& graph, cons
   ClassCandidates candidates(whole, *by_class, windows);
   if (!candidates.narrow(latency_ms)) return std::nullopt;
   AssignmentDual dual(*by_class);
-  double work = work_for(*by_class);
+  double work = quick_work_for(*by_class);
   dual.raise(candidates, latency_ms, deadline, work);
   const std::vector<double> by_number = dual.shares();
   if (by_number.empty() || deadline.expired()) return std::nullopt;

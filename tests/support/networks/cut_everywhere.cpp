@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "engine/backend/certification.h"
 #include "engine/job/verification.h"

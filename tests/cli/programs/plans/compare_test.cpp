@@ -217,7 +217,7 @@ TEST_F(Compare, ARandomNetworkWrittenOutIsTheSameProblem) {
 TEST_F(Compare, UnlikeDevicesWrittenOutAreTheSameProblem) {
   const std::string keys =
       "family=forkjoin,n=40,width=5,speeds=1:1:0.25,memory=1.1,allowed=0.2,colocate=0.2,seed=6";
-  const Words random = {"--random", keys}, planned = {"--algorithm", "hios-lp"};
+  const Words random = {"--random", keys}, planned = {"--algorithm", "hios-lp", "--time-limit", "100"};
   ASSERT_EQ(hios_schedule(random + Words{"--export-graph", file("g.json"), "--export-platform",
                                          file("p.json")})
                 .exit_status,

@@ -2,6 +2,10 @@
 // shards have the bits of the whole by our own kernel.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "engine/cuda/backend.h"
 #include "support/emulated_cuda/runtime/settings.h"
 #include "support/networks/cut_everywhere.h"

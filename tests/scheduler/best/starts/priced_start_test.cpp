@@ -13,6 +13,7 @@
 #include "hios/graph/random/random_dag_text.h"
 #include "scheduler/algorithms/list/heft.h"
 #include "scheduler/algorithms/list/peft.h"
+#include "scheduler/best/starts/starts.h"
 #include "scheduler/bounds/bounds.h"
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
@@ -78,6 +79,44 @@ TEST(PricedStart, RefusesWhatPricesDoNotHelp) {
   refused(problem_of("n=50,layers=5,edges=80,speeds=1:0.5", 0, 2), "memory does not bind");
   refused(problem_of("n=50,layers=5,edges=80,speeds=1:0.5,memory=90", 0, 2),
           "memory does not bind");
+}
+
+/// A search of some devices is the same whatever others there are.
+TEST(PricedStart, IgnoresTheMemoryOfDevicesThatRunNothing) {
+  const RandomProblem problem =
+      problem_of("n=50,layers=5,edges=80,speeds=1:0.5:0.2,memory=1.1", 1, 3);
+  std::vector<Device> devices(problem.platform.devices().begin(), problem.platform.devices().end());
+  devices[0].memory_bytes = devices[1].memory_bytes = 0;
+  const Platform platform(devices);
+  const CostModel costs = CostModel::from_graph(problem.graph, platform);
+  EXPECT_NO_THROW(schedule_by_prices(problem.graph, costs, {}));
+  const CostModel two = costs.only(std::vector{DeviceId(0), DeviceId(1)});
+  test::expect_error<InputError>([&] { schedule_by_prices(problem.graph, two, {}); },
+                                 {"memory does not bind"});
+}
+
+TEST(IslandStarts, AreTwoThatAreFarApart) {
+  const auto starts_named = [](const std::vector<std::string>& names) {
+    std::vector<Start> made;
+    for (const std::string& name : names) {
+      made.push_back({name, {}, 1});
+      made.back().schedule.devices.resize(made.size());  // tells schedules apart
+    }
+    return made;
+  };
+  const auto taken = [&](const std::vector<std::string>& names) {
+    std::vector<std::size_t> numbers;
+    for (const Schedule& schedule : island_starts(starts_named(names))) {
+      numbers.push_back(schedule.devices.size());
+    }
+    return numbers;
+  };
+  using Numbers = std::vector<std::size_t>;
+  EXPECT_EQ(taken({"heft"}), Numbers{1});
+  EXPECT_EQ(taken({"heft", "prices", "hios"}), Numbers{1});
+  EXPECT_EQ(taken({"heft", "hios", "strips"}), (Numbers{1, 3}));
+  EXPECT_EQ(taken({"strips", "strips", "heft"}), (Numbers{1, 3}));
+  EXPECT_EQ(taken({"prices", "prices", "classes"}), (Numbers{1, 3}));
 }
 
 /// Tolls count like times: with them, the table is that of the problem with longer times.

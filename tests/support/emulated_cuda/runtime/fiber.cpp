@@ -1,7 +1,7 @@
 // The first switch to a stack is by swapcontext, which asks the system about signals each time; all
 // others are the compiler's own jumps, which do not and which call no library, also those to
-// functions that follow one that has returned. The sanitizers know no jump between stacks, so under
-// them all switches are by swapcontext.
+// functions that follow one that has returned. The address sanitizer knows no jump between stacks,
+// so under it all switches are by swapcontext.
 #include "support/emulated_cuda/runtime/fiber.h"
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace {
 constexpr std::size_t kStackBytes = std::size_t{128} << 10;
 // Stacks begin at different lines of the host's caches, which otherwise hold few of them at a time.
 constexpr std::size_t kApart = 5 * 64, kPlaces = 101;
-std::size_t next_place = 0;
+std::size_t next_place = 0;  // fibers are made under the device's lock
 constexpr bool kJumps = HIOS_FIBER_JUMPS;
 
 }  // namespace
 
-Fiber::Fiber() : stack_(new char[kStackBytes]) {
-  stack_bytes_ = kStackBytes - next_place++ % kPlaces * kApart;
+Fiber::Fiber() : stack_bytes_(kStackBytes + next_place++ % kPlaces * kApart) {
+  stack_ = new char[stack_bytes_];
 }
 Fiber::~Fiber() { delete[] stack_; }
 
@@ -51,8 +51,12 @@ void Fiber::run(unsigned high, unsigned low) {
 
 #if HIOS_FIBER_JUMPS
 
+namespace {
+
 /// A function of its own, as the compiler asks for.
 [[noreturn]] __attribute__((noinline)) void jump(void** place) { __builtin_longjmp(place, 1); }
+
+}  // namespace
 
 bool Fiber::enter() {
   if (__builtin_setjmp(outside_) == 0) {
@@ -91,7 +95,7 @@ void Fiber::leave() {
 
 void Fiber::switch_in() {
 #if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(stack_, kStackBytes);  // of a function that was forgotten
+  __asan_unpoison_memory_region(stack_, stack_bytes_);  // of a function that was forgotten
 #endif
   entered_ = true;
   getcontext(&first_inside_);

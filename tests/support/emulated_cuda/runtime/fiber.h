@@ -27,8 +27,8 @@ class Fiber {
   static void run(unsigned high, unsigned low);
   void switch_in();
 
+  std::size_t stack_bytes_ = 0;
   char* stack_ = nullptr;
-  std::size_t stack_bytes_ = 0;  ///< from stack_ on, that it uses
   const std::function<void()>* function_ = nullptr;
   bool entered_ = false, returned_ = false;
   ucontext_t first_inside_{}, first_outside_{};
