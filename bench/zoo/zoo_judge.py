@@ -136,6 +136,16 @@ def same_bits(numpy, one, other):
     return len(one) == len(other) and all((a.view(numpy.uint32) == b.view(numpy.uint32)).all() for a, b in zip(one, other))
 
 
+def by_onnx_runtime(numpy, onnxruntime, folder, level=None):
+    """The outputs of network.onnx by ONNX Runtime on one core. `level`: of its optimisations, None for all."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    if level is not None:
+        options.graph_optimization_level = level
+    session = onnxruntime.InferenceSession(str(folder / "network.onnx"), options, providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: numpy.load(folder / "image.npy")})
+
+
 def judge(programs, ranks):
     """The row of a network whose network.onnx and image.npy lie in the programs' folder."""
     import numpy
@@ -147,16 +157,15 @@ def judge(programs, ranks):
     row = {"accepted": True, "operators": len(listed["operators"])}
     if programs.backend.choice:
         row["choice"] = shlex.join(programs.backend.choice)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(programs.folder / "network.onnx"), options, providers=["CPUExecutionProvider"])
-    image = numpy.load(programs.folder / "image.npy")
-    wanted = session.run(None, {session.get_inputs()[0].name: image})
+    wanted = by_onnx_runtime(numpy, onnxruntime, programs.folder)
     try:
         programs.choose_algorithms(ranks)
         one = programs.outputs(numpy, 1)
         difference, row["within"] = compare(numpy, one, wanted)
         row["difference"] = float(f"{difference:.2e}")
+        if not row["within"]:
+            plain = by_onnx_runtime(numpy, onnxruntime, programs.folder, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+            row["reference_difference"] = float(f"{compare(numpy, plain, wanted)[0]:.2e}")
         if ranks == 2:
             two_ranks(numpy, programs, listed, one, row)
     except Refused as refused:
