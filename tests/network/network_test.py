@@ -170,9 +170,10 @@ class Gpus(OnHosts):
     def test_nccl_joins_gpus_of_two_hosts(self):
         with Hosts(2) as on:
             by_nccl = self.routes_and_bits(on, f"LD_LIBRARY_PATH={NCCL}")
-            self.assertEqual(by_nccl[:3], [["0", "-", "ipc", "nccl"], ["1", "ipc", "-", "nccl"], ["2", "nccl", "nccl", "-"]])
+            self.assertEqual(by_nccl[:3], ["0 - ipc PCIe nccl net".split(), "1 ipc PCIe - nccl net".split(),
+                                           "2 nccl net nccl net -".split()])
             without = self.routes_and_bits(on)
-            self.assertEqual(without[2], ["2", "staged", "staged", "-"])
+            self.assertEqual(without[2], "2 staged net staged net -".split())
             self.assertIn("0-2, 1-2, 2-0, 2-1: no ipc: on different hosts", " ".join(without[3]))
 
 
