@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::uint64_t kCutSeed = 11;
 
-NamedValues named_values(const Network& network, Backend& backend) {
-  SeededSource source(kCutSeed);
+}  // namespace
+
+NamedValues named_values(const Network& network, Backend& backend, std::uint64_t seed) {
+  SeededSource source(seed);
   const std::vector<int> threads(network.coarse.graph.size(), backend.threads());
   const job::OneRankRun run(network.coarse, network.model, backend, threads, source, "");
   NamedValues made;
@@ -26,11 +28,11 @@ NamedValues named_values(const Network& network, Backend& backend) {
   return made;
 }
 
-void compare_all(const NamedValues& made, const NamedValues& expected, bool exact) {
+void expect_alike(const NamedValues& made, const NamedValues& expected, bool exact) {
   std::size_t compared = 0;
   for (const auto& [name, mine] : made) {
     const auto theirs = expected.find(name);
-    if (theirs == expected.end()) continue;  // a shard, or a range that was exchanged
+    if (theirs == expected.end()) continue;  // one has parts of it, or copies
     const auto comparison =
         job::compare(mine, theirs->second, exact ? job::Tolerance{0, 0} : job::Tolerance{});
     EXPECT_EQ(comparison.outside, 0u) << name << " differs by up to " << comparison.max_abs;
@@ -40,11 +42,9 @@ void compare_all(const NamedValues& made, const NamedValues& expected, bool exac
   EXPECT_GT(compared, 0u);
 }
 
-}  // namespace
-
 WholeValues::WholeValues(const Model& model, std::vector<std::unique_ptr<Backend>> backends)
     : model_(model), whole_(model), backends_(std::move(backends)) {
-  for (const auto& backend : backends_) values_.push_back(named_values(whole_, *backend));
+  for (const auto& backend : backends_) values_.push_back(named_values(whole_, *backend, kCutSeed));
 }
 
 std::size_t WholeValues::expect_of(const Cuts& cuts) const {
@@ -56,7 +56,7 @@ std::size_t WholeValues::expect_of(const Cuts& cuts) const {
     const bool exact = uncertified(*backends_[i], cut.coarse, cut.model).empty();
     EXPECT_TRUE(exact || backends_[i]->name() != "reference");
     inexact += exact ? 0 : 1;
-    compare_all(named_values(cut, *backends_[i]), values_[i], exact);
+    expect_alike(named_values(cut, *backends_[i], kCutSeed), values_[i], exact);
   }
   return inexact;
 }

@@ -16,6 +16,13 @@ namespace hios::test {
 /// Tensors by name.
 using NamedValues = std::map<std::string, std::vector<float>>;
 
+/// Returns what each operator of the network gives on one rank, with random inputs and parameters.
+NamedValues named_values(const Network& network, Backend& backend, std::uint64_t seed);
+
+/// EXPECTs that tensors of the same name have the same bits, or are within the usual tolerance
+/// where not `exact`, and that there are such tensors.
+void expect_alike(const NamedValues& made, const NamedValues& expected, bool exact);
+
 /// A model's values on some backends, with which those of its cuts are compared.
 class WholeValues {
  public:

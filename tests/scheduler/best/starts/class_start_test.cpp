@@ -7,11 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/evaluate/simulate.h"
-#include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
-#include "scheduler/algorithms/list/heft.h"
+#include "scheduler/best/starts/start_latencies.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/bounds/relaxations/fractional_placement.h"
 #include "support/expect_error.h"
@@ -21,20 +19,10 @@
 namespace hios::scheduler::best {
 namespace {
 
-/// Returns the latency of the start by classes. It is valid, and not below the bound.
 double class_start_ms(const RandomProblem& problem, double known_ms) {
-  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  const Schedule schedule = schedule_by_classes(problem.graph, costs, known_ms, {});
-  EXPECT_TRUE(validate(problem.graph, problem.platform, schedule).empty());
-  const double ms = simulate(problem.graph, schedule, costs).latency_ms;
-  EXPECT_GE(ms, lower_bound(problem.graph, costs).ms * (1 - 1e-9));
-  return ms;
-}
-
-double heft_ms(const RandomProblem& problem) {
-  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  return simulate(problem.graph, schedule_heft(problem.graph, costs, {}, {}).schedule, costs)
-      .latency_ms;
+  return start_ms(problem, [&](const CostModel& costs) {
+    return schedule_by_classes(problem.graph, costs, known_ms, {});
+  });
 }
 
 TEST(ClassStart, IsNearTheBoundWhereMemoryIsTightAndDevicesDiffer) {

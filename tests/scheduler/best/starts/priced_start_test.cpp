@@ -7,14 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "hios/evaluate/simulate.h"
-#include "hios/evaluate/validate.h"
 #include "hios/graph/random/random_dag.h"
 #include "hios/graph/random/random_dag_text.h"
-#include "scheduler/algorithms/list/heft.h"
 #include "scheduler/algorithms/list/peft.h"
+#include "scheduler/best/starts/start_latencies.h"
 #include "scheduler/best/starts/starts.h"
-#include "scheduler/bounds/bounds.h"
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
 #include "support/sanitized.h"
@@ -27,20 +24,10 @@ RandomProblem problem_of(const std::string& words, std::uint64_t seed, std::size
                         test::devices(devices, 1));
 }
 
-/// Returns the latency of the start by prices. It is valid, and not below the bound.
 double priced_ms(const RandomProblem& problem) {
-  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  const Schedule schedule = schedule_by_prices(problem.graph, costs, {});
-  EXPECT_TRUE(validate(problem.graph, problem.platform, schedule).empty());
-  const double ms = simulate(problem.graph, schedule, costs).latency_ms;
-  EXPECT_GE(ms, lower_bound(problem.graph, costs).ms * (1 - 1e-9));
-  return ms;
-}
-
-double latency_of_heft(const RandomProblem& problem) {
-  const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-  return simulate(problem.graph, schedule_heft(problem.graph, costs, {}, {}).schedule, costs)
-      .latency_ms;
+  return start_ms(problem, [&](const CostModel& costs) {
+    return schedule_by_prices(problem.graph, costs, {});
+  });
 }
 
 TEST(PricedStart, IsFarBelowHeftWhereMemoryIsTight) {
@@ -50,7 +37,7 @@ TEST(PricedStart, IsFarBelowHeftWhereMemoryIsTight) {
       const RandomProblem problem = problem_of(
           "family=" + std::string(family) + ",speeds=1x4:0.6x4:0.3x4,spread=0.5,memory=1.05", seed,
           12);
-      EXPECT_LT(priced_ms(problem), 0.9 * latency_of_heft(problem));
+      EXPECT_LT(priced_ms(problem), 0.9 * heft_ms(problem));
     }
   }
 }
