@@ -10,9 +10,9 @@ __global__ void __launch_bounds__(kMostBoxThreads) softmax_kernel(const SoftmaxT
   const ThreadBox<T> box(task.boxes, task.input);
   float most = -INFINITY, sum = 0.0f;
   box.for_each([&](int, float x) { most = most < x ? x : most; });
-  most = joined_maximum(most);
+  most = box.joined_maximum(most);
   box.for_each([&](int, float x) { sum += expf(x - most); });
-  sum = joined_sum(sum);
+  sum = box.joined_sum(sum);
   const float log_sum = logf(sum);
   T* const output = static_cast<T*>(task.output);
   box.for_each([&](int at, float x) {
@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(kMostBoxThreads)
   const auto count = static_cast<float>(task.boxes.size);
   float sum = 0.0f, squares = 0.0f;
   box.for_each([&](int, float x) { sum += x; });
-  const float mean = joined_sum(sum) / count;
+  const float mean = box.joined_sum(sum) / count;
   box.for_each([&](int, float x) { squares += (x - mean) * (x - mean); });
-  const float deviation = sqrtf(joined_sum(squares) / count + task.epsilon);
+  const float deviation = sqrtf(box.joined_sum(squares) / count + task.epsilon);
   const auto parameter = [](const void* values, const View& view, int at) {
     return load<1>(static_cast<const T*>(values) + offset_of(view, at)).v[0];
   };

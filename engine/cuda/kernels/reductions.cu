@@ -47,14 +47,14 @@ __global__ void __launch_bounds__(kMostBoxThreads) reduce_kernel(const ReduceTas
   if (task.function == Function::kLogSumExp) {
     float mine = -INFINITY;
     box.for_each([&](int, float x) { mine = join(Function::kMax, mine, x); });
-    most = joined_maximum(mine);
+    most = box.joined_maximum(mine);
   }
   float result = start_of(task.function);
   box.for_each(
       [&](int, float x) { result = join(task.function, result, term(task.function, x, most)); });
-  result = joined(result, [&](float a, float b) { return join(task.function, a, b); });
-  if (threadIdx.y != 0 || !box.is_one) return;
-  store_one(static_cast<T*>(task.output) + box.box,
+  result = box.joined(result, [&](float a, float b) { return join(task.function, a, b); });
+  if (!box.writes()) return;
+  store_one(static_cast<T*>(task.output) + box.number(),
             finished(task.function, result, most, task.boxes.size));
 }
 

@@ -54,7 +54,10 @@ void add_softmaxes(Cases& cases) {
     for (const NamedAxes& axes : kAxes) {
       add_layer(cases, name + axes.name, {{2, 7, 3, 5}}, Softmax{axes.axes, log});
     }
-    add_layer(cases, name + "classes", {{2, 101, 1, 1}}, Softmax{{.c = kYes}, log}, {-8, 8});
+    for (const std::int64_t classes : {101, 250, 513, 1025, 2049}) {  // GPUs: 8 to 256 threads each
+      add_layer(cases, name + "classes_" + std::to_string(classes), {{1, classes, 3, 3}},
+                Softmax{{.c = kYes}, log}, {-8, 8});
+    }
     add_layer(cases, name + "large", {{1, 19, 2, 3}}, Softmax{{.c = kYes}, log}, {-100, 200});
     add_layer(cases, name + "one_value", {{2, 1, 3, 2}}, Softmax{{.c = kYes}, log});
   }
