@@ -36,18 +36,17 @@ namespace {
 // Temperatures as shares of a mean operator's time. The fewer the operators, the
 // hotter a cycle may begin. A cycle of few moves an operator begins cooler, as it could not undo
 // the disorder.
-constexpr double kHot = 0.1;          ///< at least
+constexpr double kHot = 0.05;         ///< at least
 constexpr double kHottest = 1;        ///< at most
 constexpr double kHotOperators = 20;  ///< divided by the number of operators, clamped to these two
 constexpr double kMovesForHot = 500;  ///< moves an operator in a cycle of that temperature
 constexpr double kCold = 0.003;
-constexpr double kMeanOverPlaced = 2;  ///< the most of the mean over devices to that in the start
-constexpr double kWork = 0.3;          ///< share of the work in the energy
-constexpr double kMemory = 0.3;        ///< initial cost of all bytes, in mean operators' times
-constexpr double kMaxMemory = 30;      ///< final cost
-constexpr double kOverfull = 0.6;      ///< cost of an overfull device, apart from its bytes
-constexpr double kMaxMovesOfSweep = 400;            ///< moves an operator in a cycle
-constexpr std::size_t kMinOfSweep = 2000;           ///< operators of a graph
+constexpr double kWork = 0.3;              ///< share of the work in the energy
+constexpr double kMemory = 0.3;            ///< initial cost of all bytes, in mean operators' times
+constexpr double kMaxMemory = 30;          ///< final cost
+constexpr double kOverfull = 0.6;          ///< cost of an overfull device, apart from its bytes
+constexpr double kMaxMovesOfSweep = 400;   ///< moves an operator in a cycle
+constexpr std::size_t kMinOfSweep = 2000;  ///< operators of a graph
 constexpr std::size_t kNeighbourhood = 500;         ///< positions, at least
 constexpr std::size_t kNeighbourhoodOfDevice = 32;  ///< positions a device, at least
 constexpr std::int64_t kMovesToCool = 256;
@@ -72,9 +71,9 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
     best_ms_ = timing_.latency_ms();
   }
   sweeps_do_all_ = !problem.memory_binds() && !problem.any_companions();
-  // Operators run where they are fast, so their mean over devices would be far too hot where some
-  // devices are very slow.
-  const double scale = std::min(problem.total_operator_ms(), kMeanOverPlaced * now_.work_ms());
+  // Operators run where they are fast, so their mean over devices would be too hot where devices
+  // differ.
+  const double scale = std::min(problem.total_operator_ms(), now_.work_ms());
   const auto operators = static_cast<double>(problem.operators());
   hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;
   cold_ms_ = kCold * scale / operators;

@@ -19,7 +19,9 @@
 // such a decision is taken back.
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
-// the one of two drawn operators with the greater through_ms().
+// the one of four drawn operators with the greatest through_ms(), and of two where links contend,
+// which that length does not count. Where devices differ, the faster of two is drawn as often as
+// any.
 //
 // Tests: tests/scheduler/best/state/timing_test.cpp (every move leaves a valid schedule),
 // tests/scheduler/best/best_test.cpp (constraints).
@@ -40,7 +42,9 @@ constexpr double kCone = 0.2;  ///< share of moves where transfers are expensive
 constexpr double kOrderTransfers = 0.2;     ///< share of moves where links contend
 constexpr double kForget = 0.4;             ///< share of those that take a precedence back
 constexpr std::size_t kMinPrecedences = 8;  ///< the most precedences, in small graphs
-constexpr double kCritical = 0.5;  ///< share of operators picked as the more critical of two
+constexpr double kCritical = 0.5;  ///< share of operators picked as the most critical of several
+constexpr int kDrawn = 4, kDrawnWithContention = 2;  ///< so many
+constexpr double kFaster = 0.5;  ///< share of devices picked as the faster of two
 /// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
 /// positions there are hopeless.
 constexpr std::int64_t kReach = 256;
@@ -98,11 +102,24 @@ OpId Moves::any_operator() {
 }
 
 OpId Moves::pick() {
-  const OpId one = any_operator();
-  if (!below(kCritical)) return one;
-  const OpId other = any_operator();
-  const double through = timing_.through_ms(arrangement_.slot_of(one));
-  return timing_.through_ms(arrangement_.slot_of(other)) > through ? other : one;
+  OpId picked = any_operator();
+  if (!below(kCritical)) return picked;
+  const auto through_ms = [&](OpId op) { return timing_.through_ms(arrangement_.slot_of(op)); };
+  const int drawn = links_contend_ ? kDrawnWithContention : kDrawn;
+  for (int i = 1; i < drawn; ++i) {
+    const OpId other = any_operator();
+    if (through_ms(other) > through_ms(picked)) picked = other;
+  }
+  return picked;
+}
+
+DeviceId Moves::pick_device(OpId op) {
+  const SearchProblem& problem = arrangement_.problem();
+  const DeviceId one = problem.any_device(random_);
+  if (problem.devices_alike() || !below(kFaster)) return one;
+  const DeviceId other = problem.any_device(random_);
+  const auto ms = [&](DeviceId device) { return problem.costs().operator_ms(op, device); };
+  return ms(other) < ms(one) ? other : one;
 }
 
 bool Moves::may_change_device(OpId op, DeviceId device) const {
@@ -153,7 +170,7 @@ bool Moves::enter_stage(OpId op) {
 bool Moves::stand_alone(OpId op) {
   const PositionRange range = arrangement_.range(op);
   if (range.first >= range.last) return false;  // its stage holds a producer and a consumer of it
-  const DeviceId device = arrangement_.problem().any_device(random_);
+  const DeviceId device = pick_device(op);
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
   return true;
@@ -186,7 +203,7 @@ bool Moves::exchange(OpId op) {
 bool Moves::move_stage(OpId op) {
   const Slot slot = arrangement_.slot_of(op);
   const PositionRange range = arrangement_.range_of_stage(slot);
-  const DeviceId device = arrangement_.problem().any_device(random_);
+  const DeviceId device = pick_device(op);
   for (OpId member : arrangement_.operators(slot)) {
     if (!may_change_device(member, device)) return false;
   }
