@@ -41,7 +41,8 @@ struct Specs {
   OptionSpec steps{"iterations", std::int64_t{20'000}, 1, 1e15,
                    "annealing and ea: the number of mappings tried"};
   OptionSpec islands{"islands", std::int64_t{4}, 1, 64,
-                     "parallel searches that exchange their best schedules"};
+                     "parallel searches that exchange their best schedules; best: if only the time "
+                     "limit ends it, no more than threads, or two"};
   OptionSpec start_moves{
       "iterations", std::int64_t{50'000}, 1, 1e12,
       "milp, milp-split: moves of each island of the search that they start from"};

@@ -34,7 +34,9 @@
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and islands exchange nothing before the round's end. So the result depends neither
-// on the number of threads nor on their speed. Only the deadline cuts a round short.
+// on the number of threads nor on their speed. Only the deadline cuts a round short. Where it alone
+// ends the search, there are no more islands than threads, or two: in the same time each of them
+// makes longer cycles, which are worth more than further islands.
 //
 // `ios` may take longer than everything else, and has a chance only where one device is as good as
 // many. So it runs after about a second of annealing (before it, if a cycle takes longer), and only
@@ -55,6 +57,7 @@ constexpr std::int64_t kGrowth = 2;                   // ratio of two cycles' le
 constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator without any other limit
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
+constexpr std::size_t kLeastIslands = 2;              // where there are fewer threads
 constexpr double kFarAbove =
     1.02;                         // ratio to the best of all at which a time limit prunes a subset
 constexpr double kAbove = 1.001;  // ratio at which a time limit lets a group rest for a cycle
@@ -75,9 +78,12 @@ class Search {
         preparing_(options.starts_take_half ? context.deadline.half() : context.deadline),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1u, std::thread::hardware_concurrency())),
+        island_count_(options.islands),
         budget_(options.iterations) {
-    if (budget_ == 0 && context.deadline.can_expire())
+    if (budget_ == 0 && context.deadline.can_expire()) {
       budget_ = std::numeric_limits<std::int64_t>::max();
+      island_count_ = std::min(island_count_, std::max(threads_, kLeastIslands));
+    }
     if (budget_ == 0) budget_ = kUnlimitedBudget * static_cast<std::int64_t>(graph.size());
   }
 
@@ -124,7 +130,7 @@ class Search {
   }
 
   void add_group(const CostModel& costs, const std::vector<Schedule>& from) {
-    groups_.push_back(std::make_unique<Islands>(costs, from, options_.islands, context_.seed));
+    groups_.push_back(std::make_unique<Islands>(costs, from, island_count_, context_.seed));
     resting_.push_back(false);
   }
 
@@ -232,6 +238,7 @@ class Search {
   const Context& context_;
   Deadline preparing_;  ///< the deadline of starts
   std::size_t threads_;
+  std::size_t island_count_;           ///< of each group
   std::int64_t budget_;                ///< moves of each island
   std::int64_t moves_ = 0;             ///< made by each
   std::int64_t island_moves_ = 0;      ///< made by all islands

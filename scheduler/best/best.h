@@ -8,8 +8,10 @@ namespace hios::scheduler::best {
 
 struct BestOptions {
   std::int64_t iterations = 0;  ///< moves of each island; 0: until the deadline
-  std::size_t islands = 4;      ///< parallel searches that share their results
-  std::size_t threads = 0;      ///< 0: as many as the machine runs at a time
+  /// Parallel searches that share their results. Where the deadline alone ends them, there are no
+  /// more than threads, or two.
+  std::size_t islands = 4;
+  std::size_t threads = 0;  ///< 0: as many as the machine runs at a time
   /// The other algorithms' schedules may take half of the deadline's time; false: all of it.
   bool starts_take_half = true;
   std::int64_t max_endings = 5'000'000;  ///< limit of `ios`, where it may help

@@ -6,6 +6,7 @@
 // are joined. Constants are copied value by value.
 #include <algorithm>
 
+#include "hios/onnx/operators/constants/scattered.h"
 #include "hios/onnx/operators/constants/values.h"
 #include "hios/onnx/operators/families.h"
 
@@ -194,23 +195,21 @@ Views gather_elements(LayerEmitter& emitter, const Node& node) {
 }
 
 /// Returns the data with slices replaced by the updates, in their order: a gather from both,
-/// joined. `slices`: the number of each, among those along the first `depth` axes.
-View replaced(LayerEmitter& emitter, const Node& node, std::size_t depth,
-              const std::vector<std::int64_t>& slices) {
+/// joined.
+View replaced(LayerEmitter& emitter, const Node& node, const Scattered& scattered) {
   const View& updates = node.input(2);
   // Layers compute where all are constants, too.
   const View data = updates.is_constant() ? emitter.as_tensor(node.input(0)) : node.input(0);
-  if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
-  const auto end = data.dims.begin() + static_cast<std::ptrdiff_t>(depth);
-  Positions from{Dims(data.dims.begin(), end), {}};
-  const std::int64_t count = elements(from.dims), length = elements(Dims(end, data.dims.end()));
+  Positions from{
+      Dims(data.dims.begin(), data.dims.begin() + static_cast<std::ptrdiff_t>(scattered.depth)),
+      {}};
+  const std::int64_t count = elements(from.dims), length = scattered.length;
   if (count > kMostScattered) node.fail("replaces values among more than 2^24");
-  if (elements(updates.dims) != static_cast<std::int64_t>(slices.size()) * length)
-    node.fail("has another number of updates than its indices take");
   if (elements(updates.dims) == 0) return data;
   for (std::int64_t at = 0; at < count; ++at) from.at.push_back(at);
-  for (std::size_t i = 0; i < slices.size(); ++i)
-    from.at[static_cast<std::size_t>(slices[i])] = count + static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < scattered.slices.size(); ++i) {
+    from.at[static_cast<std::size_t>(scattered.slices[i])] = count + static_cast<std::int64_t>(i);
+  }
   const auto rows = [&](const View& x) {
     return reshape_to(emitter, x, {elements(x.dims) / length, length});
   };
@@ -221,41 +220,12 @@ View replaced(LayerEmitter& emitter, const Node& node, std::size_t depth,
 
 /// Replaces elements or slices at tuples of indices.
 Views scatter_tuples(LayerEmitter& emitter, const Node& node) {
-  const Dims& dims = node.input(0).dims;
-  const Dims& of = node.input(1).dims;
-  const std::size_t depth = of.empty() ? 0 : static_cast<std::size_t>(of.back());
-  if (depth < 1 || depth > dims.size()) node.fail("has indices of other dimensions than its data");
-  const std::vector<std::int64_t> tuples = node.integers(1);
-  const Dims strides =
-      dense_strides(Dims(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(depth)));
-  std::vector<std::int64_t> slices;
-  for (std::size_t i = 0; i * depth < tuples.size(); ++i) {
-    std::int64_t at = 0;
-    for (std::size_t k = 0; k < depth; ++k)
-      at += node.index(tuples[i * depth + k], dims[k]) * strides[k];
-    slices.push_back(at);
-  }
-  return {replaced(emitter, node, depth, slices)};
+  return {replaced(emitter, node, scattered_by_tuples(node))};
 }
 
-/// Replaces one element for each index: along one axis at the index, along the others at its
-/// position.
+/// Replaces one element for each index.
 Views scatter_elements(LayerEmitter& emitter, const Node& node) {
-  const View &data = node.input(0), &indices = node.input(1);
-  const std::size_t axis = node.axis(node.integer("axis", 0), data.rank());
-  if (indices.rank() != data.rank() || indices.dims != node.input(2).dims)
-    node.fail("has indices of other dimensions than its data or updates");
-  const Dims strides = dense_strides(data.dims), own = dense_strides(indices.dims);
-  std::vector<std::int64_t> positions = node.integers(1);
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    std::int64_t at = node.index(positions[i], data.dims[axis]) * strides[axis];
-    for (std::size_t k = 0; k < data.rank(); ++k) {
-      const std::int64_t index = static_cast<std::int64_t>(i) / own[k] % indices.dims[k];
-      if (k != axis) at += node.index(index, data.dims[k]) * strides[k];
-    }
-    positions[i] = at;
-  }
-  return {replaced(emitter, node, data.rank(), positions)};
+  return {replaced(emitter, node, scattered_elements(node))};
 }
 
 }  // namespace

@@ -206,6 +206,31 @@ TEST(Scatters, ReplaceSlicesAndElements) {
                 }));
 }
 
+// More stretches of equal steps than a gather of computed values may have.
+TEST(Scatters, ReplaceManyElementsOfConstants) {
+  const std::int64_t columns = 1009;
+  const Table x = wide_input({2, columns}), data = waves({2, columns}, 0.3),
+              updates = waves({2, 600}, 0.7);
+  List positions;
+  const auto position = [&](std::int64_t row, std::int64_t i) {
+    return (i * i + row) % columns;  // a later update replaces an earlier one
+  };
+  for (std::int64_t i = 0; i < 1200; ++i) positions.push_back(position(i / 600, i % 600));
+  Net net(x.dims);
+  const std::string scattered =
+      net.op("ScatterElements", {table_constant(net, data), integer_table(net, {2, 600}, positions),
+                                 table_constant(net, updates)});
+  OnnxBuilder::attribute(net.last(), "axis", 1);
+  net.op("Add", {"x", scattered});
+  expect_values(net, table_of(x.dims, [&](const List& index) {
+                  double value = data.at(index);
+                  for (std::int64_t i = 0; i < 600; ++i) {
+                    if (position(index[0], i) == index[1]) value = updates.at({index[0], i});
+                  }
+                  return x.at(index) + value;
+                }));
+}
+
 TEST(Rotary, TurnsPairsByTheirPositions) {
   const Table x = wide_input({2, 3, 12});  // 2 heads of 6 values, of which 4 are turned
   const Table cosine = waves({5, 2}, 0.7), sine = waves({5, 2}, 0.9);

@@ -16,7 +16,7 @@ void add_extents(Operators& operators);
 void add_numbers(Operators& operators);
 /// Reductions, sums and products of integers along axes (sums.cpp).
 void add_sums(Operators& operators);
-/// Concat, ScatterND, Trilu, NonZero: values of any type (tables.cpp).
+/// Concat, ScatterElements, ScatterND, Trilu, NonZero: values of any type (tables.cpp).
 void add_tables(Operators& operators);
 /// DequantizeLinear of constants (quantized.cpp).
 void add_quantized(Operators& operators);

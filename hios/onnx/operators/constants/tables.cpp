@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hios/onnx/operators/constants/constants.h"
+#include "hios/onnx/operators/constants/scattered.h"
 #include "hios/onnx/operators/constants/values.h"
 
 namespace hios::onnx {
@@ -53,37 +54,33 @@ Views concat_constants(const Node& node) {
   return {values_at(pool.all, from, dims)};
 }
 
-/// Replaces slices of the data at given indices (ScatterND). Exporters use it to assign to slices
-/// of a tensor, such as attention masks.
-Views scatter(const Node& node) {
-  const View &data = node.input(0), &indices = node.input(1), &updates = node.input(2);
-  if (node.text("reduction", "none") != "none") node.fail("adds or multiplies, which is not read");
+/// Replaces slices of the data. Exporters use it to assign to parts of a tensor, such as attention
+/// masks and tables of relative positions.
+View replaced_values(const Node& node, const Scattered& scattered) {
+  const View &data = node.input(0), &updates = node.input(2);
   if (data.constant().type != updates.constant().type) fail_of_types(node);
   checked_size(node, data.dims);
-  const std::size_t depth = indices.rank() == 0 ? 0 : static_cast<std::size_t>(indices.dims.back());
-  if (depth < 1 || depth > data.rank()) node.fail("has indices of other dimensions than its data");
   std::vector<std::size_t> from = positions_of(data);
-  const std::vector<std::size_t> slices = positions_of(updates);
-  const Dims strides = dense_strides(data.dims);
-  const auto length = static_cast<std::size_t>(strides[depth - 1]);
-  const std::vector<std::int64_t> tuples = integers_of(indices);
-  const std::size_t count = tuples.size() / depth;
-  if (slices.size() != count * length) {
-    node.fail("has another number of updates than its indices take");
-  }
+  const std::vector<std::size_t> values = positions_of(updates);
   ValuePool pool;
   pool.add(data.constant());
   pool.add(updates.constant());
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t at = 0;
-    for (std::size_t k = 0; k < depth; ++k) {
-      at += node.index(tuples[i * depth + k], data.dims[k]) * strides[k];
-    }
+  const auto length = static_cast<std::size_t>(scattered.length);
+  for (std::size_t i = 0; i < scattered.slices.size(); ++i) {
+    const std::size_t first = static_cast<std::size_t>(scattered.slices[i]) * length;
     for (std::size_t j = 0; j < length; ++j) {
-      from[static_cast<std::size_t>(at) + j] = pool.begins.back() + slices[i * length + j];
+      from[first + j] = pool.begins.back() + values[i * length + j];
     }
   }
-  return {values_at(pool.all, from, data.dims)};
+  return values_at(pool.all, from, data.dims);
+}
+
+Views scatter_tuples_of_constants(const Node& node) {
+  return {replaced_values(node, scattered_by_tuples(node))};
+}
+
+Views scatter_elements_of_constants(const Node& node) {
+  return {replaced_values(node, scattered_elements(node))};
 }
 
 /// Keeps the values on one side of a diagonal of each matrix (Trilu); the others are 0.
@@ -136,7 +133,8 @@ void add_tables(Operators& operators) {
   const FoldRow rows[] = {
       {"Concat", of_constants(concat_constants)},
       {"NonZero", of_constants(non_zero)},
-      {"ScatterND", of_constants(scatter), {.read = {"reduction"}}},
+      {"ScatterElements", of_constants(scatter_elements_of_constants)},
+      {"ScatterND", of_constants(scatter_tuples_of_constants)},
       {"Trilu", of_constants(triangle), {.read = {"upper"}}},
   };
   add_rows(operators, rows);
