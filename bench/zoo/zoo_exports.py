@@ -107,12 +107,15 @@ def make(network):
 
 
 def export(network, path):
-    """Writes network.onnx (and its data) at `path`, and its input next to it as image.npy."""
+    """Writes network.onnx (and its data) at `path`, and next to it its input as image.npy and PyTorch's outputs as pytorch.npz."""
     import numpy
     import torch
     module, image = make(network)
     numpy.save(path.parent / "image.npy", image.numpy())
     with torch.no_grad():
+        outputs = module(image)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        numpy.savez(path.parent / "pytorch.npz", *[each.numpy() for each in outputs])
         if network.opset == 17:
             torch.onnx.export(module, (image,), str(path), opset_version=17, dynamo=False)
         else:

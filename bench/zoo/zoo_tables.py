@@ -54,7 +54,7 @@ def beyond_text(row):
     """How far outputs are from ONNX Runtime's, and how far its own are from each other: a network may amplify rounding."""
     text = format(row.get("difference", 0), ".1e")
     if "reference_difference" in row:
-        text += f"; ONNX Runtime without its optimisations is {row['reference_difference']:.1e} away from itself with them"
+        text += f"; ONNX Runtime without its optimisations, or PyTorch, is {row['reference_difference']:.1e} away from it, too"
     return text
 
 
