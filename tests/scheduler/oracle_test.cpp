@@ -50,9 +50,10 @@ bool one_serves_all(const Graph& graph, const Platform& platform) {
 /// Returns nothing where an algorithm for throughput refuses: where a schedule exists, blocks that
 /// form no cycle need not exist. tests/scheduler/pipeline/ judges those refusals.
 std::optional<ScheduleResult> run_unless_no_blocks(const Algorithm& algorithm,
-                                                   const CostModel& costs, const Options& options) {
+                                                   const CostModel& costs, const Options& options,
+                                                   const Context& context) {
   try {
-    return algorithm.run(Problem(costs), options, {});
+    return algorithm.run(Problem(costs), options, context);
   } catch (const InputError&) {
     if (algorithm.objective == Objective::kThroughput) return {};
     throw;
@@ -67,6 +68,8 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
   for (const LowerBound& bound : all_bounds(graph, costs)) {
     EXPECT_LE(bound.ms, best * (1 + kOracleRounding)) << bound.name;
   }
+  Context for_latency;  // with the bound that each of many algorithms would compute
+  for_latency.bound = lower_bound(graph, costs);
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
     if (algorithm.exact && milp::solvers().empty()) continue;    // it refuses all problems
@@ -78,7 +81,9 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
       continue;
     }
     if (options.has("generations")) options.set("generations=3");
-    const auto made = run_unless_no_blocks(algorithm, costs, options);
+    const auto made =
+        run_unless_no_blocks(algorithm, costs, options,
+                             algorithm.objective == Objective::kLatency ? for_latency : Context());
     if (!made) continue;
     const ScheduleResult& result = *made;
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");

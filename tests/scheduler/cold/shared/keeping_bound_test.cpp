@@ -17,6 +17,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/graphs/served_models.h"
 #include "support/oracles/cold/keeping_brute_force.h"
+#include "support/sanitized.h"
 
 namespace hios::scheduler::cold {
 namespace {
@@ -108,7 +109,7 @@ Graph served_graph(const Graph& graph, const std::string& name, Random& random) 
 
 TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
   std::size_t close = 0;
-  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+  for (std::uint64_t seed = 0; seed < test::tries(25u); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed, "keepings");
     const bool whole = random.below(2) == 0;
@@ -132,7 +133,7 @@ TEST(KeepingBound, IsNeverAboveTheBestOfAllKeepings) {
     EXPECT_LE(bound_ms, least_ms * (1 + 1e-12));
     close += bound_ms > 0.8 * least_ms;
   }
-  EXPECT_GT(close, 5u);
+  EXPECT_GT(close, test::tries(5u));
 }
 
 }  // namespace
