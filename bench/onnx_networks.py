@@ -9,6 +9,7 @@ Status 1 if a difference exceeds 1e-4·max|y| + 1e-5, or if two ranks give other
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -50,11 +51,11 @@ def row_of(network, options):
     row = {"network": network.key, "kind": network.kind, "opset": network.opset}
     folder = options.folder / "files" / network.key
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "done").exists():
+    if not all((folder / file).exists() for file in ("done", "pytorch.npz")):
         try:
             zoo_exports.export(network, folder / "network.onnx")
         except Exception as error:  # PyTorch's own refusals are of any type
-            words = " ".join(str(error).split())
+            words = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())  # without colours
             return {**row, "exported": False, "line": f"{type(error).__name__}: {words[:200]}"}
         (folder / "done").touch()
     programs = zoo_judge.Programs(options.programs, folder, zoo_judge.BACKENDS[options.backend])

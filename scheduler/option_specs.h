@@ -41,8 +41,11 @@ struct Specs {
   OptionSpec steps{"iterations", std::int64_t{20'000}, 1, 1e15,
                    "annealing and ea: the number of mappings tried"};
   OptionSpec islands{"islands", std::int64_t{4}, 1, 64,
-                     "parallel searches that exchange their best schedules; best: if only the time "
-                     "limit ends it, no more than threads, or two"};
+                     "parallel searches that exchange their best schedules"};
+  OptionSpec islands_of_best{
+      "islands", std::int64_t{0}, 0, 64,
+      "parallel searches that exchange their best schedules; 0: four, or, if only the time limit "
+      "ends the search, as many as threads, two to four"};
   OptionSpec start_moves{
       "iterations", std::int64_t{50'000}, 1, 1e12,
       "milp, milp-split: moves of each island of the search that they start from"};
@@ -89,8 +92,10 @@ struct Specs {
   OptionSpec contention{"contention", std::string("none"), 0, 0,
                         "sortinghat: none, or paper: the factors of its section 3.4 on reads in "
                         "place and copies"};
-  OptionSpec threads{"threads", std::int64_t{0}, 0, 1024,
-                     "threads that islands share; 0: all of the machine's. Changes only the speed"};
+  OptionSpec threads{
+      "threads", std::int64_t{0}, 0, 1024,
+      "threads that islands share; 0: all of the machine's. With iterations it changes "
+      "only the speed"};
 };
 
 }  // namespace hios::scheduler

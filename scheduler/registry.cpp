@@ -293,7 +293,7 @@ std::array<Algorithm, 20> table() {
        .description =
            "search over devices, order and stages, from sequential to hios; until the bound or "
            "time",
-       .options = {specs.iterations, specs.islands, specs.threads, specs.max_endings},
+       .options = {specs.iterations, specs.islands_of_best, specs.threads, specs.max_endings},
        .run = run_best,
        .streams = true,
        .improves = true,

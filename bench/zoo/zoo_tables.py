@@ -52,9 +52,12 @@ def json_text(results):
 
 def beyond_text(row):
     """How far outputs are from ONNX Runtime's, and how far its own are from each other: a network may amplify rounding."""
-    text = format(row.get("difference", 0), ".1e")
-    if "reference_difference" in row:
-        text += f"; ONNX Runtime without its optimisations, or PyTorch, is {row['reference_difference']:.1e} away from it, too"
+    if "difference" not in row:
+        return row.get("line", "")
+    text = format(row["difference"], ".1e")
+    if "plain_difference" in row:
+        text += (f"; ONNX Runtime without its optimisations is {row['plain_difference']:.1e} away from it, PyTorch "
+                 f"{row['pytorch_difference']:.1e}")
     return text
 
 

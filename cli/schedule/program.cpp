@@ -37,6 +37,7 @@
 #include "hios/platform/platform_json.h"
 #include "hios/report/draw_timeline.h"
 #include "hios/schedule/schedule_json.h"
+#include "scheduler/best/best.h"
 
 namespace hios::cli {
 namespace {
@@ -59,8 +60,10 @@ Work work_of(const Flags& flags, const Common& common, const std::vector<Request
   Work work{.json_schedules = common.json ? requests.size() : flags.given("output"),
             .exports_graph = flags.given("export-graph")};
   for (const Request& each : requests) {
-    if (each.options.has("islands"))
-      work.islands = static_cast<std::size_t>(each.options.integer("islands"));
+    if (each.options.has("islands")) {
+      const auto given = static_cast<std::size_t>(each.options.integer("islands"));
+      work.islands = given > 0 ? given : scheduler::best::kIslands;
+    }
     if (flags.given("timeline"))
       work.drawn = each.algorithm->many_devices ? Drawn::kAllDevices : Drawn::kOneDevice;
   }

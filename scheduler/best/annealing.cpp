@@ -71,8 +71,8 @@ Annealing::Annealing(const SearchProblem& problem, const Schedule& start, std::u
     best_ms_ = timing_.latency_ms();
   }
   sweeps_do_all_ = !problem.memory_binds() && !problem.any_companions();
-  // Operators run where they are fast, so their mean over devices would be too hot where devices
-  // differ.
+  // Operators run where they are fast, and stages may be shorter than their operators. So the mean
+  // over devices would be too hot, and what the start takes is the scale of moves.
   const double scale = std::min(problem.total_operator_ms(), now_.work_ms());
   const auto operators = static_cast<double>(problem.operators());
   hottest_ms_ = std::clamp(kHotOperators / operators, kHot, kHottest) * scale / operators;

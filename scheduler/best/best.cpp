@@ -34,9 +34,8 @@
 //
 // Determinism: an island's moves follow from its own random stream. Threads take whole rounds of
 // whole islands, and islands exchange nothing before the round's end. So the result depends neither
-// on the number of threads nor on their speed. Only the deadline cuts a round short. Where it alone
-// ends the search, there are no more islands than threads, or two: in the same time each of them
-// makes longer cycles, which are worth more than further islands.
+// on the number of threads nor on their speed. Only the deadline cuts a round short, and where it
+// alone ends the search, the number of islands may follow that of threads (island_count()).
 //
 // `ios` may take longer than everything else, and has a chance only where one device is as good as
 // many. So it runs after about a second of annealing (before it, if a cycle takes longer), and only
@@ -57,13 +56,17 @@ constexpr std::int64_t kGrowth = 2;                   // ratio of two cycles' le
 constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator without any other limit
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
-constexpr std::size_t kLeastIslands = 2;              // where there are fewer threads
+constexpr std::size_t kLeastIslands = 2;              // however few threads there are
 constexpr double kFarAbove =
     1.02;                         // ratio to the best of all at which a time limit prunes a subset
 constexpr double kAbove = 1.001;  // ratio at which a time limit lets a group rest for a cycle
 /// In larger graphs the first cycle takes seconds, so that starts decide which subsets it has.
 constexpr std::size_t kMaxOperatorsOfFirstCycle = 2000;
 constexpr std::int64_t kMaxOperatorsOfMove = 1000;  // larger graphs' moves stay in a neighbourhood
+
+std::size_t threads_of(const BestOptions& options) {
+  return options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
 
 class Search {
  public:
@@ -76,14 +79,12 @@ class Search {
         bound_ms_(bound_ms),
         context_(context),
         preparing_(options.starts_take_half ? context.deadline.half() : context.deadline),
-        threads_(options.threads > 0 ? options.threads
-                                     : std::max(1u, std::thread::hardware_concurrency())),
-        island_count_(options.islands),
+        threads_(threads_of(options)),
+        island_count_(
+            island_count(options, options.iterations == 0 && context.deadline.can_expire())),
         budget_(options.iterations) {
-    if (budget_ == 0 && context.deadline.can_expire()) {
+    if (budget_ == 0 && context.deadline.can_expire())
       budget_ = std::numeric_limits<std::int64_t>::max();
-      island_count_ = std::min(island_count_, std::max(threads_, kLeastIslands));
-    }
     if (budget_ == 0) budget_ = kUnlimitedBudget * static_cast<std::int64_t>(graph.size());
   }
 
@@ -253,6 +254,11 @@ class Search {
 };
 
 }  // namespace
+
+std::size_t island_count(const BestOptions& options, bool deadline_alone) {
+  if (options.islands > 0) return options.islands;
+  return deadline_alone ? std::clamp(threads_of(options), kLeastIslands, kIslands) : kIslands;
+}
 
 BestResult search(const Graph& graph, const CostModel& costs, const BestOptions& options,
                   double bound_ms, const Context& context) {

@@ -8,14 +8,20 @@ namespace hios::scheduler::best {
 
 struct BestOptions {
   std::int64_t iterations = 0;  ///< moves of each island; 0: until the deadline
-  /// Parallel searches that share their results. Where the deadline alone ends them, there are no
-  /// more than threads, or two.
-  std::size_t islands = 4;
+  std::size_t islands = 0;  ///< parallel searches that share their results; 0: see island_count()
   std::size_t threads = 0;  ///< 0: as many as the machine runs at a time
   /// The other algorithms' schedules may take half of the deadline's time; false: all of it.
   bool starts_take_half = true;
   std::int64_t max_endings = 5'000'000;  ///< limit of `ios`, where it may help
 };
+
+/// The number of islands without another.
+inline constexpr std::size_t kIslands = 4;
+
+/// Returns the number of islands of a search. Where none is given it is kIslands; but where the
+/// deadline alone ends the search, there are no more than threads, or two: in the same time each of
+/// them makes longer cycles, which are worth more than further islands.
+std::size_t island_count(const BestOptions& options, bool deadline_alone);
 
 struct BestResult {
   Schedule schedule;
@@ -44,8 +50,9 @@ struct BestResult {
 /// Ends when the latency equals `bound_ms`, `iterations` are made or `context.deadline` expires;
 /// without one of the latter two it may run for ever.
 ///
-/// The result depends on the arguments, `context.seed` and `iterations` alone, not on the number of
-/// threads. If the deadline ends the search, it also depends on when.
+/// With `iterations`, the result depends on the arguments and `context.seed` alone, not on the
+/// number of threads, unless the deadline ends the search earlier. Without, it also depends on when
+/// the deadline does, and on island_count().
 ///
 /// Asks the deadline from several threads at a time. Calls progress and the cost model's
 /// on_unmeasured from the calling thread only: the latter for stages that the first algorithms ask

@@ -197,9 +197,7 @@ Views gather_elements(LayerEmitter& emitter, const Node& node) {
 /// Returns the data with slices replaced by the updates, in their order: a gather from both,
 /// joined.
 View replaced(LayerEmitter& emitter, const Node& node, const Scattered& scattered) {
-  const View& updates = node.input(2);
-  // Layers compute where all are constants, too.
-  const View data = updates.is_constant() ? emitter.as_tensor(node.input(0)) : node.input(0);
+  const View &data = node.input(0), &updates = node.input(2);
   Positions from{
       Dims(data.dims.begin(), data.dims.begin() + static_cast<std::ptrdiff_t>(scattered.depth)),
       {}};

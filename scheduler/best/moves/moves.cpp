@@ -20,8 +20,8 @@
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the one of four drawn operators with the greatest through_ms(), and of two where links contend,
-// which that length does not count. Where devices differ, the faster of two is drawn as often as
-// any.
+// which that length does not count. Where devices differ, half of the moves of an operator or a
+// stage are to the faster of two.
 //
 // Tests: tests/scheduler/best/state/timing_test.cpp (every move leaves a valid schedule),
 // tests/scheduler/best/best_test.cpp (constraints).
@@ -43,7 +43,7 @@ constexpr double kOrderTransfers = 0.2;     ///< share of moves where links cont
 constexpr double kForget = 0.4;             ///< share of those that take a precedence back
 constexpr std::size_t kMinPrecedences = 8;  ///< the most precedences, in small graphs
 constexpr double kCritical = 0.5;  ///< share of operators picked as the most critical of several
-constexpr int kDrawn = 4, kDrawnWithContention = 2;  ///< so many
+constexpr int kDrawn = 4, kDrawnWithContention = 2;  ///< the operators drawn for one
 constexpr double kFaster = 0.5;  ///< share of devices picked as the faster of two
 /// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
 /// positions there are hopeless.

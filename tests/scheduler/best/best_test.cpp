@@ -364,5 +364,18 @@ TEST(Best, RequestsUnmeasuredStagesOnTheCallersThreadOnly) {
   EXPECT_GT(asked, 0) << "stages that the first algorithms ask for";
 }
 
+TEST(Best, HasTheIslandsGivenOrAsManyAsThreadsWhereOnlyTimeEndsIt) {
+  const auto islands = [](std::size_t given, std::size_t threads, bool deadline_alone) {
+    return island_count({.islands = given, .threads = threads}, deadline_alone);
+  };
+  for (const std::size_t threads : {1u, 3u, 8u}) {
+    EXPECT_EQ(islands(0, threads, false), 4u);
+    for (const bool alone : {false, true}) EXPECT_EQ(islands(7, threads, alone), 7u);
+  }
+  EXPECT_EQ(islands(0, 1, true), 2u);
+  EXPECT_EQ(islands(0, 3, true), 3u);
+  EXPECT_EQ(islands(0, 8, true), 4u);
+}
+
 }  // namespace
 }  // namespace hios::scheduler::best

@@ -38,6 +38,9 @@ void add_reductions(Cases& cases) {
       add_layer(cases, name + '_' + axes.name, {{2, 7, 3, 5}}, Reduce{function, axes.axes}, range);
     }
     add_layer(cases, name + "_none", {{1, 7, 3, 5}}, Reduce{function, {}}, range);
+    if (function != Function::kProd) {  // of so many values it leaves the range of halves
+      add_layer(cases, name + "_wide", {{1, 1100, 1, 3}}, Reduce{function, {.c = kYes}}, range);
+    }
     add_layer(cases, name + "_many", {{1, 67, 9, 11}}, Reduce{function, {.h = kYes, .w = kYes}},
               range);
   }
@@ -54,7 +57,8 @@ void add_softmaxes(Cases& cases) {
     for (const NamedAxes& axes : kAxes) {
       add_layer(cases, name + axes.name, {{2, 7, 3, 5}}, Softmax{axes.axes, log});
     }
-    for (const std::int64_t classes : {101, 250, 513, 1025, 2049}) {  // GPUs: 8 to 256 threads each
+    for (const std::int64_t classes :
+         {101, 250, 400, 513, 1025, 2049}) {  // GPUs: 8 to 256 threads each
       add_layer(cases, name + "classes_" + std::to_string(classes), {{1, classes, 3, 3}},
                 Softmax{{.c = kYes}, log}, {-8, 8});
     }
@@ -79,6 +83,7 @@ void add_normalizations(Cases& cases) {
       {"layer_w", {2, 3, 4, 17}, {.w = kYes}, 0, {1, 1, 1, 17}},
       {"layer_chw", {2, 5, 3, 4}, all, 0, {1, 5, 3, 4}},
       {"layer_cw", {2, 5, 3, 4}, {.c = kYes, .w = kYes}, 0, {1, 5, 1, 4}},
+      {"layer_wide", {1, 1100, 1, 3}, {.c = kYes}, 0, {1, 1100, 1, 1}},
       {"layer_tokens", {1, 96, 1, 7}, {.c = kYes}, 0, {1, 96, 1, 1}},
       {"batch", {3, 5, 4, 2}, {.n = kYes, .h = kYes, .w = kYes}, 0, {1, 5, 1, 1}},
       {"group_3", {2, 12, 4, 5}, image, 3, {1, 12, 1, 1}},

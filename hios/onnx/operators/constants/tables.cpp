@@ -60,6 +60,7 @@ View replaced_values(const Node& node, const Scattered& scattered) {
   const View &data = node.input(0), &updates = node.input(2);
   if (data.constant().type != updates.constant().type) fail_of_types(node);
   checked_size(node, data.dims);
+  checked_size(node, updates.dims);
   std::vector<std::size_t> from = positions_of(data);
   const std::vector<std::size_t> values = positions_of(updates);
   ValuePool pool;
