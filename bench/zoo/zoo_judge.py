@@ -156,7 +156,7 @@ def by_onnx_runtime(numpy, onnxruntime, folder, level=None):
 
 
 def references(numpy, onnxruntime, folder, wanted):
-    """How far ONNX Runtime without its optimisations is from the wanted outputs, and how far PyTorch is."""
+    """The distances of ONNX Runtime without its optimisations, and of PyTorch, from the wanted outputs."""
     plain = by_onnx_runtime(numpy, onnxruntime, folder, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
     with numpy.load(folder / "pytorch.npz") as saved:
         pytorch = [saved[name] for name in saved.files]
@@ -165,7 +165,7 @@ def references(numpy, onnxruntime, folder, wanted):
 
 
 def is_rounding(row):
-    """Whether a row beyond the tolerance is at most twice as far from ONNX Runtime as that is from itself without its optimisations,
+    """True if a row beyond the tolerance is at most twice as far from ONNX Runtime as that is from itself without its optimisations,
     or as PyTorch is. PyTorch counts where it is so near that the file is surely its network."""
     near = row["pytorch_difference"] if row["pytorch_difference"] <= FAITHFUL else 0
     return row["difference"] <= 2 * max(row["plain_difference"], near)
