@@ -15,10 +15,10 @@ struct BestOptions {
   std::int64_t max_endings = 5'000'000;  ///< limit of `ios`, where it may help
 };
 
-/// The number of islands without another.
+/// The number of islands where no other is given.
 inline constexpr std::size_t kIslands = 4;
 
-/// Returns the number of islands of a search. Where none is given it is kIslands; but where the
+/// Returns the number of islands of a search. Where none is given it is kIslands, but where the
 /// deadline alone ends the search, there are no more than threads, or two: in the same time each of
 /// them makes longer cycles, which are worth more than further islands.
 std::size_t island_count(const BestOptions& options, bool deadline_alone);
