@@ -37,7 +37,7 @@ BACKENDS = {"cpu": Backend("hios-run", (), "cpu", None, "CPU ranks"),
             "emulated-cuda": Backend("hios_emulated_run", ("--backend", "cuda"), "gpu", "hios_emulated_profile",
                                      "emulated GPUs (tests/support/emulated_cuda), whose work runs as late as it may",
                                      FEW_ALGORITHMS)}
-QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off", "--timeout", 600)
+QUICKLY = ("--iterations", 1, "--warmup", 0, "--warmup-seconds", 0, "--flight-record", "off", "--timeout", 1800)
 
 
 class Refused(Exception):
