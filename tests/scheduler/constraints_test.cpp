@@ -9,6 +9,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/first_finding.h"
+#include "support/oracles/known_bound.h"
 #include "support/sanitized.h"
 
 // All algorithms keep the constraints: times by device, `allowed`, `colocate`, memory. A schedule
@@ -25,13 +26,6 @@ struct ConstrainedProblem {
   Graph graph;
   Platform platform;
 };
-
-/// Returns a context with the bound of latencies, which each of many algorithms would compute.
-Context with_bound(const CostModel& costs) {
-  Context context;
-  context.bound = lower_bound(costs.graph(), costs);
-  return context;
-}
 
 /// Returns the graph with random labels, bytes and allowed devices. Memory is `slack` times the
 /// bytes of all operators, shared unevenly; some devices have no limit.
@@ -71,7 +65,7 @@ TEST(Constraints, SchedulesHonourThemOrAreRefused) {
     const double slack = random.uniform(0.9, 3);
     const ConstrainedProblem problem = constrained(free, 2 + random.below(3), slack, random);
     const CostModel costs = CostModel::from_graph(problem.graph, problem.platform);
-    const Context for_latency = with_bound(costs);
+    const test::KnownBound known(costs);
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.objective == Objective::kColdStart) continue;  // cold_constraints_test
       if (algorithm.exact) continue;
@@ -80,7 +74,7 @@ TEST(Constraints, SchedulesHonourThemOrAreRefused) {
       if (options.has("max_endings")) options.set("max_endings=300");
       if (options.has("iterations")) options.set("iterations=600");
       if (options.has("generations")) options.set("generations=3");
-      Context context = algorithm.objective == Objective::kLatency ? for_latency : Context();
+      Context context = known.context_for(algorithm);
       std::atomic<int> asked = 0;  // several threads ask
       if (seed % 4 == 0) context.deadline = Deadline([&asked] { return ++asked > 5; });
       try {
@@ -111,16 +105,15 @@ TEST(Constraints, NeverBetterThanBruteForceUnderTheSameRules) {
     const bool possible = best.latency_ms < std::numeric_limits<double>::infinity();
     ASSERT_EQ(possible ? first_finding(problem.graph, problem.platform, best.schedule) : "", "");
     impossible += !possible;
-    const Context for_latency = with_bound(costs);
+    const test::KnownBound known(costs);
     for (const Algorithm& algorithm : built_in().all()) {
       if (algorithm.objective == Objective::kColdStart) continue;  // cold_constraints_test
       SCOPED_TRACE(algorithm.name);
       try {
         Options options(algorithm.options);
         if (options.has("iterations")) options.set("iterations=1000");
-        const Context context =
-            algorithm.objective == Objective::kLatency ? for_latency : Context();
-        const ScheduleResult result = algorithm.run(Problem(costs), options, context);
+        const ScheduleResult result =
+            algorithm.run(Problem(costs), options, known.context_for(algorithm));
         EXPECT_TRUE(possible);
         EXPECT_EQ(first_finding(problem.graph, problem.platform, result.schedule), "");
         EXPECT_GE(result.latency_ms, best.latency_ms * (1 - kOracleRounding));
@@ -159,12 +152,13 @@ TEST(Constraints, ThatDoNotBindChangeNothing) {
     const Platform roomy(devices), endless = test::devices(3, 3);
     const CostModel free_costs = CostModel::from_graph(free, endless);
     const CostModel bound_costs = CostModel::from_graph(bound, roomy);
-    const Context of_bound = with_bound(bound_costs), of_free = with_bound(free_costs);
+    const test::KnownBound known_bound(bound_costs), known_free(free_costs);
     for (std::string_view name : {"inter-lp", "hios-lp", "inter-mr", "hios-mr"}) {
       const Algorithm& algorithm = built_in().find(name);
       const Options options(algorithm.options);
-      EXPECT_EQ(algorithm.run(Problem(bound_costs), options, of_bound).schedule,
-                algorithm.run(Problem(free_costs), options, of_free).schedule)
+      EXPECT_EQ(
+          algorithm.run(Problem(bound_costs), options, known_bound.context_for(algorithm)).schedule,
+          algorithm.run(Problem(free_costs), options, known_free.context_for(algorithm)).schedule)
           << name;
     }
   }

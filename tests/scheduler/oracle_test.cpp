@@ -17,6 +17,7 @@
 #include "support/graphs/dag_generator.h"
 #include "support/oracles/brute_force.h"
 #include "support/oracles/first_finding.h"
+#include "support/oracles/known_bound.h"
 #include "support/oracles/slow_simulator.h"
 #include "support/sanitized.h"
 
@@ -68,8 +69,7 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
   for (const LowerBound& bound : all_bounds(graph, costs)) {
     EXPECT_LE(bound.ms, best * (1 + kOracleRounding)) << bound.name;
   }
-  Context for_latency;  // with the bound that each of many algorithms would compute
-  for_latency.bound = lower_bound(graph, costs);
+  const test::KnownBound known(costs);
   for (const Algorithm& algorithm : built_in().all()) {
     if (algorithm.objective == Objective::kColdStart) continue;  // cold_oracle_test judges those
     if (algorithm.exact && milp::solvers().empty()) continue;    // it refuses all problems
@@ -81,9 +81,7 @@ void check_algorithms(const Graph& graph, const Platform& platform, const CostMo
       continue;
     }
     if (options.has("generations")) options.set("generations=3");
-    const auto made =
-        run_unless_no_blocks(algorithm, costs, options,
-                             algorithm.objective == Objective::kLatency ? for_latency : Context());
+    const auto made = run_unless_no_blocks(algorithm, costs, options, known.context_for(algorithm));
     if (!made) continue;
     const ScheduleResult& result = *made;
     ASSERT_EQ(first_finding(graph, platform, result.schedule), "");
