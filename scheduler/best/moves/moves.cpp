@@ -20,8 +20,7 @@
 //
 // Operators on long paths are picked more often, since only their moves can shorten the schedule:
 // the one of four drawn operators with the greatest through_ms(), and of two where links contend,
-// which that length does not count. Where devices differ, half of the moves of an operator or a
-// stage are to the faster of two.
+// which that length does not count.
 //
 // Tests: tests/scheduler/best/state/timing_test.cpp (every move leaves a valid schedule),
 // tests/scheduler/best/best_test.cpp (constraints).
@@ -44,7 +43,6 @@ constexpr double kForget = 0.4;             ///< share of those that take a prec
 constexpr std::size_t kMinPrecedences = 8;  ///< the most precedences, in small graphs
 constexpr double kCritical = 0.5;  ///< share of operators picked as the most critical of several
 constexpr int kDrawn = 4, kDrawnWithContention = 2;  ///< the operators drawn for one
-constexpr double kFaster = 0.5;  ///< share of devices picked as the faster of two
 /// The largest distance of a move in the sequence. Only large graphs have wider ranges, and most
 /// positions there are hopeless.
 constexpr std::int64_t kReach = 256;
@@ -113,15 +111,6 @@ OpId Moves::pick() {
   return picked;
 }
 
-DeviceId Moves::pick_device(OpId op) {
-  const SearchProblem& problem = arrangement_.problem();
-  const DeviceId one = problem.any_device(random_);
-  if (problem.devices_alike() || !below(kFaster)) return one;
-  const DeviceId other = problem.any_device(random_);
-  const auto ms = [&](DeviceId device) { return problem.costs().operator_ms(op, device); };
-  return ms(other) < ms(one) ? other : one;
-}
-
 bool Moves::may_change_device(OpId op, DeviceId device) const {
   if (device == arrangement_.device_of(op)) return true;
   const SearchProblem& problem = arrangement_.problem();
@@ -170,7 +159,7 @@ bool Moves::enter_stage(OpId op) {
 bool Moves::stand_alone(OpId op) {
   const PositionRange range = arrangement_.range(op);
   if (range.first >= range.last) return false;  // its stage holds a producer and a consumer of it
-  const DeviceId device = pick_device(op);
+  const DeviceId device = arrangement_.problem().any_device(random_);
   if (!may_change_device(op, device)) return false;
   arrangement_.isolate(op, device, pick_gap(range, arrangement_.slot_of(op)));
   return true;
@@ -203,7 +192,7 @@ bool Moves::exchange(OpId op) {
 bool Moves::move_stage(OpId op) {
   const Slot slot = arrangement_.slot_of(op);
   const PositionRange range = arrangement_.range_of_stage(slot);
-  const DeviceId device = pick_device(op);
+  const DeviceId device = arrangement_.problem().any_device(random_);
   for (OpId member : arrangement_.operators(slot)) {
     if (!may_change_device(member, device)) return false;
   }

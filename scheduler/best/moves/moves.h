@@ -30,7 +30,6 @@ class Moves {
  private:
   OpId any_operator();
   OpId pick();
-  DeviceId pick_device(OpId op);
   bool relocate(OpId op);
   bool enter_stage(OpId op);
   bool stand_alone(OpId op);

@@ -64,7 +64,6 @@ void SearchProblem::gather_speeds() {
     for (std::size_t u = 0; u < usable_.size(); ++u) {
       const double ms = costs_.operator_ms(OpId(i), usable_[u]);
       speeds[u] += ms > least ? least / ms : 1;
-      devices_alike_ = devices_alike_ && ms <= least;
     }
   }
   const auto [slowest, fastest] = std::minmax_element(speeds.begin(), speeds.end());

@@ -41,8 +41,6 @@ class SearchProblem {
   /// Returns a usable device. Where memory does not bind, those of less than a quarter of the
   /// fastest one's speed are drawn less often, in proportion to it.
   DeviceId any_device(Random& random) const;
-  /// Returns true if each operator takes the same time on all usable devices.
-  bool devices_alike() const { return devices_alike_; }
 
   std::span<const Link> inputs(OpId op) const { return edges_.inputs(op.index()); }
   std::span<const Link> outputs(OpId op) const { return edges_.outputs(op.index()); }
@@ -73,8 +71,7 @@ class SearchProblem {
   FlatGraph<Link> edges_;
   std::vector<std::uint32_t> rank_;
   std::vector<DeviceId> usable_;
-  std::vector<bool> is_usable_;  // by device
-  bool devices_alike_ = true;
+  std::vector<bool> is_usable_;      // by device
   std::vector<double> speed_until_;  // sums over usable_; empty: all are drawn equally often
   std::vector<std::vector<OpId>> labels_;
   std::vector<std::uint32_t> label_of_;  // by operator; labels_.size() where there is none
