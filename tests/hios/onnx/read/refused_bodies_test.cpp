@@ -133,6 +133,18 @@ TEST(ImportRefuses, ConstantsThatItCannotCompute) {
         OnnxBuilder::attribute(b.node("DequantizeLinear", {"codes", "scales"}, "z"), "axis", 0);
       },
       "node 'DequantizeLinear_of_z' (DequantizeLinear): needs one scale, or one for each index");
+  refused(
+      [](auto& b) {
+        b.integers("row", {1, 1 << 19});
+        b.node("ConstantOfShape", {"row"}, "data");
+        b.integers("zero", {0});
+        b.integers("column", {1 << 21, 1});
+        b.node("Expand", {"zero", "column"}, "indices");
+        b.integers("all", {1 << 21, 1 << 19});
+        b.node("Expand", {"data", "all"}, "updates");
+        b.node("ScatterND", {"data", "indices", "updates"}, "scattered");
+      },
+      "(ScatterND): would make a constant of 1099511627776 values, more than 4194304");
   refused([](auto& b) { b.node("NonZero", {"y"}, "z"); },
           "node 'NonZero_of_z' (NonZero): depends on the model's input, but is only read with "
           "constants: simplify the file, or name the input's size");

@@ -223,19 +223,6 @@ const std::vector<BadFile>& bad_files() {
                                 std::vector<std::int64_t>{0, 1});
        },
        "its strides must be 2 numbers of at least 1"},
-      {"UpdatesOfTooMany",
-       [](auto& b) {
-         small_net(b);
-         b.integers("row", {1, 1 << 19});
-         b.node("ConstantOfShape", {"row"}, "data");
-         b.integers("zero", {0});
-         b.integers("column", {1 << 21, 1});
-         b.node("Expand", {"zero", "column"}, "indices");
-         b.integers("all", {1 << 21, 1 << 19});
-         b.node("Expand", {"data", "all"}, "updates");
-         b.node("ScatterND", {"data", "indices", "updates"}, "scattered");
-       },
-       "(ScatterND): would make a constant of 1099511627776 values, more than 4194304"},
       {"FoldedTooFar",
        [](auto& b) {
          small_net(b);
