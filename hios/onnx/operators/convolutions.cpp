@@ -46,8 +46,8 @@ Views conv(LayerEmitter& emitter, const Node& node) {
     const View result = convolve_by_tensor(emitter, x, filter, window, groups);
     return {as_rank(result, rank)};
   }
-  return {as_rank(convolve(emitter, x, filter, bias_of(node, 2, filter.dims[0]), window, groups),
-                  rank)};
+  ModelWeights::Values parameters{emitter.take_floats(filter), bias_of(node, 2, filter.dims[0])};
+  return {as_rank(convolve(emitter, x, filter.dims, std::move(parameters), window, groups), rank)};
 }
 
 /// Sets the padding that leads to the output's extent, if the node gives that.
@@ -106,7 +106,8 @@ Views conv_transpose(LayerEmitter& emitter, const Node& node) {
     layer.output_padding = rank == 3 ? Extent{0, more->front()} : Extent{(*more)[0], (*more)[1]};
   }
   set_output_extent(node, in, layer);
-  ModelWeights::Values parameters{floats_of(filter), bias_of(node, 2, layer.out_channels)};
+  ModelWeights::Values parameters{emitter.take_floats(filter),
+                                  bias_of(node, 2, layer.out_channels)};
   layer.bias = !parameters.bias.empty();
   const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
@@ -165,24 +166,23 @@ Views batch_normalization(LayerEmitter& emitter, const Node& node) {
 
 }  // namespace
 
-View convolve(LayerEmitter& emitter, const View& x, const View& filter, std::vector<float> bias,
-              const Window& window, std::int64_t groups) {
+View convolve(LayerEmitter& emitter, const View& x, const Dims& filter,
+              ModelWeights::Values parameters, const Window& window, std::int64_t groups) {
   check_channels(emitter, x, filter, groups);
   Conv layer;
-  layer.out_channels = filter.dims[0];
+  layer.out_channels = filter[0];
   set_window(layer, window);
   layer.groups = groups;
-  ModelWeights::Values parameters{floats_of(filter), std::move(bias)};
   layer.bias = !parameters.bias.empty();
   const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
   return emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}, std::move(parameters));
 }
 
-void check_channels(const LayerEmitter& emitter, const View& x, const View& filter,
+void check_channels(const LayerEmitter& emitter, const View& x, const Dims& filter,
                     std::int64_t groups) {
-  if (filter.dims[1] * groups == x.dims[1]) return;
-  emitter.fail("its weights are for " + std::to_string(filter.dims[1]) + " channels in each of " +
+  if (filter[1] * groups == x.dims[1]) return;
+  emitter.fail("its weights are for " + std::to_string(filter[1]) + " channels in each of " +
                std::to_string(groups) + " groups, its input has " + std::to_string(x.dims[1]));
 }
 

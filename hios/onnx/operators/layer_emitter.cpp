@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hios/base/error.h"
+#include "hios/onnx/operators/constants/values.h"
 
 namespace hios::onnx {
 namespace {
@@ -84,6 +85,15 @@ View LayerEmitter::as_tensor(const View& view) {
   constants_->back() = std::move(values);
   whole.base = tensor;
   return whole;
+}
+
+std::vector<float> LayerEmitter::take_floats(const View& view) {
+  const Constant& constant = view.constant();
+  const bool whole =
+      lies_dense(view, own_axes(view.rank()), static_cast<std::int64_t>(constant.floats.size()));
+  if (!whole || std::ranges::find(last_uses_, &constant) == last_uses_.end())
+    return floats_of(view);
+  return std::move(const_cast<Constant&>(constant).floats);  // which nothing sees
 }
 
 LayerInput LayerEmitter::input(const View& view, std::span<const std::size_t> order) {

@@ -26,6 +26,9 @@ class LayerEmitter {
   /// tensor is added for each constant that a layer reads (constants/compute.h).
   LayerEmitter(Draft& draft, const Node& node, Values* constants = nullptr)
       : draft_(draft), node_(node), constants_(constants) {}
+  /// `last_uses`: constants that nothing reads after this node.
+  LayerEmitter(Draft& draft, const Node& node, std::vector<const Constant*> last_uses)
+      : draft_(draft), node_(node), constants_(nullptr), last_uses_(std::move(last_uses)) {}
   const Node& node() const { return node_; }
 
   /// Returns the view as a whole base whose axes lie in this order: the view itself if it is one,
@@ -35,6 +38,10 @@ class LayerEmitter {
   /// Returns the view; if it is a constant, a tensor that holds it. Fails where constants cannot be
   /// tensors.
   View as_tensor(const View& view);
+  /// Returns what floats_of() does. If this is the constant's last use and the view is all of it,
+  /// in its order, these are its own values, so that large weights are not held twice. REQUIRES:
+  /// the node reads them once.
+  std::vector<float> take_floats(const View& view);
   /// Returns an input that reads the view in this order of axes. Of more than four axes, the inner
   /// ones between the first and the last two are read as one.
   LayerInput input(const View& view, std::span<const std::size_t> order);
@@ -71,6 +78,7 @@ class LayerEmitter {
   Draft& draft_;
   const Node& node_;
   Values* constants_;
+  std::vector<const Constant*> last_uses_;
   bool named_ = false;  ///< a layer has the node's own name
 };
 

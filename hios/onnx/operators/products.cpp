@@ -9,9 +9,11 @@
 namespace hios::onnx {
 namespace {
 
-/// Adds x·Wᵀ + bias over the last axis of x, for W of (columns, inner), as a 1×1 convolution.
-View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::vector<float> bias) {
-  const std::int64_t columns = weights.dims[0], inner = weights.dims[1];
+/// Adds x·Wᵀ + bias over the last axis of x, for W of these extents (columns, inner), as a 1×1
+/// convolution.
+View multiply(LayerEmitter& emitter, const View& x, const Dims& weights,
+              ModelWeights::Values parameters) {
+  const std::int64_t columns = weights[0], inner = weights[1];
   if (x.rank() == 0 || x.dims.back() != inner) {
     emitter.fail("multiplies rows of " + std::to_string(x.rank() ? x.dims.back() : 1) +
                  " values by columns of " + std::to_string(inner));
@@ -21,9 +23,9 @@ View multiply(LayerEmitter& emitter, const View& x, const View& weights, std::ve
   dims.back() = columns;
   Conv layer;
   layer.out_channels = columns;
-  layer.bias = !bias.empty();
+  layer.bias = !parameters.bias.empty();
   const LayerInput rows = emitter.input(x, own);
-  return emitter.emit(layer, {rows}, dims, own, {floats_of(weights), std::move(bias)});
+  return emitter.emit(layer, {rows}, dims, own, std::move(parameters));
 }
 
 View transposed(const View& matrix) {
@@ -67,14 +69,9 @@ Views gemm(LayerEmitter& emitter, const Node& node) {
       added = true;
     }
   }
-  View weights = b;
-  if (alpha != 1) {
-    auto scaled = std::make_shared<Constant>();
-    scaled->floats = floats_of(b);
-    scale(scaled->floats, alpha);
-    weights = View{std::move(scaled), b.dims, dense_strides(b.dims), 0};
-  }
-  View result = multiply(emitter, a, weights, std::move(bias));
+  std::vector<float> weights = emitter.take_floats(b);
+  scale(weights, alpha);
+  View result = multiply(emitter, a, b.dims, {std::move(weights), std::move(bias)});
   if (added) return {result};
   if (beta != 1) node.fail("its beta must be 1 unless its third input is a constant row");
   return {combine(emitter, Binary::Function::kAdd, result, node.input(2))};
@@ -207,18 +204,21 @@ Views matmul(LayerEmitter& emitter, const Node& node) {
 
 View multiply_rows(LayerEmitter& emitter, const View& x, const View& weights,
                    std::vector<float> bias) {
-  return multiply(emitter, x, weights, std::move(bias));
+  return multiply(emitter, x, weights.dims, {floats_of(weights), std::move(bias)});
 }
 
 View matrix_product(LayerEmitter& emitter, const View& a, const View& b) {
-  if (b.is_constant() && b.rank() == 2) return multiply(emitter, a, transposed(b), {});
+  if (b.is_constant() && b.rank() == 2) {
+    const View weights = transposed(b);
+    return multiply(emitter, a, weights.dims, {emitter.take_floats(weights), {}});
+  }
   if (b.is_constant() && b.rank() == 1) {
-    const View column = multiply(emitter, a, insert_axis(b, 0), {});
+    const View column = multiply_rows(emitter, a, insert_axis(b, 0), {});
     return remove_axis(column, column.rank() - 1);
   }
   // A·x = (xᵀ·Aᵀ)ᵀ
   if (a.is_constant() && a.rank() == 2 && !b.is_constant() && b.rank() >= 2) {
-    return matrices_transposed(multiply(emitter, matrices_transposed(b), a, {}));
+    return matrices_transposed(multiply_rows(emitter, matrices_transposed(b), a, {}));
   }
   return product(emitter, a, b);
 }

@@ -37,12 +37,12 @@ std::vector<std::string_view> window_attributes(std::vector<std::string_view> mo
 Window window_of(const Node& node, std::size_t rank, const Extent& input,
                  std::optional<Extent> kernel);
 
-/// Adds a convolution of an image with constant weights (out, in / groups, h, w); the bias may be
-/// empty (convolutions.cpp).
-View convolve(LayerEmitter& emitter, const View& x, const View& filter, std::vector<float> bias,
-              const Window& window, std::int64_t groups);
+/// Adds a convolution of an image with constant weights of these extents (out, in / groups, h, w);
+/// the bias may be empty (convolutions.cpp).
+View convolve(LayerEmitter& emitter, const View& x, const Dims& filter,
+              ModelWeights::Values parameters, const Window& window, std::int64_t groups);
 /// Fails unless the weights fit the channels and groups (convolutions.cpp).
-void check_channels(const LayerEmitter& emitter, const View& x, const View& filter,
+void check_channels(const LayerEmitter& emitter, const View& x, const Dims& filter,
                     std::int64_t groups);
 /// Adds the node's convolution of an image whose weights or bias are computed
 /// (composed/volumes.cpp).

@@ -159,12 +159,13 @@ void NodeReader::read(proto::NodeProto& node) {
     }
     const Node named(file_, node, row->attributes, opset_, draft_.unique(name_of(node)),
                      inputs_of(node));
-    set_outputs(node, outputs_of(named, *row));
+    set_outputs(node, outputs_of(named, *row, values_.last_uses(reads)));
   }
   values_.release(reads);
 }
 
-Views NodeReader::outputs_of(const Node& node, const Operator& row) {
+Views NodeReader::outputs_of(const Node& node, const Operator& row,
+                             const std::vector<const Constant*>& last_uses) {
   try {
     node.check_attributes();
     check_integers(node);
@@ -184,7 +185,7 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
                 kSimplify);
     }
     if (node.input_count() == 0) node.fail("has no input");
-    return emitted(node, row);
+    return emitted(node, row, last_uses);
   } catch (const InputError& error) {
     // Errors of views and shapes do not name the node.
     if (std::string_view(error.what()).starts_with(file_.name())) throw;
@@ -196,7 +197,8 @@ Views NodeReader::outputs_of(const Node& node, const Operator& row) {
 }
 
 /// Adds the layers of a node with a computed input.
-Views NodeReader::emitted(const Node& node, const Operator& row) {
+Views NodeReader::emitted(const Node& node, const Operator& row,
+                          const std::vector<const Constant*>& last_uses) {
   check_input_types(node);
   check_narrow_integers(node);
   const std::optional<std::vector<View>> numbers = with_numbers(node);
@@ -204,7 +206,7 @@ Views NodeReader::emitted(const Node& node, const Operator& row) {
   for (std::size_t i = 0; numbers && i < numbers->size(); ++i)
     inputs.push_back(node.has(i) ? &(*numbers)[i] : nullptr);
   const Node given = numbers ? node.with_inputs(std::move(inputs)) : node;
-  LayerEmitter emitter(draft_, given);
+  LayerEmitter emitter(draft_, given, last_uses);
   const std::size_t before = draft_.layers.size();
   Views outputs = row.emit(emitter, given);
   count_parameters(node, before);

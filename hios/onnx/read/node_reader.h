@@ -45,8 +45,11 @@ class NodeReader {
   const proto::FunctionProto* function_of(const proto::NodeProto& node) const;
   std::vector<const View*> inputs_of(const proto::NodeProto& node) const;
   void set_outputs(const proto::NodeProto& node, const Views& outputs);
-  Views outputs_of(const Node& node, const Operator& row);
-  Views emitted(const Node& node, const Operator& row);
+  /// `last_uses`: constants that nothing reads after the node.
+  Views outputs_of(const Node& node, const Operator& row,
+                   const std::vector<const Constant*>& last_uses = {});
+  Views emitted(const Node& node, const Operator& row,
+                const std::vector<const Constant*>& last_uses);
   Views call(const proto::FunctionProto& function, const proto::NodeProto& node);
   Views choose_branch(const Node& node);
   Views iterate(const Node& node);

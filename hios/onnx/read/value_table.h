@@ -29,6 +29,16 @@ class ValueTable {
   void add_uses(const std::vector<std::string>& names) {
     for (const std::string& name : names) ++uses_left_[name];
   }
+  /// Returns the constants that only this reading of these names still needs.
+  std::vector<const Constant*> last_uses(const std::vector<std::string>& names) const {
+    std::vector<const Constant*> constants;
+    for (const std::string& name : names) {
+      const View* view = find(name);
+      if (view == nullptr || !view->is_constant() || uses_left_.at(name) != 1) continue;
+      if (std::get<1>(view->base).use_count() == 1) constants.push_back(&view->constant());
+    }
+    return constants;
+  }
   void release(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (--uses_left_[name] == 0) values_.erase(name);

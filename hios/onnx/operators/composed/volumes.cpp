@@ -99,7 +99,7 @@ View windows_along(const View& x, std::size_t axis, std::int64_t kernel, std::in
 
 View convolve_by_tensor(LayerEmitter& emitter, const View& x, const View& filter,
                         const Window& window, std::int64_t groups) {
-  check_channels(emitter, x, filter, groups);
+  check_channels(emitter, x, filter.dims, groups);
   const Padding& padding = window.padding;
   View image = padded_along(emitter, x, 2, padding.begin.h, padding.end.h, 0);
   image = padded_along(emitter, image, 3, padding.begin.w, padding.end.w, 0);
@@ -135,7 +135,7 @@ View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t group
   const View& filter = node.input(1);
   if (filter.rank() != 5) node.fail("its weights must have as many dimensions as its input");
   if (!filter.is_constant()) node.fail("its weights must be constants");
-  check_channels(emitter, node.input(0), filter, groups);
+  check_channels(emitter, node.input(0), filter.dims, groups);
   const std::vector<std::int64_t> kernel(filter.dims.begin() + 2, filter.dims.end());
   if (three(node, "kernel_shape", 0, 1) != kernel && node.has_attribute("kernel_shape"))
     node.fail("its kernel_shape is not that of its weights");
@@ -149,8 +149,8 @@ View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t group
   View sum;
   for (std::int64_t tap = 0; tap < depth.kernel; ++tap) {
     const View weights = remove_axis(slice(filter, 2, tap, 1, 1), 2);
-    sum = convolve(emitter, images_at(emitter, x, depth, tap), weights, std::move(bias),
-                   window.image, groups);
+    sum = convolve(emitter, images_at(emitter, x, depth, tap), weights.dims,
+                   {floats_of(weights), std::move(bias)}, window.image, groups);
     bias.clear();
     terms.push_back(emitter.image(sum));
   }

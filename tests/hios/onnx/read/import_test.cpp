@@ -47,6 +47,25 @@ TEST(Import, KeepsNamesWeightsAndOutputs) {
   EXPECT_EQ(coarse.graph.op(OpId(0)).name, "Conv_of_y");
 }
 
+/// A node that reads weights last may take their values (LayerEmitter::take_floats()).
+TEST(Import, WeightsThatSeveralNodesReadAreInEach) {
+  OnnxBuilder b;
+  b.input("x", {2, 2});
+  b.floats("w", {2, 2}, {1, 2, 3, 4});
+  const auto product = [&](const std::string& from, const std::string& weights,
+                           const std::string& to) {
+    OnnxBuilder::attribute(b.node("Gemm", {from, weights}, to), "transB", std::int64_t{1});
+  };
+  product("x", "w", "a");
+  b.node("Identity", {"w"}, "same");
+  product("a", "w", "b");     // the last use of this name
+  product("b", "same", "c");  // of the values
+  b.output("c");
+  const Model model = import_model(b.write());
+  for (const char* layer : {"Gemm_of_a", "Gemm_of_b", "Gemm_of_c"})
+    EXPECT_EQ(model.weights()->find(layer)->weights, (std::vector<float>{1, 2, 3, 4})) << layer;
+}
+
 TEST(Import, FoldsBatchNormalizationIntoTheConvolution) {
   OnnxBuilder b;
   small_net(b);
