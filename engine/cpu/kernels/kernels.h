@@ -113,6 +113,14 @@ struct NormalizeTask {
   double epsilon;
 };
 
+/// output[p · channels + c] = exp(input[p · channels + c]) / Σ over pixel p's channels of the same.
+/// Output and input may be the same.
+struct SoftmaxTask {
+  const float* input;
+  float* output;
+  std::size_t pixels, channels;  ///< channels ≥ 1
+};
+
 /// A set of kernels. Functions allocate nothing, keep no state, and give every output the same
 /// value however the rows, chunks, pixels and channels are divided among calls.
 struct Kernels {
@@ -125,6 +133,7 @@ struct Kernels {
   void (*combine)(const CombineTask&);
   void (*channel_means)(const MeanTask&);
   void (*normalize_channels)(const NormalizeTask&);
+  void (*softmax_channels)(const SoftmaxTask&);
   UnaryRuns unary;
   BinaryRuns binary;
   void (*weighted_sum)(const WeightedSumTask&);

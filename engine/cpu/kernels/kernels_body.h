@@ -17,6 +17,7 @@
 // first-level cache, took 1.1 to 2 times as long.)
 #pragma once
 
+#include "engine/cpu/kernels/channels_body.h"
 #include "engine/cpu/kernels/elementwise_body.h"
 #include "engine/cpu/kernels/kernels.h"
 
@@ -279,75 +280,11 @@ void channel_means(const MeanTask& task) {
   }
 }
 
-double total_of(const Vec& v) {
-  float lanes[kLanes];
-  store(lanes, v);
-  double total = 0;
-  for (const float lane : lanes) total += lane;
-  return total;
-}
-
-/// Calls step(first channel, lanes in use, accumulator) for chunk after chunk of a pixel's
-/// channels, with four accumulators in turns, so that additions need not wait for each other.
-template <class Step>
-inline void for_chunks(std::size_t channels, Step&& step) {
-  std::size_t c = 0;
-  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i) step(c + i * kLanes, mask_of(kLanes), i);
-  }
-  for (std::size_t i = 0; c < channels; c += kLanes, ++i)
-    step(c, mask_of(static_cast<std::ptrdiff_t>(channels - c)), i);
-}
-
-/// Returns Σ of f(chunk, 1 in lanes that are in use and 0 in others), which is 0 in these.
-template <class F>
-inline double sum_of_channels(const float* pixel, std::size_t channels, F&& f) {
-  Vec sums[4];
-  for (Vec& sum : sums) sum = broadcast(0.0f);
-  float ones[kLanes];
-  store(ones, broadcast(1.0f));
-  for_chunks(channels, [&](std::size_t c, Mask mask, std::size_t i) {
-    sums[i] = add(sums[i], f(load(pixel + c, mask), load(ones, mask)));
-  });
-  return total_of(add(add(sums[0], sums[1]), add(sums[2], sums[3])));
-}
-
-/// The mean is rounded to fp32 first; what it lacks is the mean of the distances from it, so that
-/// nothing cancels where the mean is large next to the distances.
-void normalize_channels(const NormalizeTask& task) {
-  const double count = static_cast<double>(task.channels);
-  for (std::size_t p = 0; p < task.pixels; ++p) {
-    const float* const pixel = task.input + p * task.channels;
-    float* const output = task.output + p * task.channels;
-    const auto near = static_cast<float>(
-        sum_of_channels(pixel, task.channels, [](Vec x, Vec) { return x; }) / count);
-    const Vec minus_near = broadcast(-near);
-    const double rest = sum_of_channels(pixel, task.channels,
-                                        [&](Vec x, Vec ones) { return fma(ones, minus_near, x); }) /
-                        count;
-    const double squares = sum_of_channels(pixel, task.channels, [&](Vec x, Vec ones) {
-      const Vec distance = fma(ones, minus_near, x);
-      return mul(distance, distance);
-    });
-    const double variance = squares / count - rest * rest;
-    const double rate = 1 / __builtin_sqrt((variance > 0 ? variance : 0) + task.epsilon);
-    const Vec factor = broadcast(static_cast<float>(rate));
-    const Vec minus_rest = broadcast(static_cast<float>(-rest));
-    const Vec scale = broadcast(task.scale[0]), bias = broadcast(task.bias[0]);
-    for_chunks(task.channels, [&](std::size_t c, Mask mask, std::size_t) {
-      const Vec distance = add(add(load(pixel + c, mask), minus_near), minus_rest);
-      const Vec scaled = mul(factor, task.scale_moves ? load(task.scale + c, mask) : scale);
-      store(output + c, fma(distance, scaled, task.bias_moves ? load(task.bias + c, mask) : bias),
-            mask);
-    });
-  }
-}
-
 }  // namespace
 
-const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME,   kLanes,         &runs_here,  &depthwise,
-                              &pool<Maximum>,      &pool<Average>, &combine,    &channel_means,
-                              &normalize_channels, kUnaryRuns,     kBinaryRuns, &weighted_sum};
+const Kernels HIOS_KERNELS = {
+    HIOS_KERNELS_NAME, kLanes,      &runs_here,     &depthwise,          &pool<Maximum>,
+    &pool<Average>,    &combine,    &channel_means, &normalize_channels, &softmax_channels,
+    kUnaryRuns,        kBinaryRuns, &weighted_sum};
 
 }  // namespace hios::cpu

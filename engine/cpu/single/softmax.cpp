@@ -1,5 +1,6 @@
 // Softmax and LogSoftmax over any axes, a block of items at a time (reduction_space.h), from the
-// maximum to the sum to the quotients while the block is in cache.
+// maximum to the sum to the quotients while the block is in cache. Softmax over a pixel's channels
+// alone, as in attention, is a kernel (kernels.h).
 #include <array>
 #include <cmath>
 #include <limits>
@@ -15,12 +16,21 @@ class SoftmaxOperator final : public BoundOperator {
  public:
   SoftmaxOperator(const Binding& binding, const Softmax& softmax)
       : log_(softmax.log),
-        space_(binding.output_shape(), softmax.axes),
+        shape_(binding.output_shape()),
+        space_(shape_, softmax.axes),
         input_(binding.inputs[InputIndex(0)].floats()),
         output_(binding.output),
-        threads_(team_for(binding.share, binding.output_shape().elements())) {}
+        threads_(team_for(binding.share, shape_.elements())) {
+    const Axes& axes = softmax.axes;
+    by_pixel_ = axes.c && !axes.n && !axes.h && !axes.w && !log_;
+  }
 
   void run() override {
+    if (by_pixel_) {
+      parallel_shares(threads_, static_cast<std::size_t>(shape_.n * shape_.h * shape_.w),
+                      [this](std::size_t begin, std::size_t end) { run_pixels(begin, end); });
+      return;
+    }
     parallel_shares(threads_, static_cast<std::size_t>(space_.blocks()),
                     [this](std::size_t begin, std::size_t end) {
                       for (std::size_t i = begin; i < end; ++i) {
@@ -31,6 +41,12 @@ class SoftmaxOperator final : public BoundOperator {
 
  private:
   using Values = std::array<double, kBlockItems>;
+
+  void run_pixels(std::size_t begin, std::size_t end) const {
+    const auto channels = static_cast<std::size_t>(shape_.c);
+    kernels().softmax_channels(
+        {input_ + begin * channels, output_ + begin * channels, end - begin, channels});
+  }
 
   void run_block(const ReductionSpace::Block& block) const {
     Values most{}, sums{};
@@ -134,10 +150,12 @@ class SoftmaxOperator final : public BoundOperator {
   }
 
   bool log_;
+  Shape shape_;
   ReductionSpace space_;
   const float* input_;
   float* output_;
   int threads_;
+  bool by_pixel_ = false;  ///< over a pixel's channels alone
 };
 
 }  // namespace

@@ -262,6 +262,48 @@ TEST_P(CpuKernels, NormalizesChannels) {
   }
 }
 
+TEST_P(CpuKernels, SoftmaxOfChannels) {
+  const Kernels& k = *GetParam();
+  constexpr std::size_t kPixels = 5, kLost = 3;
+  for (const std::size_t channels : {1u, 2u, 15u, 16u, 17u, 64u, 101u, 197u, 2500u}) {
+    for (const float center : {0.0f, -1000.0f, 1000.0f}) {  // exp() of which is 0 or infinite
+      SCOPED_TRACE(testing::Message() << channels << " channels around " << center);
+      Floats input = random_floats(kPixels * channels, 8);
+      for (float& value : input) value = 20 * value + center;
+      input[kLost * channels + channels / 2] = std::numeric_limits<float>::quiet_NaN();
+      Floats output(kPixels * channels + 16, kUntouched), parts = output, in_place = input;
+      const auto softmax = [&](const Floats& from, Floats& to, std::size_t first,
+                               std::size_t count) {
+        k.softmax_channels(
+            {from.data() + first * channels, to.data() + first * channels, count, channels});
+      };
+      softmax(input, output, 0, kPixels);
+      softmax(input, parts, 0, 2), softmax(input, parts, 2, kPixels - 2);
+      softmax(in_place, in_place, 0, kPixels);
+      for (std::size_t p = 0; p < kPixels; ++p) {
+        const float* const pixel = input.data() + p * channels;
+        const float most = *std::max_element(pixel, pixel + channels);
+        double sum = 0;
+        for (std::size_t c = 0; c < channels; ++c) sum += std::exp(double{pixel[c] - most});
+        for (std::size_t c = 0; c < channels; ++c) {
+          const std::size_t i = p * channels + c;
+          if (p == kLost) {
+            ASSERT_TRUE(std::isnan(output[i]) && std::isnan(parts[i]) && std::isnan(in_place[i]))
+                << c;
+            continue;
+          }
+          ASSERT_EQ(output[i], parts[i]);
+          ASSERT_EQ(output[i], in_place[i]);
+          const double expected = std::exp(double{pixel[c] - most}) / sum;
+          ASSERT_NEAR(output[i], expected, 1e-6 * expected + 1e-37) << "pixel " << p << ", " << c;
+        }
+      }
+      for (std::size_t i = kPixels * channels; i < output.size(); ++i)
+        ASSERT_EQ(output[i], kUntouched);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryInstructionSet, CpuKernels,
                          testing::ValuesIn(kernels_that_run_here()),
                          [](const auto& c) { return std::string(c.param->name); });
