@@ -3,7 +3,9 @@
 from pathlib import Path
 
 BUILT_IN = ("inception_v3", "squeezenet", "nasnet_large", "randwire_large")
-OF_TORCH = ("resnet50", "mobilenet_v2", "efficientnet_b0", "unet")  # at 224x224, unet at 256x256
+# At 224x224, unet at 256x256; @8: a batch of 8.
+OF_TORCH = ("resnet50", "mobilenet_v2", "efficientnet_b0", "unet", "convnext_tiny", "densenet121", "regnet_y_400mf", "vit_tiny",
+            "efficientnet_v2_s", "lraspp_mobilenet_v3_large", "resnet50@8", "mobilenet_v2@8")
 
 
 def error_of(name):

@@ -13,8 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "zoo"))
 
-SIZE, UNET_SIZE = 224, 256
-OPSET = 13
+OPSET = 17
 
 
 def versions(_):
@@ -36,17 +35,12 @@ def versions(_):
 
 
 def export(request):
-    """A network of torchvision, or a U-Net, with seeded weights."""
+    """Writes a network of PyTorch as an ONNX file."""
     warnings.filterwarnings("ignore")
-    import zoo_exports
     import torch
+    import torch_networks
     import torchvision
-    name = request["network"]
-    if name == "unet":
-        import unet
-        network, image = unet.build(torch, zoo_exports.settle, UNET_SIZE)
-    else:
-        network, image = zoo_exports.build(torch, torchvision, name, SIZE)
+    network, image = torch_networks.build(torch, torchvision, request["network"])
     with open("/dev/null", "w") as nowhere:
         printed, sys.stdout = sys.stdout, nowhere
         try:

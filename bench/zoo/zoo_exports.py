@@ -60,15 +60,6 @@ class Heads:
         return Head()
 
 
-def build(torch, torchvision, name, size):
-    """A network of torchvision in inference mode, and an input, as bench/peers.sh exports them."""
-    torch.manual_seed(0)
-    more = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    network = getattr(torchvision.models, name)(weights=None, **more).eval()
-    random = settle(torch, network)
-    return wrapped(torch, network, {}), torch.randn(1, 3, size, size, generator=random)
-
-
 def make(network):
     """The module of a Network of zoo_list, and its input."""
     import torch

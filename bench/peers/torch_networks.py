@@ -1,11 +1,14 @@
-"""A small U-Net: four levels down and up, 16 to 256 channels, two 3x3 convolutions with BatchNorm per level."""
+"""The networks of PyTorch that bench/peers.sh exports, with seeded weights."""
 
+import zoo_exports
+
+SIZE, UNET_SIZE = 224, 256
 WIDTHS = (16, 32, 64, 128, 256)
 CLASSES = 2
 
 
-def build(torch, settle, size):
-    """The network in inference mode, and an input. `settle(torch, network)` sets random BatchNorm statistics."""
+def unet(torch):
+    """A small U-Net: four levels down and up, 16 to 256 channels, two 3x3 convolutions with BatchNorm per level."""
     nn = torch.nn
 
     def twice(given, made):
@@ -33,7 +36,25 @@ def build(torch, settle, size):
                 x = join(torch.cat([level, up(x)], 1))
             return self.head(x)
 
+    return UNet()
+
+
+def module(torch, torchvision, name):
+    models = torchvision.models
+    if name == "unet":
+        return unet(torch)
+    if name == "vit_tiny":  # of timm; torchvision has its parts
+        return models.VisionTransformer(SIZE, patch_size=16, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768)
+    if hasattr(models.segmentation, name):
+        return getattr(models.segmentation, name)(weights=None, weights_backbone=None)
+    return getattr(models, name)(weights=None)
+
+
+def build(torch, torchvision, name):
+    """The network in inference mode, and an input. `name`: NETWORK, or NETWORK@N for a batch of N."""
+    name, _, batch = name.partition("@")
     torch.manual_seed(0)
-    network = UNet().eval()
-    random = settle(torch, network)
-    return network, torch.randn(1, 3, size, size, generator=random)
+    network = module(torch, torchvision, name).eval()
+    random = zoo_exports.settle(torch, network)
+    size = UNET_SIZE if name == "unet" else SIZE
+    return zoo_exports.wrapped(torch, network, {}), torch.randn(int(batch or 1), 3, size, size, generator=random)
