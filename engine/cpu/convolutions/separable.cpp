@@ -8,10 +8,11 @@
 #include "engine/cpu/convolutions/convolution.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/row_chunks.h"
+#include "engine/cpu/single/single.h"
 
-// Sum, relu and depthwise convolution before a pointwise convolution, and an addend after it,
-// without a pass over memory for each. NASNet and RandWire consist mostly of these, and separate
-// passes cost a fifth of their time.
+// Sum, relu, depthwise convolution and activation before a pointwise convolution, and an addend
+// after it, without a pass over memory for each. NASNet and RandWire consist mostly of these, and
+// separate passes cost a fifth of their time.
 //
 // The output is made in blocks of rows. For each block a team fills `middle`, the block's input to
 // the pointwise convolution, which is small enough to stay in the second-level cache. Then oneDNN's
@@ -19,7 +20,7 @@
 // the output. The middle is filled as follows:
 //  - with a depthwise convolution: our window kernel (engine/cpu/kernels/kernels_body.h), which
 //    applies the relu to its inputs as it loads them; a sum before it is first made in scratch, for
-//    the input rows that the block needs;
+//    the input rows that the block needs; an activation after it takes each row in place;
 //  - without: the sum and relu of those input pixels that the stride keeps;
 //  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
 //
@@ -61,7 +62,9 @@ class SeparableOperator final : public BoundOperator {
  private:
   void plan_blocks();
   void reserve_scratch();
+  void set_between(const LayerKind& kind);
   void fill_by_depthwise(const BlockOfRows& block, float* middle, float* sums);
+  void activate(const WindowTask& row) const;
   void fill_by_combining(const BlockOfRows& block, float* middle);
   const float* middle_of(const BlockOfRows& block, std::byte* scratch);
   const float* sum_rows(std::int64_t image, std::int64_t first, std::int64_t last, float* sums);
@@ -79,6 +82,8 @@ class SeparableOperator final : public BoundOperator {
   bool reads_input_ = false;         // the middle is the input
   std::optional<RowWindow> window_;  // no depthwise: empty
   WindowRow depthwise_row_ = nullptr;
+  UnaryRun between_ = nullptr;  // after the depthwise convolution; null: none
+  float alpha_ = 0, beta_ = 0;  // of `between_`
   std::shared_ptr<const PackedWeights> depthwise_weights_;
   std::int64_t block_rows_ = 0, last_rows_ = 0;
   std::optional<ConvolutionPrimitive> pointwise_, last_pointwise_;
@@ -110,6 +115,7 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
     depthwise_weights_ = binding.weights.for_window(
         *binding.operation.model, binding.layer(*chain.depthwise), binding.source);
   }
+  if (chain.between) set_between(binding.layer(*chain.between).kind);
   plan_blocks();
   const auto make = [&](std::int64_t rows, const dnnl::memory::desc* layout) {
     const ConvolutionShape shape{block_shape(middle_.c, rows),
@@ -124,6 +130,13 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
     last_pointwise_.emplace(make(last_rows_, &pointwise_->weights().layout));
   }
   reserve_scratch();
+}
+
+void SeparableOperator::set_between(const LayerKind& kind) {
+  const Unary* const unary = std::get_if<Unary>(&kind);  // else a relu
+  between_ = unary_run(unary ? unary->function : Unary::Function::kClip);
+  alpha_ = unary ? unary->alpha : 0;
+  beta_ = unary ? unary->beta : std::numeric_limits<float>::infinity();
 }
 
 void SeparableOperator::plan_blocks() {
@@ -210,7 +223,22 @@ void SeparableOperator::fill_by_depthwise(const BlockOfRows& block, float* middl
                         part.output =
                             middle + static_cast<std::int64_t>(row) * middle_.w * middle_.c;
                         depthwise_row_(*window_, part);
+                        if (between_ != nullptr) activate(part);
                       });
+}
+
+/// Applies the activation to the chunks of a row of the middle.
+void SeparableOperator::activate(const WindowTask& row) const {
+  const auto lanes = static_cast<std::ptrdiff_t>(kernels().lanes);
+  const std::ptrdiff_t first = row.first_chunk * lanes;
+  const std::ptrdiff_t last = std::min<std::ptrdiff_t>(row.last_chunk * lanes, middle_.c);
+  const bool whole = first == 0 && last == middle_.c;
+  const std::ptrdiff_t runs = whole ? 1 : middle_.w;
+  const auto count = static_cast<std::size_t>((last - first) * (whole ? middle_.w : 1));
+  for (std::ptrdiff_t i = 0; i < runs; ++i) {
+    float* const values = row.output + i * middle_.c + first;
+    between_({values, values, count, alpha_, beta_});
+  }
 }
 
 /// Computes input rows [first, last) of the sum of the terms, in `sums`.

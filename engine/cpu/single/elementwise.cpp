@@ -53,7 +53,9 @@ UnaryRun by_the_standard_library(Unary::Function function) {
   }
 }
 
-UnaryRun run_of(Unary::Function function) {
+}  // namespace
+
+UnaryRun unary_run(Unary::Function function) {
   using enum Unary::Function;
   const UnaryRuns& runs = kernels().unary;
   switch (function) {
@@ -108,12 +110,11 @@ UnaryRun run_of(Unary::Function function) {
   }
 }
 
-}  // namespace
-
 std::unique_ptr<BoundOperator> bind_single(const Binding& binding, const Layer&,
                                            const Unary& unary) {
   const std::int64_t values = binding.output_shape().elements();
-  return make_operator([=, threads = team_for(binding.share, values), run = run_of(unary.function),
+  return make_operator([=, threads = team_for(binding.share, values),
+                        run = unary_run(unary.function),
                         input = binding.inputs[InputIndex(0)].floats(), output = binding.output] {
     parallel_shares(threads, static_cast<std::size_t>(values),
                     [&](std::size_t begin, std::size_t end) {

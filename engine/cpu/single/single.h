@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/operators.h"
 
@@ -34,6 +35,9 @@ std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const M
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Concat&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Gather&);
+
+/// Returns the loop of a function of one value (elementwise.cpp).
+UnaryRun unary_run(Unary::Function function);
 
 /// Makes an operator whose run() calls `body`, which allocates nothing.
 template <class Body>

@@ -1,9 +1,9 @@
-// Sum, relu, depthwise convolution, convolution, addend and activation as one operator
+// Sum, relu, depthwise convolution, activation, convolution, addend and activation as one operator
 // (ConvolutionChain) of up to three steps, each one or two kernels, through the stream's workspace:
 //  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
 //    summing on the fly would read each term several times);
-//  - a depthwise convolution, with the relu before it if there was no sum, and with addend and
-//    activation if it is the last;
+//  - a depthwise convolution, with the relu before it if there was no sum, the activation after it,
+//    and the addend if it is the last;
 //  - the convolution, with the remaining relu before it, bias, addend and activation, by the chosen
 //    algorithm. Our kernel computes all at once; the libraries leave to a pass in place what they
 //    do not have (ComputedPart).
@@ -25,14 +25,18 @@ Bytes aligned(Bytes size_bytes) { return (size_bytes + kAlignment - 1) / kAlignm
 /// Returns true if there is a sum, which includes the relu after it.
 bool sums(const ConvolutionChain& chain) { return chain.terms.size() > 1; }
 
-bool ends_with_relu(const Model& model, const ConvolutionChain& chain) {
-  return chain.activation && std::holds_alternative<Relu>(model.layer(*chain.activation).kind);
+bool is_relu(const Model& model, std::optional<LayerId> activation) {
+  return activation && std::holds_alternative<Relu>(model.layer(*activation).kind);
 }
 
 /// Returns the activation, unless it is a relu.
-std::optional<Unary> function_of(const Model& model, const ConvolutionChain& chain) {
-  if (!chain.activation || ends_with_relu(model, chain)) return {};
-  return std::get<Unary>(model.layer(*chain.activation).kind);
+std::optional<Unary> function_of(const Model& model, std::optional<LayerId> activation) {
+  if (!activation || is_relu(model, activation)) return {};
+  return std::get<Unary>(model.layer(*activation).kind);
+}
+
+Activation in_epilogue(const Model& model, std::optional<LayerId> activation) {
+  return activation_of(is_relu(model, activation), function_of(model, activation));
 }
 
 class ChainOperator final : public BoundOperator {
@@ -78,13 +82,13 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
     const Layer& first = binding.layer(*chain.depthwise);
     const Shape& middle = model.tensor(first.output).shape;
     add_depthwise(binding, chain, first, middle);
+    depthwise_.after.activation = in_epilogue(model, chain.between);
     middle_at_ = take(middle.size_bytes(element_bytes));
     add_dense(binding, chain);
   } else if (is_depthwise(binding.layer(chain.convolution))) {
     add_depthwise(binding, chain, binding.layer(chain.convolution), binding.output_shape());
     depthwise_.after.addend = addend_;
-    depthwise_.after.activation =
-        activation_of(ends_with_relu(model, chain), function_of(model, chain));
+    depthwise_.after.activation = in_epilogue(model, chain.activation);
     depthwise_is_last_ = true;
   } else {
     add_dense(binding, chain);
@@ -151,10 +155,10 @@ std::optional<ConvolutionProblem> problem_of(const Model& model, const Convoluti
   problem.groups = static_cast<int>(conv.groups);
   problem.bias = conv.bias;
   problem.relu_before = chain.relu_before && !sums(chain) && !chain.depthwise;
-  problem.relu_after = ends_with_relu(model, chain);
+  problem.relu_after = is_relu(model, chain.activation);
   problem.precision = precision;
   problem.addend = chain.addend.has_value();
-  problem.activation = function_of(model, chain);
+  problem.activation = function_of(model, chain.activation);
   return problem;
 }
 

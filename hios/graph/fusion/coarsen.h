@@ -76,11 +76,10 @@ std::string signature_of(const OperatorLayers& op, const Model& model);
 /// Makes operators from layers: by listed rules, one a layer, or by default as the HIOS paper
 /// counts them (Kundu and Shu, "HIOS", section III-A):
 ///  - conv [+ activation], relu + conv, relu + depthwise + pointwise (+ relu), each after the sum
-///  of
-///    its inputs where no other layer reads that sum; conv + addend [+ activation];
+///    of its inputs where no other layer reads that sum;
+///  - conv + addend [+ activation], also after depthwise [+ activation];
 ///  - a pool; a relu on its own; a sum, a concat, a concat of sums and of slices of merged
-///  siblings'
-///    tensors (hios/graph/fusion/merge_siblings.h).
+///    siblings' tensors (hios/graph/fusion/merge_siblings.h).
 /// It does not merge siblings; the Network does so before.
 /// The model's input is no operator, and its edges are no dependencies. There is an edge per input
 /// value, with multiplicity. Where a model was cut, operators and shards consist of the layers of

@@ -98,7 +98,8 @@ class Cursor {
   std::size_t next_ = 0;
 };
 
-/// Returns the layers of: sum? relu? (depthwise pointwise | conv) (+ addend)? activation?
+/// Returns the layers of: sum? relu? (depthwise activation? pointwise | conv) (+ addend)?
+/// activation?
 std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
   if (!layers.front().reads_only_inputs()) return {};
   ConvolutionChain chain{.terms = layers.front().inputs()};
@@ -106,8 +107,11 @@ std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> lay
   next.take<Sum>();
   chain.relu_before = next.take<Relu>() != nullptr;
   const ReadLayer *const first = next.peek(), *const second = next.peek(1);
-  if (first && second && is_separable(*first->layer, *second->layer)) {
+  const bool activated = second && is_activation(second->layer->kind);
+  const ReadLayer* const pointwise = activated ? next.peek(2) : second;
+  if (first && pointwise && is_separable(*first->layer, *pointwise->layer)) {
     chain.depthwise = next.take<Conv>()->id;
+    if (activated) chain.between = next.take_activation()->id;
   }
   const ReadLayer* const convolution = next.take<Conv>();
   if (!convolution) return {};

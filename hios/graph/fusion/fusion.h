@@ -16,14 +16,15 @@ namespace hios {
 /// One of an operator's inputs: an index into OperatorLayers::inputs.
 using InputIndex = Id<struct InputTag>;
 
-/// A sum of the terms, relu, depthwise convolution, convolution, sum with the addend and
-/// activation, in this order; all but the convolution are optional (one term: no sum). After
+/// A sum of the terms, relu, depthwise convolution, activation, convolution, sum with the addend
+/// and activation, in this order; all but the convolution are optional (one term: no sum). After
 /// `depthwise`, `convolution` is a pointwise one that reads every pixel; a depthwise convolution on
 /// its own is `convolution`.
 struct ConvolutionChain {
   std::vector<InputIndex> terms;
   bool relu_before = false;
   std::optional<LayerId> depthwise = {};
+  std::optional<LayerId> between = {};  ///< is_activation; only after `depthwise`
   LayerId convolution = {};
   std::optional<InputIndex> addend = {};   ///< it has the output's shape
   std::optional<LayerId> activation = {};  ///< is_activation
@@ -120,7 +121,7 @@ bool is_depthwise(const Layer& layer);
 /// Returns true for a 1×1 convolution without padding or groups, of any stride.
 bool is_pointwise(const Layer& layer);
 /// Returns true for a depthwise convolution and a pointwise one that reads every pixel, which one
-/// operator can fuse. REQUIRES: the second reads the first.
+/// operator can fuse. REQUIRES: the second reads the first, or an activation of it.
 bool is_separable(const Layer& depthwise, const Layer& pointwise);
 
 }  // namespace hios

@@ -13,7 +13,7 @@
 // The layers are visited in the model's order. Each layer that is not in an operator yet starts one
 // and takes as many of the following layers as a pattern allows:
 //
-//     conv [+ addend] [activation]
+//     [depthwise [activation]] conv [+ addend] [activation]
 //     sum conv [activation]
 //     [sum] relu conv
 //     [sum] relu depthwise pointwise [relu]
@@ -79,7 +79,7 @@ class Patterns {
   }
 
   std::vector<LayerId> starting_at(LayerId id) const {
-    if (kind_as<Conv>(layer(id))) return convolution_and_addend(id);
+    if (kind_as<Conv>(layer(id))) return separable(id);
     if (kind_as<Relu>(layer(id))) return pre_activated(id);
     if (kind_as<Sum>(layer(id))) return summed(id);
     if (is_slice_of_siblings(id)) return sliced(id);
@@ -121,6 +121,19 @@ class Patterns {
     if (!sum) return convolution(conv);
     if (const auto activation = activation_after(*sum)) return {conv, *sum, *activation};
     return {conv, *sum};
+  }
+
+  /// Returns the layers of: [depthwise [activation]] conv [+ addend] [activation]
+  std::vector<LayerId> separable(LayerId conv) const {
+    const auto activation = activation_after(conv);
+    const auto pointwise = then<Conv>(activation.value_or(conv));
+    if (!pointwise || !is_separable(layer(conv), layer(*pointwise)))
+      return convolution_and_addend(conv);
+    std::vector<LayerId> layers{conv};
+    if (activation) layers.push_back(*activation);
+    const std::vector<LayerId> next = convolution_and_addend(*pointwise);
+    layers.insert(layers.end(), next.begin(), next.end());
+    return layers;
   }
 
   /// Returns the layers of: relu conv · relu depthwise pointwise [relu] · relu

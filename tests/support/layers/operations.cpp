@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "engine/backend/host_copies.h"
@@ -164,6 +165,29 @@ void add_separables(CaseList& list) {
   }
 }
 
+/// Adds depthwise and pointwise convolutions with an activation between them, and an addend where
+/// the shape allows it.
+void add_activated_separables(CaseList& list) {
+  using enum Unary::Function;
+  const std::tuple<const char*, Shape, std::int64_t, LayerKind> cases[] = {
+      {"relu", {2, 32, 11, 10}, 2, Relu{}},
+      {"clip", {1, 21, 9, 7}, 1, Unary{kClip, 0.0f, 0.5f}},
+      {"clip_blocks", {1, 97, 40, 41}, 1, Unary{kClip, -0.25f, 0.5f}},
+      {"hard_swish", {1, 40, 3, 5}, 2, Unary{kHardSwish}},
+      {"silu", {2, 17, 5, 6}, 1, Unary{kSilu}},
+  };
+  for (const auto& [name, input, stride, between] : cases) {
+    const Conv depthwise{input.c, {3, 3}, {stride, stride}, {1, 1}, input.c};
+    const Conv pointwise{input.c, {1, 1}, {1, 1}, {0, 0}};
+    const std::vector<std::int64_t> inputs(stride == 1 ? 2 : 0, input.c);
+    list.add(std::string("separable_with_") + name, input, inputs, [&](ModelBuilder& b, Inputs x) {
+      const TensorId middle = b.add("between", between, {b.conv("depthwise", x[0], depthwise)});
+      const TensorId out = b.conv("pointwise", middle, pointwise);
+      if (x.size() > 1) b.relu("relu", b.sum("sum", {out, x[1]}));
+    });
+  }
+}
+
 void add_pools(CaseList& list) {
   struct PoolCase {
     const char* name;
@@ -248,6 +272,7 @@ std::vector<OperationCase> all_cases() {
   add_convs(list);
   add_addends(list);
   add_separables(list);
+  add_activated_separables(list);
   add_pools(list);
   add_elementwise(list);
   add_slices(list);

@@ -70,6 +70,17 @@ TEST(Coarsen, GivesASeparableConvolutionTheReluWithoutOtherConsumers) {
   EXPECT_EQ(std::move(net).operators(), (Texts{"sepconv_1: r1 d p r2"}));
 }
 
+TEST(Coarsen, GivesADepthwiseThePointwiseAfterItsActivation) {
+  Net net;
+  const TensorId a = net.pointwise("p1", net.relu("r1", net.depthwise("d1", net.input())));
+  const TensorId b = net.pointwise("p2", net.depthwise("d2", a));
+  const TensorId sum = net.sum("s", {a, b});
+  const TensorId twice = net.relu("r2", net.depthwise("d3", sum));  // two read it
+  net.sum("last", {net.pointwise("p3", twice), twice});
+  EXPECT_EQ(std::move(net).operators(), (Texts{"sepconv_1: d1 r1 p1", "sepconv_2: d2 p2 s",
+                                               "conv_3: d3 r2", "conv_4: p3 last"}));
+}
+
 TEST(Coarsen, KeepsADepthwiseWithoutPointwiseAsAConvolution) {
   Net net;
   net.conv("c", net.depthwise("d", net.relu("r", net.input())));

@@ -50,6 +50,19 @@ TEST(Fusion, AChainNamesItsTermsAndConvolutions) {
   EXPECT_EQ(whole(model).inputs, (std::vector{x, x, x}));
 }
 
+TEST(Fusion, AChainNamesTheActivationBetweenItsConvolutions) {
+  ModelBuilder net = network();
+  const TensorId y = net.add("between", Unary{Unary::Function::kClip, 0, 6},
+                             {net.conv("depthwise", net.input(), depthwise())});
+  net.relu("after", net.conv("pointwise", y, pointwise()));
+  const ConvolutionChain expected{.terms = inputs({0}),
+                                  .depthwise = LayerId(0),
+                                  .between = LayerId(1),
+                                  .convolution = LayerId(2),
+                                  .activation = LayerId(3)};
+  EXPECT_EQ(std::get<ConvolutionChain>(whole(std::move(net).build()).form), expected);
+}
+
 TEST(Fusion, AChainNamesItsAddendAndActivation) {
   for (const bool first : {false, true}) {
     ModelBuilder net = network();
