@@ -2,6 +2,7 @@
 
 #include "engine/backend/layered.h"
 #include "engine/cpu/bind_convolutions.h"
+#include "engine/cpu/convolutions/activation_pass.h"
 
 namespace hios::cpu {
 namespace {
@@ -60,7 +61,11 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const Convoluti
       reads_image_everywhere(binding, chain)) {
     return bind_row_blocks(binding, chain, method.rows);
   }
-  if (!chain.has_front() && !chain.addend) return bind_convolution(binding, chain);
+  const bool apart = chain.activation && is_faster_apart(&binding.layer(*chain.activation).kind);
+  const Layer& layer = binding.layer(chain.convolution);
+  const bool blocks =
+      apart && is_pointwise(layer) && std::get<Conv>(layer.kind).stride == Extent{1, 1};
+  if (!chain.has_front() && !chain.addend && !blocks) return bind_convolution(binding, chain);
   if (is_pointwise(binding.layer(chain.convolution))) return bind_separable(binding, chain);
   if (!chain.has_front() && reads_image_everywhere(binding, chain)) {
     return bind_convolution(binding, chain);

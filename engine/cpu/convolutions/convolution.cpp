@@ -96,12 +96,20 @@ void copy_floats(int threads, const float* from, float* to, std::size_t values) 
 ConvolutionPrimitive::ConvolutionPrimitive(const Binding& binding, const Layer& layer,
                                            const ConvolutionShape& shape,
                                            const dnnl::memory::desc* layout)
-    : name_(binding.operation.name), threads_(binding.share.threads), stream_(binding.stream) {
+    : name_(binding.operation.name),
+      threads_(binding.share.threads),
+      stream_(binding.stream),
+      values_(static_cast<std::size_t>(shape.output.elements())) {
+  ConvolutionShape inside = shape;
+  if (is_faster_apart(shape.activation)) {
+    after_ = ActivationPass(*shape.activation);
+    inside.activation = nullptr;
+  }
   with_dnnl([&] { return "making the convolution " + layer.name + " of " + name_; },
             [&] {
               const ThreadCount as_run(threads_);
               const auto description =
-                  describe_convolution(binding, layer, shape, dnnl::algorithm::convolution_direct,
+                  describe_convolution(binding, layer, inside, dnnl::algorithm::convolution_direct,
                                        nhwc(shape.input), nhwc(shape.output), layout);
               primitive_ = dnnl::convolution_forward(description);
               weights_ = binding.weights.for_primitive(*binding.operation.model, layer,
@@ -142,6 +150,7 @@ void ConvolutionPrimitive::run(const float* input, float* output, std::byte* scr
                                                              argument_count_, arguments_.data()),
                                       "could not execute");
             });
+  if (after_) after_.run(threads_, output, values_);
 }
 
 std::unique_ptr<BoundOperator> bind_convolution(const Binding& binding,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/cpu/convolutions/activation_pass.h"
 #include "engine/cpu/operators.h"
 
 namespace hios::cpu {
@@ -37,8 +38,9 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
     const dnnl::memory::desc* filter = nullptr);
 
 /// A oneDNN convolution from one NHWC tensor to another, with bias and the layers after it in one
-/// primitive. oneDNN fixes its blocking for the number of threads at the time when a primitive is
-/// made. So it is made under, and run with, the number of threads of its core share.
+/// primitive, but for an activation that is faster in a pass of our own. oneDNN fixes its blocking
+/// for the number of threads at the time when a primitive is made. So it is made under, and run
+/// with, the number of threads of its core share.
 class ConvolutionPrimitive {
  public:
   /// `layout`: the layout of the layer's weights; null: oneDNN's choice.
@@ -64,6 +66,8 @@ class ConvolutionPrimitive {
   const void *input_at_ = nullptr, *output_at_ = nullptr, *scratch_at_ = nullptr;
   std::array<dnnl_exec_arg_t, 5> arguments_;
   int argument_count_ = 0;
+  ActivationPass after_;  // what the primitive leaves
+  std::size_t values_;    // of the output
 };
 
 /// Copies `values` floats, an even share on each thread: the addend that a convolution finds in its

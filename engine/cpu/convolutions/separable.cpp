@@ -8,7 +8,6 @@
 #include "engine/cpu/convolutions/convolution.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/row_chunks.h"
-#include "engine/cpu/single/single.h"
 
 // Sum, relu, depthwise convolution and activation before a pointwise convolution, and an addend
 // after it, without a pass over memory for each. NASNet and RandWire consist mostly of these, and
@@ -23,6 +22,8 @@
 //    the input rows that the block needs; an activation after it takes each row in place;
 //  - without: the sum and relu of those input pixels that the stride keeps;
 //  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
+//
+// An activation in a pass of its own (activation_pass.h) finds the block of the output in cache.
 //
 // An addend is copied into the block of the output, where the convolution, which reads and writes
 // it, finds it in cache. (oneDNN 2.6 accepts an addend, but then uses a slower kernel: 1.4 times
@@ -62,7 +63,6 @@ class SeparableOperator final : public BoundOperator {
  private:
   void plan_blocks();
   void reserve_scratch();
-  void set_between(const LayerKind& kind);
   void fill_by_depthwise(const BlockOfRows& block, float* middle, float* sums);
   void activate(const WindowTask& row) const;
   void fill_by_combining(const BlockOfRows& block, float* middle);
@@ -82,8 +82,7 @@ class SeparableOperator final : public BoundOperator {
   bool reads_input_ = false;         // the middle is the input
   std::optional<RowWindow> window_;  // no depthwise: empty
   WindowRow depthwise_row_ = nullptr;
-  UnaryRun between_ = nullptr;  // after the depthwise convolution; null: none
-  float alpha_ = 0, beta_ = 0;  // of `between_`
+  ActivationPass between_;  // after the depthwise convolution
   std::shared_ptr<const PackedWeights> depthwise_weights_;
   std::int64_t block_rows_ = 0, last_rows_ = 0;
   std::optional<ConvolutionPrimitive> pointwise_, last_pointwise_;
@@ -115,7 +114,7 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
     depthwise_weights_ = binding.weights.for_window(
         *binding.operation.model, binding.layer(*chain.depthwise), binding.source);
   }
-  if (chain.between) set_between(binding.layer(*chain.between).kind);
+  if (chain.between) between_ = ActivationPass(binding.layer(*chain.between).kind);
   plan_blocks();
   const auto make = [&](std::int64_t rows, const dnnl::memory::desc* layout) {
     const ConvolutionShape shape{block_shape(middle_.c, rows),
@@ -130,13 +129,6 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
     last_pointwise_.emplace(make(last_rows_, &pointwise_->weights().layout));
   }
   reserve_scratch();
-}
-
-void SeparableOperator::set_between(const LayerKind& kind) {
-  const Unary* const unary = std::get_if<Unary>(&kind);  // else a relu
-  between_ = unary_run(unary ? unary->function : Unary::Function::kClip);
-  alpha_ = unary ? unary->alpha : 0;
-  beta_ = unary ? unary->beta : std::numeric_limits<float>::infinity();
 }
 
 void SeparableOperator::plan_blocks() {
@@ -223,7 +215,7 @@ void SeparableOperator::fill_by_depthwise(const BlockOfRows& block, float* middl
                         part.output =
                             middle + static_cast<std::int64_t>(row) * middle_.w * middle_.c;
                         depthwise_row_(*window_, part);
-                        if (between_ != nullptr) activate(part);
+                        if (between_) activate(part);
                       });
 }
 
@@ -236,8 +228,7 @@ void SeparableOperator::activate(const WindowTask& row) const {
   const std::ptrdiff_t runs = whole ? 1 : middle_.w;
   const auto count = static_cast<std::size_t>((last - first) * (whole ? middle_.w : 1));
   for (std::ptrdiff_t i = 0; i < runs; ++i) {
-    float* const values = row.output + i * middle_.c + first;
-    between_({values, values, count, alpha_, beta_});
+    between_.run(row.output + i * middle_.c + first, count);
   }
 }
 

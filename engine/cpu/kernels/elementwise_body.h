@@ -122,12 +122,10 @@ inline Vec log_of(Vec x) {
   return x < infinity ? below : x;  // infinity or NaN
 }
 
-inline Vec sigmoid_of(Vec x) {
-  // Uses the side on which nothing overflows; the other would lose the digits of small values.
-  const Vec e = exp_of(-absolute(x));
-  const Vec d = broadcast(1.0f) + e;
-  return select_less(x, broadcast(0.0f), e / d, broadcast(1.0f) / d);
-}
+/// Returns y / (1 + exp(−x)). Where the exponential is infinite, the quotient is zero.
+inline Vec gated(Vec y, Vec x) { return y / (broadcast(1.0f) + exp_of(-x)); }
+
+inline Vec sigmoid_of(Vec x) { return gated(broadcast(1.0f), x); }
 
 inline Vec tanh_of(Vec x) {
   const Vec e = expm1_of(mul(absolute(x), broadcast(-2.0f)));
@@ -196,7 +194,7 @@ struct GeluTanhOf {  // (1 + tanh u) / 2 is sigmoid(2u)
   static Vec of(Vec x, const P&) {
     constexpr float kTwice = 1.59576912f;  // 2·√(2/π)
     const Vec cubic = fma(mul(x, x), broadcast(kTwice * 0.044715f), broadcast(kTwice));
-    return mul(x, sigmoid_of(mul(x, cubic)));
+    return gated(x, mul(x, cubic));
   }
 };
 struct HardSigmoidOf {
@@ -238,7 +236,7 @@ struct SigmoidOf {
   static Vec of(Vec x, const P&) { return sigmoid_of(x); }
 };
 struct SiluOf {
-  static Vec of(Vec x, const P&) { return mul(x, sigmoid_of(x)); }
+  static Vec of(Vec x, const P&) { return gated(x, x); }
 };
 struct SoftplusOf {
   static Vec of(Vec x, const P&) { return add(not_below(x, 0.0f), log1p_of(exp_of(-absolute(x)))); }

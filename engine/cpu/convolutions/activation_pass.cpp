@@ -1,0 +1,39 @@
+#include "engine/cpu/convolutions/activation_pass.h"
+
+#include <limits>
+
+#include "engine/cpu/kernels/parallel.h"
+#include "engine/cpu/single/single.h"
+
+namespace hios::cpu {
+
+ActivationPass::ActivationPass(const LayerKind& activation) {
+  const Unary* const unary = std::get_if<Unary>(&activation);  // else a relu
+  run_ = unary_run(unary ? unary->function : Unary::Function::kClip);
+  alpha_ = unary ? unary->alpha : 0;
+  beta_ = unary ? unary->beta : std::numeric_limits<float>::infinity();
+}
+
+void ActivationPass::run(int threads, float* values, std::size_t count) const {
+  parallel_shares(threads, count,
+                  [&](std::size_t begin, std::size_t end) { run(values + begin, end - begin); });
+}
+
+bool is_faster_apart(const LayerKind* activation) {
+  const Unary* const unary = activation ? std::get_if<Unary>(activation) : nullptr;
+  if (unary == nullptr) return false;
+  using enum Unary::Function;
+  switch (unary->function) {
+    case kElu:
+    case kGeluTanh:
+    case kMish:
+    case kSigmoid:
+    case kSilu:
+    case kTanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace hios::cpu
