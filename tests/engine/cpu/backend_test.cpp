@@ -48,6 +48,18 @@ std::vector<OperationCase> operators_of_many_blocks() {
         const TensorId sum = b.sum("sum", {x.begin(), x.end()});
         b.relu("after", b.conv("pw", b.relu("relu", sum), pointwise(7, 2)));
       }));
+  const auto activated = [](ModelBuilder& b, TensorId x, Unary::Function function) {
+    return b.add(std::string(onnx_type(Unary{function})), Unary{function}, {x});
+  };
+  cases.push_back(make_operation("conv_silu", {1, 7, 83, 61}, {}, [&](ModelBuilder& b, Inputs x) {
+    activated(b, b.conv("pw", x[0], pointwise(60)), Unary::Function::kSilu);
+  }));
+  cases.push_back(
+      make_operation("separable_tanh_sigmoid", {2, 40, 87, 83}, {}, [&](ModelBuilder& b, Inputs x) {
+        const TensorId dw = b.conv("dw", x[0], depthwise(40, 3, 1));
+        activated(b, b.conv("pw", activated(b, dw, Unary::Function::kTanh), pointwise(8)),
+                  Unary::Function::kSigmoid);
+      }));
   return cases;
 }
 
