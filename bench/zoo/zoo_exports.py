@@ -97,6 +97,15 @@ def make(network):
     return wrapped(torch, module, more), image
 
 
+def tensors_of(outputs):
+    """The tensors of nested tuples, lists and dictionaries, in their order."""
+    if isinstance(outputs, dict):
+        outputs = list(outputs.values())
+    if not isinstance(outputs, (tuple, list)):
+        return [outputs]
+    return [each for some in outputs for each in tensors_of(some)]
+
+
 def export(network, path):
     """Writes network.onnx (and its data) at `path`, and next to it its input as image.npy and PyTorch's outputs as pytorch.npz."""
     import numpy
@@ -104,9 +113,7 @@ def export(network, path):
     module, image = make(network)
     numpy.save(path.parent / "image.npy", image.numpy())
     with torch.no_grad():
-        outputs = module(image)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        numpy.savez(path.parent / "pytorch.npz", *[each.numpy() for each in outputs])
+        numpy.savez(path.parent / "pytorch.npz", *[each.numpy() for each in tensors_of(module(image))])
         if network.opset == 17:
             torch.onnx.export(module, (image,), str(path), opset_version=17, dynamo=False)
         else:

@@ -122,9 +122,11 @@ void fold_output(DraftLayer& layer, const Filter& filter, const Affine& affine) 
   ModelWeights::Values& values = layer.parameters;
   const auto count = static_cast<std::size_t>(filter.outputs);
   const auto inputs = static_cast<std::size_t>(layer.input_shapes.front().c / groups_of(layer));
-  for (std::size_t i = 0; i < values.weights.size(); ++i) {
-    const double factor = affine.factor_of(filter.output_of(i, inputs));
-    values.weights[i] = static_cast<float>(values.weights[i] * factor);
+  for (std::size_t first = 0; first < values.weights.size(); first += filter.inner) {
+    const double factor = affine.factor_of(filter.output_of(first, inputs));
+    if (factor == 1) continue;  // a bias shifts only
+    for (std::size_t i = first; i < first + filter.inner; ++i)
+      values.weights[i] = static_cast<float>(values.weights[i] * factor);
   }
   if (values.bias.empty()) values.bias.assign(count, 0.0f);
   for (std::size_t c = 0; c < count; ++c) {
