@@ -2,7 +2,7 @@
 
 #include "engine/backend/layered.h"
 #include "engine/cpu/bind_convolutions.h"
-#include "engine/cpu/convolutions/activation_pass.h"
+#include "engine/cpu/kernels/activation_pass.h"
 
 namespace hios::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/cpu/convolutions/activation_pass.h"
+#include "engine/cpu/kernels/activation_pass.h"
 #include "engine/cpu/operators.h"
 
 namespace hios::cpu {

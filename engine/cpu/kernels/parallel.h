@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -26,6 +27,13 @@ struct Share {
 inline Share share_of(std::size_t items, int worker, int workers) {
   const auto w = static_cast<std::size_t>(worker), n = static_cast<std::size_t>(workers);
   return {items * w / n, items * (w + 1) / n};
+}
+
+/// Returns the number of `threads` that are worth starting for so many values.
+inline int team_for(int threads, std::size_t values) {
+  constexpr std::size_t kValuesPerThread = 2048;  // about the cost of a fork and join
+  const auto most = static_cast<std::size_t>(std::max(1, threads));
+  return static_cast<int>(std::clamp<std::size_t>(values / kValuesPerThread, 1, most));
 }
 
 /// Calls function(context, worker, workers) on a team of `threads` OpenMP threads, of which the

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
 #include "engine/cpu/operators.h"
 
@@ -36,9 +35,6 @@ std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const C
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Gather&);
 
-/// Returns the loop of a function of one value (elementwise.cpp).
-UnaryRun unary_run(Unary::Function function);
-
 /// Makes an operator whose run() calls `body`, which allocates nothing.
 template <class Body>
 std::unique_ptr<BoundOperator> make_operator(Body body) {
@@ -55,9 +51,7 @@ std::unique_ptr<BoundOperator> make_operator(Body body) {
 
 /// Returns the number of the share's threads that are worth starting for so many values.
 inline int team_for(const CoreShare& share, std::int64_t values) {
-  constexpr std::int64_t kValuesPerThread = 2048;  // about the cost of a fork and join
-  return static_cast<int>(
-      std::clamp<std::int64_t>(values / kValuesPerThread, 1, std::max(1, share.threads)));
+  return team_for(share.threads, static_cast<std::size_t>(std::max<std::int64_t>(0, values)));
 }
 
 }  // namespace hios::cpu

@@ -11,7 +11,7 @@
 namespace hios::onnx {
 
 /// The values of a graph by name, while its nodes are read. A value is freed after its last use:
-/// layers hold copies of their weights, so a file would otherwise be in memory twice.
+/// layers take their weights or hold copies, so a file would otherwise be in memory twice.
 class ValueTable {
  public:
   /// Returns false if there is, or was, a value of this name. Does nothing for an empty name.

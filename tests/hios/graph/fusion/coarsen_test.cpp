@@ -81,6 +81,22 @@ TEST(Coarsen, GivesADepthwiseThePointwiseAfterItsActivation) {
                                                "conv_3: d3 r2", "conv_4: p3 last"}));
 }
 
+TEST(Coarsen, KeepsADepthwiseOfARareWindowApart) {
+  const auto operators = [](Extent kernel, Extent stride) {
+    ModelBuilder net("net", {1, 8, 9, 9});
+    const Padding same{kernel.h / 2, kernel.w / 2};
+    net.conv("b", net.conv("a", net.input(), {8, kernel, stride, same, 8}),
+             {8, {1, 1}, {1, 1}, {0, 0}});
+    return operators_of(std::move(net).build()).size();
+  };
+  EXPECT_EQ(operators({5, 5}, {2, 2}), 1u);
+  EXPECT_EQ(operators({7, 7}, {1, 1}), 1u);
+  EXPECT_EQ(operators({3, 5}, {1, 1}), 2u);
+  EXPECT_EQ(operators({9, 9}, {1, 1}), 2u);
+  EXPECT_EQ(operators({3, 3}, {2, 1}), 2u);
+  EXPECT_EQ(operators({3, 3}, {3, 3}), 2u);
+}
+
 TEST(Coarsen, KeepsADepthwiseWithoutPointwiseAsAConvolution) {
   Net net;
   net.conv("c", net.depthwise("d", net.relu("r", net.input())));

@@ -16,7 +16,7 @@ class ActivationPass {
 
   explicit operator bool() const { return run_ != nullptr; }
   void run(float* values, std::size_t count) const { run_({values, values, count, alpha_, beta_}); }
-  /// Runs an even share on each thread.
+  /// Runs even shares on as many of the threads as are worth it.
   void run(int threads, float* values, std::size_t count) const;
 
  private:
