@@ -59,16 +59,14 @@ def cold(name="cold"):
     return rows_in(cold_rows.page(results(name)))
 
 
-def peers(name, by_ios=()):
-    """Rows by network and threads; `by_ios`: after these networks comes a row of a run by `ios` that has no file."""
+def peers(name):
+    """Rows by network and threads."""
     ort = PEERS[0]
     lines = []
     for network, measured in results(name)["networks"].items():
         for row in measured["rows"]:
             lines.append([network, str(row["threads"]), *(f"{row[who]['ms']:.2f}" for who in (OURS, *PEERS)), f"{row['ratio']:.3f}",
                           f"{100 * row[OURS]['moved']:.1f} %", shown(measured["values"][f"{OURS} - {ort}"])])
-        if network in by_ios:
-            lines.append([f"{network}, by `ios`", *[None] * 7])
     return lines
 
 
@@ -135,7 +133,7 @@ RECOMPUTED = {
     ("docs/mixed.md", "ranks and schedule | ms | over `cpu` alone"): [mixed_page],
     ("bench/results/mixed.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed")],
     ("bench/results/mixed-16.md", "ranks and schedule | min ms | best quarter"): [lambda: mixed_rows("mixed-16")],
-    ("docs/onnx.md", "network | threads | ours ms"): [lambda: peers("peers"), lambda: peers("peers-epyc", ("nasnet_large",))],
+    ("docs/onnx.md", "network | threads | ours ms"): [lambda: peers("peers"), lambda: peers("peers-epyc")],
     ("docs/onnx.md", "networks | exported | accepted"): [zoo],
     ("bench/results/onnx-networks.md", "networks | exported | accepted"): [zoo],
     ("bench/results/onnx-networks-emulated-cuda.md", "networks | exported | accepted"):
