@@ -38,6 +38,9 @@ struct Context {
   /// (optional) lower_bound() of the same graph and costs, or cold_start_bound(), for callers that
   /// run several algorithms or time them.
   std::optional<LowerBound> bound = {};
+  /// (optional) A valid schedule of the same graph and platform, for latency, from which an
+  /// algorithm with Algorithm::improves may start: its result is never worse then.
+  const Schedule* start = nullptr;
 };
 
 struct ScheduleResult {

@@ -89,7 +89,7 @@ class Search {
   }
 
   BestResult run() {
-    const std::vector<Start> made = starts(graph_, costs_, threads_, preparing_);
+    const std::vector<Start> made = all_starts();
     for (const Start& start : made) offer(start.schedule);
     island_starts_ = island_starts(made);
     if (!finished()) anneal();
@@ -102,6 +102,15 @@ class Search {
  private:
   bool late() const { return context_.deadline.expired(); }
   bool finished() const { return graph_.size() < 2 || at_bound_ || moves_ >= budget_ || late(); }
+
+  std::vector<Start> all_starts() const {
+    std::vector<Start> all = starts(graph_, costs_, threads_, preparing_);
+    if (context_.start == nullptr) return all;
+    const double latency_ms = simulate(graph_, *context_.start, costs_).latency_ms;
+    const auto shorter = [&](const Start& start) { return start.latency_ms < latency_ms; };
+    all.insert(std::ranges::partition_point(all, shorter), {"start", *context_.start, latency_ms});
+    return all;
+  }
 
   void offer(const Schedule& schedule) {
     const double latency = simulate(graph_, schedule, costs_).latency_ms;

@@ -31,13 +31,13 @@ struct BestResult {
 };
 
 /// Searches the whole space anytime: the device of every operator, the order on every device, the
-/// grouping into stages. Begins with the other algorithms' schedules and is never worse than any of
-/// them with its default options and max_endings, if none of them runs out of time. Under a
-/// deadline they share half of the time (Deadline::half(), or all: starts_take_half) in the order
-/// of starts/starts.h: those that run then end early with what they have, and later ones do not
-/// begin. `ios` gets what they and a second of annealing leave. So one algorithm alone, with all of
-/// the time, may be better; but the result is never worse than what any of them returns when its
-/// deadline has expired from the beginning.
+/// grouping into stages. Begins with the other algorithms' schedules and `context.start`, and is
+/// never worse than any of them with its default options and max_endings, if none of them runs out
+/// of time. Under a deadline they share half of the time (Deadline::half(), or all:
+/// starts_take_half) in the order of starts/starts.h: those that run then end early with what they
+/// have, and later ones do not begin. `ios` gets what they and a second of annealing leave. So one
+/// algorithm alone, with all of the time, may be better; but the result is never worse than what
+/// any of them returns when its deadline has expired from the beginning.
 ///
 /// Where links or ports carry one tensor at a time, all latencies are those with contention. The
 /// search also decides which tensor goes before which, and where that is not first ready, first

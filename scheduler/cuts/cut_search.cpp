@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "hios/base/error.h"
+#include "scheduler/cuts/cut_network.h"
+#include "scheduler/cuts/joint_moves.h"
 
 namespace hios::scheduler {
 namespace {
@@ -20,22 +22,6 @@ namespace {
 /// are, and each adds messages: 175 cuts of NASNet that were to gain 0.5 % made its runs 5 %
 /// longer.
 constexpr double kLeastGain = 0.01;
-
-/// True for each candidate that is taken.
-using Taken = std::vector<bool>;
-
-/// A network with some operators cut, and its costs.
-struct CutNetwork {
-  std::shared_ptr<const Network> network;
-  std::shared_ptr<const CostModel> costs;
-  const Graph& graph() const { return network->coarse.graph; }
-};
-
-CutNetwork made(const CuttableProblem& problem, const Cuts& cuts) {
-  auto network = std::make_shared<const Network>(problem.cut(cuts));
-  auto costs = std::make_shared<const CostModel>(problem.make_costs(network->coarse.graph));
-  return {std::move(network), std::move(costs)};
-}
 
 /// The work of an operator with and without its cut.
 struct Work {
@@ -84,8 +70,7 @@ class CutSearch {
     best_.assign(problem_.candidates.size(), false);
     const std::optional<CutNetwork> all = all_cut();
     if (!all) return {};
-    const std::size_t operators = finders_.size() * (all->graph().size() + 1);
-    budget_ = std::clamp<std::size_t>(kOperatorSchedules / operators, 16, 2000);
+    budget_ = networks_of_search(finders_.size() * all->graph().size());
     consider(Taken(best_.size(), true));
     undo_first(by(work_of(*all), &Work::loss));
     undo_first(by_whole(work_of(*all)));
@@ -93,28 +78,17 @@ class CutSearch {
       before = best_ms_;
       change_runs();
     }
-    return cuts_of(best_);
+    return cuts_of(problem_, best_);
   }
 
   bool ended_early() const { return ended_early_; }
 
  private:
-  /// Operators in all schedules of a search: about three seconds' worth.
-  static constexpr std::size_t kOperatorSchedules = 120'000;
-
-  Cuts cuts_of(const Taken& taken) const {
-    Cuts cuts;
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      if (taken[i]) cuts.push_back(problem_.candidates[i]);
-    }
-    return cuts;
-  }
-
   /// Returns the network with all cut; nothing where costs are missing.
   std::optional<CutNetwork> all_cut() const {
     if (problem_.candidates.empty()) return {};
     try {
-      return made(problem_, problem_.candidates);
+      return cut_network(problem_, problem_.candidates);
     } catch (const InputError&) {
       return {};
     }
@@ -131,7 +105,7 @@ class CutSearch {
     if (!known_.insert(taken).second || number == 0) return false;
     --budget_;
     try {
-      const CutNetwork cut = made(problem_, cuts_of(taken));
+      const CutNetwork cut = cut_network(problem_, cuts_of(problem_, taken));
       const double ms = shortest(finders_, *cut.costs, context_).latency_ms;
       const bool fewer = number < std::ranges::count(best_, true);
       if (ms > best_ms_ || (ms == best_ms_ && !fewer)) return false;
@@ -241,7 +215,7 @@ void improve_by_cuts(const CuttableProblem& problem, const Finder* own,
                      const Context& context, CutResult& best) {
   if (found.ended_early) best.result.outcome = Outcome::kTimeLimit;
   if (found.cuts.empty()) return;
-  CutNetwork cut = made(problem, found.cuts);
+  CutNetwork cut = cut_network(problem, found.cuts);
   Context of_cut = context;
   of_cut.deadline = context.deadline.from_now(context.deadline.seconds_left());
   of_cut.bound = lower_bound(cut.graph(), *cut.costs, of_cut.deadline.share(0.25));
@@ -274,23 +248,77 @@ CutResult whole_scheduled(const CuttableProblem& problem, const Finder& own,
   return best;
 }
 
+/// Returns a pointer to a value that the caller keeps.
+template <class Value>
+std::shared_ptr<const Value> borrowed(const Value& value) {
+  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
+}
+
+/// Returns the schedule that was found, with its cuts.
+CutSchedule cut_schedule_of(const CuttableProblem& problem, const CutResult& found) {
+  CutSchedule of{.taken = Taken(problem.candidates.size()),
+                 .cut = {found.network, found.costs},
+                 .schedule = found.result.schedule,
+                 .latency_ms = found.result.latency_ms};
+  if (found.network == nullptr) of.cut = {borrowed(*problem.whole), borrowed(*problem.costs)};
+  for (std::size_t i = 0; i < of.taken.size(); ++i) {
+    of.taken[i] = std::ranges::find(found.cuts, problem.candidates[i]) != found.cuts.end();
+  }
+  return of;
+}
+
+/// Changes cuts and devices together (move_together()), and lets a search that improves schedules
+/// go on from there.
+void improve_together(const CuttableProblem& problem, const Finder& own, const Context& context,
+                      CutResult& best) {
+  CutSchedule moved = cut_schedule_of(problem, best);
+  if (!move_together(problem, context.deadline.share(0.5), moved)) return;
+  Context from_there = context;
+  from_there.deadline = context.deadline.from_now(context.deadline.seconds_left());
+  from_there.bound =
+      lower_bound(moved.cut.graph(), *moved.cut.costs, from_there.deadline.share(0.25));
+  from_there.start = &moved.schedule;
+  const Problem of_moved(*moved.cut.costs);
+  ScheduleResult result = own.algorithm->run(of_moved, own.options, from_there);
+  if (moved.latency_ms < result.latency_ms) {
+    result =
+        complete(moved.schedule, Outcome::kFeasible, of_moved, Options(own.options), from_there);
+  }
+  const Cuts cuts = cuts_of(problem, moved.taken);
+  const double limit_ms = best.whole.latency_ms * (cuts.empty() ? 1 : 1 - kLeastGain);
+  if (result.latency_ms > std::min(limit_ms, best.result.latency_ms)) return;
+  result.outcome =
+      best.result.outcome == Outcome::kTimeLimit ? Outcome::kTimeLimit : Outcome::kFeasible;
+  if (cuts.empty()) best.whole = result;
+  best.result = std::move(result);
+  best.cuts = cuts;
+  best.network = cuts.empty() ? nullptr : moved.cut.network;
+  best.costs = cuts.empty() ? nullptr : moved.cut.costs;
+}
+
+/// Returns the context with a share of the time that is left.
+Context with_share(const Context& context, double fraction) {
+  Context with = context;
+  with.deadline = context.deadline.share(fraction);
+  return with;
+}
+
 /// Finds cuts with the quick algorithms, before the other one has the time that is left.
 CutResult schedule_cut_by_search(const CuttableProblem& problem, const Finder& own,
                                  const std::vector<Finder>& quick, const Context& context) {
   FoundCuts found;
   if (!problem.candidates.empty()) {
-    Context for_cuts = context;
-    for_cuts.deadline = context.deadline.share(0.3);
     try {
-      found = find_cuts(problem, quick, {}, for_cuts);
+      found = find_cuts(problem, quick, {}, with_share(context, 0.3));
     } catch (const InputError&) {
       // The quick algorithms refuse the whole network: nothing is cut.
     }
   }
-  Context for_whole = context;
-  if (!found.cuts.empty()) for_whole.deadline = context.deadline.share(0.6);
-  CutResult best = whole_scheduled(problem, own, for_whole);
-  improve_by_cuts(problem, &own, quick, found, context, best);
+  const bool goes_on = own.algorithm->improves && !problem.candidates.empty();
+  const double whole_share = !found.cuts.empty() ? 0.6 : goes_on ? 0.8 : 1;
+  CutResult best = whole_scheduled(problem, own, with_share(context, whole_share));
+  improve_by_cuts(problem, &own, quick, found, goes_on ? with_share(context, 0.5) : context, best);
+  if (goes_on) improve_together(problem, own, context, best);
   return best;
 }
 

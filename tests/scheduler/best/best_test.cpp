@@ -121,6 +121,19 @@ TEST(Best, IsNeverWorseThanAnyThatItStartsFrom) {
   }
 }
 
+TEST(Best, IsNeverWorseThanTheStartOfItsContext) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Random random(seed, "given start");
+    const Graph graph = test::random_graph(40, 0.07, style_by_number(seed), random);
+    const Platform platform = test::devices(3, 1);
+    const CostModel costs = CostModel::from_graph(graph, platform);
+    const BestResult longer = search_for(costs, 20'000);
+    Context context;
+    context.start = &longer.schedule;
+    EXPECT_LE(search(graph, costs, {.iterations = 1}, 0, context).latency_ms, longer.latency_ms);
+  }
+}
+
 TEST(Best, TheSameSeedAndBudgetGiveTheSameScheduleWithAnyNumberOfThreads) {
   RandomDag parameters;
   parameters.operators = 80;
