@@ -100,6 +100,30 @@ TEST(CutSearch, RunsAnAlgorithmOfManyIterationsForTheWholeAndForTheCutNetworkAlo
   EXPECT_GT(cut, 0u);
 }
 
+TEST(CutSearch, GivesAnAlgorithmTheTimeThatTheSearchLeaves) {
+  Cuttable cuttable(1);
+  cuttable.transfer_ms = 100;  // nothing is cut
+  for (const bool improves : {false, true}) {
+    Algorithm timed = built_in().find(improves ? "best" : "annealing");
+    std::vector<double> seconds;
+    timed.run = [&, run = timed.run](const Problem& problem, const Options& options,
+                                     const Context& context) {
+      seconds.push_back(context.deadline.seconds_left());
+      return run(problem, options, context);
+    };
+    Options options(timed.options);
+    options.set("iterations=50");
+    Context context;
+    context.deadline = Deadline(
+        {}, [] { return 0.0; }, 10);
+    const std::array quick = {&built_in().find("heft")};
+    const CutResult made = schedule_cut(cuttable.problem, timed, options, quick, context);
+    EXPECT_EQ(made.network, nullptr);
+    ASSERT_FALSE(seconds.empty());
+    EXPECT_DOUBLE_EQ(seconds.front(), improves ? 8 : 10);  // of it, some is for move_together()
+  }
+}
+
 TEST(CutSearch, CutsNothingWhereCostsOfShardsAreMissing) {
   Cuttable cuttable(2);
   cuttable.problem.make_costs = [](const Graph&) -> CostModel { throw InputError("not measured"); };

@@ -194,6 +194,23 @@ TEST_F(CutOperators, TheSearchPlansWhatRunsBitForBit) {
                                           "--verify", "--json", file("r.json")});
   EXPECT_EQ(done.exit_status, 0) << done.err;
   EXPECT_TRUE(read(file("r.json"))["verified"]["bitwise"]);
+  // An operator whose shards were not measured stays whole, and a warning says so.
+  Json lacking = read(file("p.json"));
+  for (Json& configuration : lacking["configurations"]) {
+    Json& operators = configuration["operators"];
+    for (auto it = operators.begin(); it != operators.end(); ++it) {
+      if (it.key().find(" of ") == std::string::npos) continue;
+      operators.erase(it);
+      break;
+    }
+  }
+  folder_.write("p.json", lacking.dump());
+  const auto warned = schedule({"--cut", "auto", "--algorithm", "heft"}, 2);
+  EXPECT_EQ(warned.exit_status, 0) << warned.err;
+  EXPECT_NE(warned.err.find("p.json: 1 of "), std::string::npos) << warned.err;
+  EXPECT_NE(warned.err.find(" operators were not measured in 2 shards, and stay whole; measure "),
+            std::string::npos)
+      << warned.err;
 }
 #endif
 
