@@ -19,6 +19,12 @@ std::optional<std::string> inexact_indices(const Operation& operation, Precision
   if (precision != Precision::kFp16) return {};
   for (const LayerId id : operation.layers->layers) {
     const Layer& layer = operation.model->layer(id);
+    const auto* const top = std::get_if<TopK>(&layer.kind);
+    const std::int64_t ranked = layer.input_shapes.front().c;
+    if (top != nullptr && top->positions && ranked > kMostInHalves) {
+      return layer.name + " finds positions among " + std::to_string(ranked) +
+             " values, and fp16 holds whole numbers up to " + std::to_string(kMostInHalves);
+    }
     const auto* const gather = std::get_if<Gather>(&layer.kind);
     if (gather == nullptr) continue;
     const Shape& table = gather->table ? *gather->table : layer.input_shapes[1];

@@ -17,6 +17,7 @@
 #include "engine/measure/loads/load_run.h"
 #include "engine/measure/loads/loads.h"
 #include "engine/measure/operators.h"
+#include "engine/measure/transfers/shared_share.h"
 #include "engine/run/plan/host_need.h"
 #include "hios/base/error.h"
 #include "hios/base/need.h"
@@ -107,13 +108,19 @@ void ProfileJob::State::require_host_memory() {
   const auto lacks_loads = [&](const Configuration* each) {
     return lacks_cold_start(coarse.graph, *each, !options.packed_weights.empty());
   };
+  const auto lacks_shared = [&](const Configuration* each) {
+    const auto has = [](const TransferCurve& curve) { return !curve.shared.empty(); };
+    return !sharers.empty() && std::ranges::none_of(each->transfers, has);
+  };
   const bool cold = options.cold_start && std::ranges::any_of(into, lacks_loads);
-  if (!cold && std::ranges::none_of(into, lacks_any)) return;
+  const bool shared = std::ranges::any_of(into, lacks_shared);
+  if (!cold && !shared && std::ranges::none_of(into, lacks_any)) return;
   RankPlan plan = plan_of_all(coarse, transport().rank());
   plan.arena_bytes = 0;  // all plans are there at the same time
   for (const RankPlan& each : plans_of_shards(coarse, network.model, transport().rank())) {
     plan.arena_bytes += each.arena_bytes;
   }
+  if (shared) plan.arena_bytes += plan_of_two(coarse, sharers, transport().rank()).tensor_bytes();
   if (cold) {  // what a store keeps, and what loads bring, which is as much as is read in place
     const Bytes arenas = plan.arena_bytes;
     plan = plan_in_place(coarse, transport().rank());

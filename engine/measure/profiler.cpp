@@ -94,7 +94,7 @@ void ProfilerContext::describe(Configuration& into, const Stopwatch& stopwatch,
   into.machine->update(facts.machine);  // keeps the algorithms that were chosen
   into.machine["hosts"] = mpi::gather(transport, transport.host());
   const Json known = std::exchange(into.protocol, protocol.json());
-  for (const char* const key : {"settling", "incomplete", "charges", "loads"}) {
+  for (const char* const key : {"settling", "incomplete", "charges", "loads", "shared"}) {
     if (known.is_object() && known.contains(key)) into.protocol[key] = known[key];
   }
   into.protocol["statistic"] = SweepTimes::statistic();

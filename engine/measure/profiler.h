@@ -59,7 +59,8 @@ class Profiler {
   /// through the transport of runs, one pair after the other. A pair of two teams belongs to the
   /// team of the rank that sends.
   /// `sharers`, by rank: equal numbers for ranks that share memory, whose TransferCurve::shared is
-  /// measured, too; empty: none do.
+  /// measured, too, for which two of them run the network (transfers/shared_share.h); empty: none
+  /// do.
   Measured measure_transfers(std::span<Configuration* const> into, Bytes largest = kLargestMessage,
                              std::span<const std::size_t> sharers = {});
   Measured measure_transfers(Configuration& into, Bytes largest = kLargestMessage,

@@ -125,6 +125,15 @@ double warmup_after(double idle_s, const Protocol& wanted, mpi::Transport& trans
   return warmup_after(idle_s, wanted);
 }
 
+double undisturbed_median(std::span<const double> values, const std::vector<bool>& disturbed) {
+  std::vector<double> quiet;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!disturbed[i]) quiet.push_back(values[i]);
+  }
+  return summarize(2 * quiet.size() >= values.size() ? std::span<const double>(quiet) : values)
+      .median;
+}
+
 std::optional<double> difference_of_halves(const Samples& samples) {
   const std::size_t half = samples.ms.size() / 2;
   if (half < kFewestInHalf) return {};

@@ -72,6 +72,10 @@ struct Samples {
   bool stopped = false;  ///< by Protocol::stop; there may be fewer than the protocol wants, or none
 };
 
+/// Returns the median over the values of undisturbed samples, if these are at least half; else over
+/// all. `disturbed` is Samples::disturbed, `values` has one for each sample. REQUIRES: some value.
+double undisturbed_median(std::span<const double> values, const std::vector<bool>& disturbed);
+
 /// Returns the difference between the medians of the fastest quarters of the first and the second
 /// half of the samples, relative to the smaller; empty where the halves are too short. They are
 /// halves in time, not odd and even samples: a disturbance that lasts a while is in one half, and

@@ -96,5 +96,6 @@ void concat(const Concat& concat, std::span<const Input> in, const Output& out);
 void pad(const Pad& pad, const Input& in, const Output& out);
 void move(const Move& move, const Input& in, const Output& out);
 void gather(const Input& indices, const Input& table, const Output& out);
+void find_top(const TopK& top, const Input& in, const Output& out);
 
 }  // namespace hios::reference

@@ -1,6 +1,7 @@
 // Layers that move values and compute nothing.
 #include <algorithm>
 
+#include "engine/backend/layers/ranking.h"
 #include "engine/backend/layers/rows.h"
 #include "engine/reference/loops.h"
 
@@ -87,6 +88,25 @@ void gather(const Input& indices, const Input& table, const Output& out) {
       std::fill_n(to, columns, 0.0f);
     } else {
       std::copy_n(table.data + row * columns, columns, to);
+    }
+  }
+}
+
+void find_top(const TopK& top, const Input& in, const Output& out) {
+  const std::int64_t columns = in.shape.c, rows = in.shape.elements() / columns;
+  float* to = out.data;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float* const values = in.data + row * columns;
+    std::int64_t last = -1;
+    for (std::int64_t found = 0; found < top.k; ++found) {
+      std::int64_t best = -1;
+      for (std::int64_t i = 0; i < columns; ++i) {
+        const bool is_left = last < 0 || comes_first(values[last], last, values[i], i, top.largest);
+        if (!is_left) continue;
+        if (best < 0 || comes_first(values[i], i, values[best], best, top.largest)) best = i;
+      }
+      *to++ = top.positions ? static_cast<float>(best) : values[best];
+      last = best;
     }
   }
 }

@@ -56,6 +56,7 @@ struct RunLayer {
   void operator()(const Gather& kind) const {
     gather(in[0], kind.table ? weight(kind.table) : in[1], out);
   }
+  void operator()(const TopK& kind) const { find_top(kind, in[0], out); }
 };
 
 }  // namespace

@@ -324,6 +324,19 @@ Shape infer(const Gather& gather, std::span<const Shape> inputs) {
   return {indices.n, indices.c * columns, indices.h, indices.w};
 }
 
+Shape infer(const TopK& top, std::span<const Shape> inputs) {
+  check_count(inputs, 1);
+  Shape out = inputs[0];
+  if (top.k < 1 || top.k > out.c) {
+    throw InputError("finds " + std::to_string(top.k) + " of " + std::to_string(out.c) + " values");
+  }
+  if (top.positions && out.c > (std::int64_t{1} << 24)) {
+    throw InputError("has positions beyond 2^24, which fp32 does not hold exactly");
+  }
+  out.c = top.k;
+  return out;
+}
+
 }  // namespace
 
 Shape infer_shape(const LayerKind& kind, std::span<const Shape> inputs) {

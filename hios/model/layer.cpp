@@ -82,24 +82,24 @@ std::string attributes(const auto& layer) {
 std::string_view onnx_type(const LayerKind& kind) {
   using Text = std::string_view;
   return std::visit(
-      Overloaded{[](const Conv&) { return Text("Conv"); },
-                 [](const Pool& pool) {
-                   return Text(pool.kind == Pool::Kind::kMax ? "MaxPool" : "AveragePool");
-                 },
-                 [](const GlobalAveragePool&) { return Text("GlobalAveragePool"); },
-                 [](const Relu&) { return Text("Relu"); }, [](const Sum&) { return Text("Sum"); },
-                 [](const Concat&) { return Text("Concat"); },
-                 [](const ConvTranspose&) { return Text("ConvTranspose"); },
-                 [](const Unary& unary) { return name_of(unary.function); },
-                 [](const Binary& binary) { return name_of(binary.function); },
-                 [](const Softmax&) { return Text("Softmax"); },
-                 [](const Reduce& reduce) { return name_of(reduce.function); },
-                 [](const Normalization&) { return Text("Normalization"); },
-                 [](const LocalResponseNormalization&) { return Text("LRN"); },
-                 [](const Resize&) { return Text("Resize"); },
-                 [](const Pad&) { return Text("Pad"); }, [](const Move&) { return Text("Move"); },
-                 [](const MatMul&) { return Text("MatMul"); },
-                 [](const Gather&) { return Text("Gather"); }},
+      Overloaded{
+          [](const Conv&) { return Text("Conv"); },
+          [](const Pool& pool) {
+            return Text(pool.kind == Pool::Kind::kMax ? "MaxPool" : "AveragePool");
+          },
+          [](const GlobalAveragePool&) { return Text("GlobalAveragePool"); },
+          [](const Relu&) { return Text("Relu"); }, [](const Sum&) { return Text("Sum"); },
+          [](const Concat&) { return Text("Concat"); },
+          [](const ConvTranspose&) { return Text("ConvTranspose"); },
+          [](const Unary& unary) { return name_of(unary.function); },
+          [](const Binary& binary) { return name_of(binary.function); },
+          [](const Softmax&) { return Text("Softmax"); },
+          [](const Reduce& reduce) { return name_of(reduce.function); },
+          [](const Normalization&) { return Text("Normalization"); },
+          [](const LocalResponseNormalization&) { return Text("LRN"); },
+          [](const Resize&) { return Text("Resize"); }, [](const Pad&) { return Text("Pad"); },
+          [](const Move&) { return Text("Move"); }, [](const MatMul&) { return Text("MatMul"); },
+          [](const Gather&) { return Text("Gather"); }, [](const TopK&) { return Text("TopK"); }},
       kind);
 }
 

@@ -270,9 +270,19 @@ struct Gather {
   bool operator==(const Gather&) const = default;
 };
 
+/// ONNX TopK along the channels: the k largest values of each pixel, or the smallest, the first of
+/// them first. Of equal values the one of the lower channel is first; a NaN is larger than all
+/// numbers.
+struct TopK {
+  std::int64_t k = 1;
+  bool largest = true;
+  bool positions = false;  ///< their channels, in place of the values
+  bool operator==(const TopK&) const = default;
+};
+
 using LayerKind = std::variant<Conv, Pool, GlobalAveragePool, Relu, Sum, Concat, ConvTranspose,
                                Unary, Binary, Softmax, Reduce, Normalization,
-                               LocalResponseNormalization, Resize, Pad, Move, MatMul, Gather>;
+                               LocalResponseNormalization, Resize, Pad, Move, MatMul, Gather, TopK>;
 
 /// Returns the ONNX operator type: "Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Relu",
 /// "Sum", "Concat", "Sigmoid", "Mul", "ReduceMean", …; "Move" for layers that only move values.

@@ -137,6 +137,10 @@ void fields(auto& layer, Field&& field) {
     field("transpose_right", layer.transpose_right);
   } else if constexpr (std::is_same_v<Kind, Gather>) {
     field("table", layer.table);
+  } else if constexpr (std::is_same_v<Kind, TopK>) {
+    field("k", layer.k);
+    field("largest", layer.largest);
+    field("positions", layer.positions);
   }
 }
 

@@ -174,6 +174,7 @@ std::optional<LayerKind> read_listed_kind(const std::string& type, ObjectReader&
   if (type == "Move") return read_fields(reader, Move{});
   if (type == "MatMul") return read_fields(reader, MatMul{});
   if (type == "Gather") return read_fields(reader, Gather{});
+  if (type == "TopK") return read_fields(reader, TopK{});
   return {};
 }
 

@@ -8,14 +8,10 @@ namespace hios {
 
 const std::vector<std::string_view>& layer_types() {
   static const std::vector<std::string_view> types = [] {
-    std::vector<std::string_view> all = {"AveragePool",   "Concat",
-                                         "Conv",          "ConvTranspose",
-                                         "Gather",        "GlobalAveragePool",
-                                         "LRN",           "MatMul",
-                                         "MaxPool",       "Move",
-                                         "Normalization", "Pad",
-                                         "Relu",          "Resize",
-                                         "Softmax",       "Sum"};
+    std::vector<std::string_view> all = {
+        "AveragePool", "Concat", "Conv",    "ConvTranspose", "Gather",        "GlobalAveragePool",
+        "LRN",         "MatMul", "MaxPool", "Move",          "Normalization", "Pad",
+        "Relu",        "Resize", "Softmax", "Sum",           "TopK"};
     const auto add = [&all](const auto& names) {
       all.insert(all.end(), names.begin(), names.end());
     };

@@ -73,8 +73,9 @@ struct TransferCurve {
   std::size_t from = 0, to = 0;
   CurvePoints points;  ///< of tensors that are copied from rank to rank
   /// The points of tensors in memory that both ranks share: the time until the receiver knows, plus
-  /// the time by which writing a tensor and reading it for the first time take longer than in
-  /// memory of one rank. The receiver computes nothing meanwhile. Empty: the ranks share no memory.
+  /// the time by which operators that write a tensor and read it for the first time take longer
+  /// than in memory of one rank. The receiver computes nothing meanwhile. Empty: the ranks share no
+  /// memory.
   CurvePoints shared = {};
   bool operator==(const TransferCurve&) const = default;
   /// Returns curve_ms() of `points`.

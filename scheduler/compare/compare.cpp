@@ -17,6 +17,7 @@
 #include "scheduler/cuts/cut_search.h"
 #include "scheduler/pipeline/period_bounds.h"
 #include "scheduler/registry.h"
+#include "scheduler/structures/borrowed.h"
 
 // Tests: tests/scheduler/compare/compare_test.cpp; tests/cli/programs/plans/compare_test.cpp for
 // the program's tables.
@@ -25,12 +26,6 @@ namespace hios::scheduler {
 namespace {
 
 constexpr double kShareOfBound = 0.25;  ///< share of the time, at most
-
-/// Returns a pointer to a value that the caller keeps.
-template <class Value>
-std::shared_ptr<const Value> borrowed(const Value& value) {
-  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
-}
 
 /// Returns the algorithm's function for the objective, or else its function for latency.
 const ScheduleFunction& function_of(const Algorithm& algorithm, Objective objective) {

@@ -14,6 +14,7 @@
 #include "hios/base/error.h"
 #include "scheduler/cuts/cut_network.h"
 #include "scheduler/cuts/joint_moves.h"
+#include "scheduler/structures/borrowed.h"
 
 namespace hios::scheduler {
 namespace {
@@ -248,12 +249,6 @@ CutResult whole_scheduled(const CuttableProblem& problem, const Finder& own,
   return best;
 }
 
-/// Returns a pointer to a value that the caller keeps.
-template <class Value>
-std::shared_ptr<const Value> borrowed(const Value& value) {
-  return std::shared_ptr<const Value>(std::shared_ptr<void>(), &value);
-}
-
 /// Returns the schedule that was found, with its cuts.
 CutSchedule cut_schedule_of(const CuttableProblem& problem, const CutResult& found) {
   CutSchedule of{.taken = Taken(problem.candidates.size()),
@@ -267,33 +262,46 @@ CutSchedule cut_schedule_of(const CuttableProblem& problem, const CutResult& fou
   return of;
 }
 
+/// Returns the schedule of a search that starts from this one, or this one where the search finds
+/// nothing shorter.
+ScheduleResult gone_on(const CutSchedule& from, const Finder& own, const Context& context) {
+  Context with_start = context;
+  with_start.deadline = context.deadline.from_now(context.deadline.seconds_left());
+  with_start.bound =
+      lower_bound(from.cut.graph(), *from.cut.costs, with_start.deadline.share(0.25));
+  with_start.start = &from.schedule;
+  const Problem problem(*from.cut.costs);
+  ScheduleResult result =
+      complete(from.schedule, Outcome::kFeasible, problem, own.options, with_start);
+  try {
+    ScheduleResult found = own.algorithm->run(problem, own.options, with_start);
+    if (found.latency_ms <= result.latency_ms) result = std::move(found);
+  } catch (const InputError&) {
+    // It finds no start of its own.
+  }
+  return result;
+}
+
 /// Changes cuts and devices together (move_together()), and lets a search that improves schedules
-/// go on from there.
+/// go on from there. Where nothing was changed, it goes on if a time limit leaves it time.
 void improve_together(const CuttableProblem& problem, const Finder& own, const Context& context,
                       CutResult& best) {
-  CutSchedule moved = cut_schedule_of(problem, best);
-  if (!move_together(problem, context.deadline.share(0.5), moved)) return;
-  Context from_there = context;
-  from_there.deadline = context.deadline.from_now(context.deadline.seconds_left());
-  from_there.bound =
-      lower_bound(moved.cut.graph(), *moved.cut.costs, from_there.deadline.share(0.25));
-  from_there.start = &moved.schedule;
-  const Problem of_moved(*moved.cut.costs);
-  ScheduleResult result = own.algorithm->run(of_moved, own.options, from_there);
-  if (moved.latency_ms < result.latency_ms) {
-    result =
-        complete(moved.schedule, Outcome::kFeasible, of_moved, Options(own.options), from_there);
-  }
-  const Cuts cuts = cuts_of(problem, moved.taken);
+  CutSchedule from = cut_schedule_of(problem, best);
+  const bool changed = move_together(problem, context.deadline.share(0.5), from);
+  const bool has_time = context.deadline.has_time_limit() && !context.deadline.expired();
+  const bool is_done = best.network == nullptr && best.whole.outcome == Outcome::kOptimal;
+  if (!changed && (!has_time || is_done)) return;
+  ScheduleResult result = gone_on(from, own, context);
+  const Cuts cuts = cuts_of(problem, from.taken);
   const double limit_ms = best.whole.latency_ms * (cuts.empty() ? 1 : 1 - kLeastGain);
   if (result.latency_ms > std::min(limit_ms, best.result.latency_ms)) return;
-  result.outcome =
-      best.result.outcome == Outcome::kTimeLimit ? Outcome::kTimeLimit : Outcome::kFeasible;
+  const bool ended_early = best.result.outcome == Outcome::kTimeLimit;
+  result.outcome = ended_early ? Outcome::kTimeLimit : Outcome::kFeasible;
   if (cuts.empty()) best.whole = result;
   best.result = std::move(result);
   best.cuts = cuts;
-  best.network = cuts.empty() ? nullptr : moved.cut.network;
-  best.costs = cuts.empty() ? nullptr : moved.cut.costs;
+  best.network = cuts.empty() ? nullptr : from.cut.network;
+  best.costs = cuts.empty() ? nullptr : from.cut.costs;
 }
 
 /// Returns the context with a share of the time that is left.

@@ -28,8 +28,8 @@ struct CutResult {
 /// algorithm that searches itself (`improves`, `exact`, or by iterations) are found first, with
 /// others, the shortest schedule of all `quick` ones. Where these cut nothing, it schedules the
 /// whole with all the time that is left; otherwise with three fifths of it, and the cut network
-/// with the rest. One that improves schedules leaves a part of its time to move_together()
-/// (joint_moves.h), which starts from its schedule, and then goes on from what that finds.
+/// with the rest. One that improves schedules leaves a part of that time to move_together()
+/// (joint_moves.h), which starts from its schedule, and then goes on from there.
 ///
 /// `context.bound` is the whole's. Throws the algorithm's InputError if it refuses the whole.
 /// REQUIRES: some quick one.

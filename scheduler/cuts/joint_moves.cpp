@@ -26,16 +26,28 @@ namespace {
 constexpr std::size_t kLongestRun = 8;
 
 /// The device and the start of an operator.
-struct Position {
+struct Placed {
   DeviceId device;
   double start_ms = 0;
 };
 
 /// By the operator's name, which it has in all networks that have it.
-using Positions = std::map<std::string, Position, std::less<>>;
+using AllPlaced = std::map<std::string, Placed, std::less<>>;
 
-Positions positions_of(const CutSchedule& now) {
-  Positions positions;
+/// The shards of each operator that was cut, by its name in the whole network.
+using Shards = std::map<std::string, std::vector<OpId>, std::less<>>;
+
+Shards shards_of(const CutNetwork& cut) {
+  Shards shards;
+  for (const CutOperator& each : cut_operators(cut.network->coarse, cut.network->model)) {
+    auto& ops = shards[each.name];
+    for (const ShardOperator& shard : each.shards) ops.push_back(shard.op);
+  }
+  return shards;
+}
+
+AllPlaced placed_by(const CutSchedule& now) {
+  AllPlaced placed;
   const Graph& graph = now.cut.graph();
   const Timeline timeline = simulate(graph, now.schedule, *now.cut.costs);
   for (std::size_t d = 0; d < now.schedule.devices.size(); ++d) {
@@ -43,36 +55,36 @@ Positions positions_of(const CutSchedule& now) {
     for (std::size_t s = 0; s < stages.size(); ++s) {
       for (const Group& group : stages[s].groups) {
         for (const OpId op : group) {
-          positions[graph.op(op).name] = {DeviceId(d), timeline.stages[d][s].start_ms};
+          placed[graph.op(op).name] = {DeviceId(d), timeline.stages[d][s].start_ms};
         }
       }
     }
   }
-  return positions;
+  return placed;
 }
 
-/// A network in which the operators of a run have other cuts, with what stays as it was.
+/// A network in which the operators of a run have other cuts, and all others keep their devices.
 class Changed {
  public:
-  /// `before`: the positions in the network that the change begins from.
-  Changed(const CuttableProblem& problem, CutNetwork cut, const Positions& before)
-      : problem_(problem), cut_(std::move(cut)), mapping_(graph().size()), key_(graph().size()) {
-    for (const CutOperator& each : cut_operators(cut_.network->coarse, cut_.network->model)) {
-      auto& shards = shards_[each.name];
-      for (const ShardOperator& shard : each.shards) shards.push_back(shard.op);
-    }
-    known_.assign(graph().size(), false);
+  /// `before`: the operators of the network that the change begins from.
+  Changed(const CuttableProblem& problem, CutNetwork cut, const AllPlaced& before)
+      : problem_(problem),
+        cut_(std::move(cut)),
+        shards_(shards_of(cut_)),
+        mapping_(graph().size()),
+        key_(graph().size()),
+        known_(graph().size(), false) {
     for (std::size_t i = 0; i < graph().size(); ++i) {
       const auto found = before.find(graph().op(OpId(i)).name);
       if (found != before.end()) put(OpId(i), found->second);
     }
+    for (const auto& [name, shards] : shards_) forget(name);
   }
 
   const Graph& graph() const { return cut_.graph(); }
-  const CutNetwork& cut() const { return cut_; }
 
   /// Returns a candidate's operator, or its shards.
-  std::vector<OpId> parts_of(std::size_t candidate) const {
+  std::vector<OpId> operators_of(std::size_t candidate) const {
     const std::string& name = problem_.candidates[candidate].op;
     const auto found = shards_.find(name);
     if (found != shards_.end()) return found->second;
@@ -80,14 +92,14 @@ class Changed {
     return whole ? std::vector<OpId>{*whole} : std::vector<OpId>{};
   }
 
-  void put(OpId op, const Position& position) {
-    mapping_[op.index()] = position.device;
-    key_[op.index()] = position.start_ms;
+  void put(OpId op, const Placed& placed) {
+    mapping_[op.index()] = placed.device;
+    key_[op.index()] = placed.start_ms;
     known_[op.index()] = true;
   }
 
-  /// Returns the shorter of two schedules by these positions: in the order of the starts, and by
-  /// longest paths. Operators without a position, which join shards or take rows of one, run where
+  /// Returns the shorter of two schedules of this mapping: in the order of the starts, and by
+  /// longest paths. Operators that are not placed, which join shards or take rows of one, run where
   /// their first consumer does. Nothing where a device cannot run an operator.
   std::optional<CutSchedule> scheduled(const Taken& taken) {
     complete();
@@ -109,8 +121,14 @@ class Changed {
   }
 
  private:
+  std::size_t platform_size() const { return cut_.costs->platform().size(); }
   double latency_of(const Schedule& schedule) const {
     return simulate(graph(), schedule, *cut_.costs).latency_ms;
+  }
+
+  /// A join of shards has the whole operator's name.
+  void forget(const std::string& name) {
+    if (const auto join = graph().find(name)) known_[join->index()] = false;
   }
 
   void complete() {
@@ -118,13 +136,15 @@ class Changed {
     for (std::size_t i = order.size(); i-- > 0;) {
       const OpId op = order[i];
       if (known_[op.index()]) continue;
-      Position position{DeviceId(0), std::numeric_limits<double>::infinity()};
+      Placed placed{DeviceId(0), std::numeric_limits<double>::infinity()};
       for (const EdgeId edge : graph().out_edges(op)) {
         const std::size_t to = graph().edge(edge).to.index();
-        if (key_[to] < position.start_ms) position = {mapping_[to], key_[to]};
+        if (key_[to] < placed.start_ms) placed = {mapping_[to], key_[to]};
       }
-      mapping_[op.index()] = position.device;
-      key_[op.index()] = position.start_ms;
+      for (std::size_t d = 0; d < platform_size() && !cut_.costs->can_run(op, placed.device); ++d)
+        placed.device = DeviceId(d);
+      mapping_[op.index()] = placed.device;
+      key_[op.index()] = placed.start_ms;
     }
   }
 
@@ -152,11 +172,11 @@ class Changed {
   }
 
   const CuttableProblem& problem_;
-  CutNetwork cut_;
-  std::map<std::string, std::vector<OpId>, std::less<>> shards_;  // by the whole operator's name
+  const CutNetwork cut_;
+  const Shards shards_;
   Mapping mapping_;
   std::vector<double> key_;  // by OpId: the start
-  std::vector<bool> known_;  // by OpId: has a position
+  std::vector<bool> known_;  // by OpId: is placed
 };
 
 class JointMoves {
@@ -166,7 +186,8 @@ class JointMoves {
         deadline_(deadline),
         best_(best),
         budget_(deadline.has_time_limit() ? SIZE_MAX
-                                          : networks_of_search(best.cut.graph().size())) {}
+                                          : networks_of_search(2 * best.schedule.devices.size() *
+                                                               best.cut.graph().size())) {}
 
   bool run() {
     const Taken from = best_.taken;
@@ -186,7 +207,8 @@ class JointMoves {
 
  private:
   void begin() {
-    positions_ = positions_of(best_);
+    placed_ = placed_by(best_);
+    shards_ = shards_of(best_.cut);
     known_.clear();  // a change that did not help may help elsewhere
   }
 
@@ -200,7 +222,7 @@ class JointMoves {
     --budget_;
     std::optional<CutSchedule> shortest;
     try {
-      Changed changed(problem_, cut_network(problem_, cuts_of(problem_, taken)), positions_);
+      Changed changed(problem_, cut_network(problem_, cuts_of(problem_, taken)), placed_);
       const std::size_t devices = best_.schedule.devices.size();
       for (std::size_t first = 0; first < devices && !deadline_.expired(); ++first) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -218,25 +240,23 @@ class JointMoves {
   /// Puts a candidate's shards on devices in a row, from `first` on, or the whole on it.
   void place(Changed& changed, std::size_t candidate, std::size_t first) const {
     const std::size_t devices = best_.schedule.devices.size();
-    const std::vector<OpId> parts = changed.parts_of(candidate);
+    const std::vector<OpId> operators = changed.operators_of(candidate);
     const double start_ms = start_of(candidate);
-    for (std::size_t s = 0; s < parts.size(); ++s) {
-      changed.put(parts[s], {DeviceId((first + s) % devices), start_ms});
+    for (std::size_t s = 0; s < operators.size(); ++s) {
+      changed.put(operators[s], {DeviceId((first + s) % devices), start_ms});
     }
   }
 
-  /// Returns the start of a candidate, the first of its shards', in the best schedule.
+  /// Returns the start of a candidate, of the first of its shards, in the best schedule.
   double start_of(std::size_t candidate) const {
     const std::string& name = problem_.candidates[candidate].op;
-    const auto whole = positions_.find(name);
-    if (whole != positions_.end()) return whole->second.start_ms;
-    double start_ms = std::numeric_limits<double>::infinity();
-    const std::string prefix = name + " ";  // a shard's name goes on with its range
-    for (auto it = positions_.lower_bound(prefix);
-         it != positions_.end() && it->first.starts_with(prefix); ++it) {
-      start_ms = std::min(start_ms, it->second.start_ms);
-    }
-    return start_ms;
+    const auto start_ms = [&](const std::string& op) { return placed_.at(op).start_ms; };
+    const auto cut = shards_.find(name);
+    if (cut == shards_.end()) return start_ms(name);
+    double least = std::numeric_limits<double>::infinity();
+    for (const OpId op : cut->second)
+      least = std::min(least, start_ms(best_.cut.graph().op(op).name));
+    return least;
   }
 
   /// Keeps a schedule that is shorter, or as short with fewer cuts.
@@ -255,7 +275,8 @@ class JointMoves {
   const Deadline& deadline_;
   CutSchedule& best_;
   std::size_t budget_;
-  Positions positions_;
+  AllPlaced placed_;  // by the best schedule
+  Shards shards_;     // of its network
   std::set<Taken> known_;
 };
 

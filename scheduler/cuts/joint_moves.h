@@ -15,11 +15,11 @@ struct CutSchedule {
 };
 
 /// Changes cuts and devices together: cuts the operators of a run, or makes them whole again, on
-/// devices of its choice, while all other operators keep theirs. So a cut that only pays next to
-/// the devices of its neighbours is found, which an algorithm that schedules each network from the
-/// beginning may miss. Operators keep the order in which they start, or are ordered by their
-/// longest paths; its schedules have one operator a stage. Keeps what shortens the schedule, or
-/// makes it no longer with fewer cuts; returns true if something did. Ends when a pass over all
+/// devices of its choice, while all other operators keep theirs. Some cuts only pay on the devices
+/// of their neighbours: an algorithm that schedules each network from scratch may miss them.
+/// Operators keep the order in which they start, or are ordered by their longest paths; its
+/// schedules have one operator a stage. Keeps a shorter schedule, or one that is as short with
+/// fewer cuts; returns true if there was one. Ends when a pass over all
 /// runs finds nothing, or with the deadline, without a time limit after networks_of_search().
 /// REQUIRES: the schedule is valid.
 bool move_together(const CuttableProblem& problem, const Deadline& deadline, CutSchedule& best);

@@ -21,11 +21,6 @@
 //  - (7) no overlap; as printed it has i's time instead of j's. Each pair has its own big M: from
 //    the latest end of one to the earliest start of the other. Pairs that a path orders need no
 //    row, and orders that the horizon implies are fixed.
-//  - Where a receiver copies (CostModel::receive_ms), an operator follows another one on its device
-//    after the copies of what it alone reads. Who copies what several operators of a device read
-//    depends on which of them is first, and how long the last of some copies waits on the order in
-//    which they arrive: the program leaves that out, so that it bounds schedules, and the schedule
-//    that it finds is compared by simulate().
 
 namespace hios::scheduler::milp {
 namespace {
@@ -45,12 +40,10 @@ Symmetry symmetry_named(const std::string& name) {
 Formulation::Formulation(const Horizon& horizon, const CostModel& costs, Symmetry symmetry)
     : horizon_(horizon), symmetry_(symmetry) {
   end_ = program_.add({1, 0, kScale, false});
-  copies_.resize(horizon.operators());
   add_placements();
   add_starts();
-  for (std::size_t a = 0; a < horizon.arcs().size() && !too_large(); ++a) add_arc(a, costs);
+  for (std::size_t a = 0; a < horizon.arcs().size() && !too_large(); ++a) add_arc(a);
   add_orders();
-  add_copies();
   add_memory(costs);
   add_symmetry(costs, symmetry);
   const hios::Contention contention = costs.platform().contention();
@@ -118,9 +111,8 @@ std::optional<double> Formulation::uniform_transfer_ms(std::size_t a) const {
   return transfer ? transfer : 0;
 }
 
-void Formulation::add_arc(std::size_t a, const CostModel& costs) {
+void Formulation::add_arc(std::size_t a) {
   const Horizon::Arc& arc = horizon_.arcs()[a];
-  const std::size_t first_flow = flows_.size();
   Row row{0, kInfinity, {{starts_[arc.to], 1}, {starts_[arc.from], -1}}};
   add_duration(row, arc.from, -1);
   if (horizon_.leader(arc.from) != horizon_.leader(arc.to)) {
@@ -141,41 +133,6 @@ void Formulation::add_arc(std::size_t a, const CostModel& costs) {
     }
   }
   program_.add(std::move(row));
-  if (costs.charges_receivers() && flows_.size() > first_flow) add_copy(a, costs, first_flow);
-}
-
-/// Adds an arc's tensor to what its consumer alone reads. `first_flow`: the first of its columns,
-/// which are those of one device where all pairs have the same transfer.
-void Formulation::add_copy(std::size_t a, const CostModel& costs, std::size_t first_flow) {
-  const Horizon::Arc& arc = horizon_.arcs()[a];
-  const auto all = costs.graph().out_edges(horizon_.op(arc.from));
-  if (all.size() != arc.edges.size()) return;  // others read it, too
-  const auto copy_ms = [&](std::size_t from, std::size_t to) {
-    double ms = 0;
-    for (const EdgeId edge : arc.edges)
-      ms = std::max(ms, costs.receive_ms(edge, DeviceId(from), DeviceId(to)));
-    return ms;
-  };
-  Copies& copies = copies_[arc.to];
-  double least = kInfinity, most = 0;
-  for (std::size_t from = 0; from < horizon_.devices(); ++from) {
-    for (std::size_t to = 0; to < horizon_.devices(); ++to) {
-      if (from == to || !on(arc.from, from) || !on(arc.to, to)) continue;
-      least = std::min(least, copy_ms(from, to));
-      most = std::max(most, copy_ms(from, to));
-    }
-  }
-  if (most == 0) return;
-  const bool by_pair = std::any_of(flows_.begin() + static_cast<std::ptrdiff_t>(first_flow),
-                                   flows_.end(), [](const Flow& f) { return f.from != f.to; });
-  copies.most += scaled(by_pair ? most : least);
-  if (!by_pair) copies.constant += scaled(least);
-  for (std::size_t i = first_flow; i < flows_.size(); ++i) {
-    const Flow& flow = flows_[i];
-    if (!by_pair) copies.terms.push_back({flow.column, -scaled(least)});
-    if (by_pair && flow.from != flow.to)
-      copies.terms.push_back({flow.column, scaled(copy_ms(flow.from, flow.to))});
-  }
 }
 
 void Formulation::add_flows(std::size_t a, Row& precedence) {
@@ -229,41 +186,11 @@ void Formulation::add_orders() {
   }
 }
 
-/// Adds what add_precedence() does not say of copies: they begin with the run at the earliest, and
-/// after an operator on the same device from which a path leads to theirs.
-void Formulation::add_copies() {
-  for (std::size_t b = 0; b < horizon_.operators(); ++b) {
-    const Copies& copies = copies_[b];
-    if (copies.most == 0) continue;
-    const auto start_after_copies = [&](double lower) {
-      Row row{lower + copies.constant, kInfinity, {{starts_[b], 1}}};
-      for (const Term& term : copies.terms) row.terms.push_back({term.column, -term.factor});
-      return row;
-    };
-    program_.add(start_after_copies(0));
-    for (std::size_t a = 0; a < horizon_.operators() && !too_large(); ++a) {
-      if (!horizon_.precedes(a, b)) continue;
-      for (std::size_t d = 0; d < horizon_.devices(); ++d) {
-        if (!on(a, d) || !on(b, d)) continue;
-        Row row = start_after_copies(-2 * copies.most);
-        const bool same_leader = horizon_.leader(a) == horizon_.leader(b);
-        const double far = (same_leader ? 2 : 1) * copies.most;
-        row.terms.push_back({*on(a, d), -far - scaled(horizon_.time_ms(a, d))});
-        if (!same_leader) row.terms.push_back({*on(b, d), -copies.most});
-        row.terms.push_back({starts_[a], -1});
-        program_.add(std::move(row));
-      }
-    }
-  }
-}
-
 void Formulation::add_precedence(std::size_t a, std::size_t b, std::uint32_t column) {
   orders_.push_back({a, b, column});
   const double latest_end = horizon_.latency_ms() - horizon_.tail_ms(a);
-  const Copies& copies = copies_[b];
-  const double far = std::max(0.0, scaled(latest_end - horizon_.head_ms(b)) + copies.most);
-  Row row{copies.constant - far, kInfinity, {{starts_[b], 1}, {starts_[a], -1}, {column, -far}}};
-  for (const Term& term : copies.terms) row.terms.push_back({term.column, -term.factor});
+  const double far = std::max(0.0, scaled(latest_end - horizon_.head_ms(b)));
+  Row row{-far, kInfinity, {{starts_[b], 1}, {starts_[a], -1}, {column, -far}}};
   add_duration(row, a, -1);
   program_.add(std::move(row));
 }

@@ -78,12 +78,10 @@ class Formulation {
 
   void add_placements();
   void add_starts();
-  void add_arc(std::size_t a, const CostModel& costs);
-  void add_copy(std::size_t a, const CostModel& costs, std::size_t first_flow);
+  void add_arc(std::size_t a);
   void add_flows(std::size_t a, Program::Row& precedence);
   std::optional<double> uniform_transfer_ms(std::size_t a) const;
   void add_orders();
-  void add_copies();
   void add_precedence(std::size_t a, std::size_t b, std::uint32_t column);
   void add_memory(const CostModel& costs);
   void add_symmetry(const CostModel& costs, Symmetry symmetry);
@@ -94,13 +92,6 @@ class Formulation {
   std::vector<std::size_t> device_order(const std::vector<std::vector<std::size_t>>& work,
                                         const CostModel& costs) const;
 
-  /// The time for which a device copies what an operator alone reads, right before it: a sum, from
-  /// 0 to `most`.
-  struct Copies {
-    double constant = 0, most = 0;
-    std::vector<Program::Term> terms = {};
-  };
-
   const Horizon& horizon_;
   Symmetry symmetry_;
   Program program_;
@@ -109,7 +100,6 @@ class Formulation {
   std::vector<std::int64_t> on_;       // operator × device: a column, or -1
   std::vector<Order> orders_;
   std::vector<Flow> flows_;
-  std::vector<Copies> copies_;                     // by operator
   std::optional<SharedLinks> links_;               // if links carry one tensor at a time
   std::vector<std::vector<std::size_t>> classes_;  // interchangeable devices
 };

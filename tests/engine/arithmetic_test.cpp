@@ -179,6 +179,20 @@ TEST(Fp16, RowsOfLargeTablesAreRefused) {
             "words looks up a table of 2049 rows, and fp16 holds whole numbers up to 2048");
 }
 
+TEST(Fp16, PositionsAmongManyValuesAreRefused) {
+  const auto reason = [](std::int64_t values, bool positions) {
+    const auto made = test::make_operation("top", {1, values, 1, 3}, {},
+                                           [&](ModelBuilder& b, std::span<const TensorId> x) {
+                                             b.add("best", TopK{3, true, positions}, {x[0]});
+                                           });
+    return reference_in(Precision::kFp16)->unsupported(made.operation());
+  };
+  EXPECT_EQ(reason(2048, true), std::nullopt);
+  EXPECT_EQ(reason(2049, false), std::nullopt);
+  EXPECT_EQ(reason(2049, true),
+            "best finds positions among 2049 values, and fp16 holds whole numbers up to 2048");
+}
+
 TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   const RandomNetwork network = random_network(4, 1);
   const auto order = network.coarse.graph.topological();

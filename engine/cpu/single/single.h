@@ -11,8 +11,8 @@
 
 /// Operators of one layer that no other form covers (SingleForm): a function for each kind, in
 /// binary.cpp, deconvolution.cpp, elementwise.cpp, gather.cpp, matmul.cpp, moves.cpp,
-/// normalization.cpp, padding.cpp, reductions.cpp, resize.cpp and softmax.cpp. Each reads the
-/// operation's inputs in order.
+/// normalization.cpp, padding.cpp, reductions.cpp, resize.cpp, softmax.cpp and top.cpp. Each reads
+/// the operation's inputs in order.
 ///
 /// Inputs and outputs are floats; sums and products over many values are kept in double. Each
 /// output value is computed by one thread in an order that only the shapes decide, so a result has
@@ -34,6 +34,7 @@ std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const M
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Concat&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const MatMul&);
 std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const Gather&);
+std::unique_ptr<BoundOperator> bind_single(const Binding&, const Layer&, const TopK&);
 
 /// Makes an operator whose run() calls `body`, which allocates nothing.
 template <class Body>

@@ -59,6 +59,17 @@ struct GatherTask {
 };
 cudaError_t gather(const GatherTask& task, cudaStream_t stream);
 
+/// The first k of each row's `columns` values (TopK, hios/model/layer.h), or their positions.
+struct TopTask {
+  Element element = Element::kFloat;
+  const void* input = nullptr;
+  void* output = nullptr;
+  int values = 0;  ///< of all rows
+  int columns = 0, k = 0;
+  bool largest = true, positions = false;
+};
+cudaError_t find_top(const TopTask& task, cudaStream_t stream);
+
 /// Arrays have the axes in the order of memory: n, h, w, c.
 struct PadTask {
   Element element = Element::kFloat;

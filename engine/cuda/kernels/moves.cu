@@ -1,6 +1,7 @@
 // Layers that move values and compute nothing (layers.h), a thread for each value that is written.
 #include <cstdint>
 
+#include "engine/backend/layers/ranking.h"
 #include "engine/backend/layers/rows.h"
 #include "engine/cuda/kernels/views.cuh"
 
@@ -29,6 +30,25 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherTask task)
   } else {
     *to = static_cast<const T*>(task.table)[row * task.columns + column];
   }
+}
+
+/// A thread for each value, which counts those of its row that come before it, as long as they are
+/// fewer than k.
+template <class T>
+__global__ void __launch_bounds__(kThreads) top_kernel(const TopTask task) {
+  const int index = thread_index();
+  if (index >= task.values) return;
+  const int row = index / task.columns, mine = index - row * task.columns;
+  const T* const values =
+      static_cast<const T*>(task.input) + static_cast<std::int64_t>(row) * task.columns;
+  const float x = load<1>(values + mine).v[0];
+  int before = 0;
+  for (int i = 0; i < task.columns && before < task.k; ++i) {
+    before += comes_first(load<1>(values + i).v[0], i, x, mine, task.largest) ? 1 : 0;
+  }
+  if (before >= task.k) return;
+  T* const to = static_cast<T*>(task.output) + static_cast<std::int64_t>(row) * task.k + before;
+  store_one(to, task.positions ? static_cast<float>(mine) : x);
 }
 
 /// Returns the input position for position `i` of a padded axis; -1: the padding's constant.
@@ -96,11 +116,19 @@ cudaError_t gather(const GatherTask& task, cudaStream_t stream) {
   });
 }
 
+cudaError_t find_top(const TopTask& task, cudaStream_t stream) {
+  return with_element(task.element, [&](auto element) {
+    return queue_kernel(top_kernel<decltype(element)>, blocks_for(task.values), kThreads, stream,
+                        task);
+  });
+}
+
 cudaError_t load_moves() {
   return first_error({load_kernel(copy_kernel<std::uint16_t>),
                       load_kernel(copy_kernel<std::uint32_t>), load_kernel(gather_kernel<float>),
                       load_kernel(gather_kernel<__half>), load_kernel(pad_kernel<float>),
-                      load_kernel(pad_kernel<__half>)});
+                      load_kernel(pad_kernel<__half>), load_kernel(top_kernel<float>),
+                      load_kernel(top_kernel<__half>)});
 }
 
 }  // namespace hios::cuda

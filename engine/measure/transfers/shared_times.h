@@ -17,7 +17,8 @@ struct SharingPair {
   double signal_ms = 0;        ///< the time of a short message
 };
 
-/// Measures TransferCurve::shared at every size of transfer_sizes(largest): `signal_ms`, and the
+/// Measures TransferCurve::shared, before operators scale it (shared_share.h), at every size of
+/// transfer_sizes(largest): `signal_ms`, and the
 /// difference between the times in which one rank writes a tensor and the other reads it for the
 /// first time, and in which the reader does both in memory of its own. In a run, too, the writer
 /// takes the tensor's lines from the cache of the last one's reader. Both are as fast as they can

@@ -170,16 +170,6 @@ double ChargedRuns::run(bool with_messages) {
   return stopwatch.ms();
 }
 
-/// Returns the median over the runs that were not disturbed, if these are at least half; else over
-/// all.
-double median_of(const std::vector<double>& extra_ms, const std::vector<bool>& disturbed) {
-  std::vector<double> quiet;
-  for (std::size_t i = 0; i < extra_ms.size(); ++i) {
-    if (!disturbed[i]) quiet.push_back(extra_ms[i]);
-  }
-  return summarize(2 * quiet.size() >= extra_ms.size() ? quiet : extra_ms).median;
-}
-
 }  // namespace
 
 std::optional<ChargedTransfer> charge_of_transfer(const ProfilerContext& context, BlockRun* work,
@@ -207,7 +197,7 @@ std::optional<ChargedTransfer> charge_of_transfer(const ProfilerContext& context
   }
   if (samples.stopped || samples.ms.empty()) return {};
   extra_ms.erase(extra_ms.begin(), extra_ms.end() - static_cast<std::ptrdiff_t>(samples.ms.size()));
-  const auto all = mpi::gather(context.transport, median_of(extra_ms, samples.disturbed));
+  const auto all = mpi::gather(context.transport, undisturbed_median(extra_ms, samples.disturbed));
   return ChargedTransfer{all[transfer.from.index()], all[transfer.to.index()],
                          static_cast<std::int64_t>(samples.ms.size())};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/measure/transfers/shared_share.h"
 #include "engine/measure/transfers/shared_times.h"
 #include "engine/measure/transfers/transfer_times.h"
 #include "hios/base/log.h"
@@ -66,6 +67,45 @@ void put(const TransferCurve& curve, std::vector<TransferCurve>& curves) {
   });
 }
 
+/// The curves of these pairs whose ranks share memory.
+template <class Function>
+void each_shared(std::span<Configuration* const> into, const std::vector<RankPair>& pairs,
+                 Function&& function) {
+  for (Configuration* const each : into) {
+    for (TransferCurve& curve : each->transfers) {
+      const auto [from, to] =
+          std::pair(std::min(curve.from, curve.to), std::max(curve.from, curve.to));
+      const bool is_there = std::ranges::count(pairs, RankPair(Rank(from), Rank(to))) > 0;
+      if (is_there && !curve.shared.empty()) function(*each, curve);
+    }
+  }
+}
+
+/// Returns the share by which known curves were scaled; empty where there is none.
+std::optional<SharedShare> known_share(std::span<Configuration* const> into) {
+  for (const Configuration* const each : into) {
+    if (!each->protocol->is_object() || !each->protocol->contains("shared")) continue;
+    const Json& shared = each->protocol->at("shared");
+    return SharedShare{shared.at("share").get<double>(), shared.at("samples").get<std::int64_t>()};
+  }
+  return {};
+}
+
+/// Scales the curves of these pairs by the share that operators lose. Returns false where the
+/// measurement of it ended early.
+bool scale_shared(const ProfilerContext& context, std::span<Configuration* const> into,
+                  std::span<const std::size_t> sharers, const std::vector<RankPair>& pairs) {
+  std::optional<SharedShare> share = known_share(into);
+  if (!share) share = measure_shared_share(context, into, sharers);
+  if (!share) return false;
+  each_shared(into, pairs, [&](Configuration& of, TransferCurve& curve) {
+    const double signal_ms = curve.points.front().second;
+    for (auto& [size, ms] : curve.shared) ms = signal_ms + share->share * (ms - signal_ms);
+    of.protocol["shared"] = {{"share", share->share}, {"samples", share->samples}};
+  });
+  return true;
+}
+
 }  // namespace
 
 Measured measure_transfers(const ProfilerContext& context, std::span<Configuration* const> into,
@@ -98,6 +138,13 @@ Measured measure_transfers(const ProfilerContext& context, std::span<Configurati
       ++measured.done;
     }
   }
+  progress.reset();
+  const bool some_share = std::ranges::any_of(
+      missing, [&](const RankPair& pair) { return share(sharers, pair.first, pair.second); });
+  if (some_share && !measured.stopped)
+    measured.stopped = !scale_shared(context, into, sharers, missing);
+  if (measured.stopped)  // the next profile measures them again
+    each_shared(into, missing, [](Configuration&, TransferCurve& curve) { curve.shared.clear(); });
   for (std::size_t team = 0; team < into.size(); ++team) {
     context.describe(*into[team], stopwatch, team);
   }

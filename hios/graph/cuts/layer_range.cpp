@@ -62,6 +62,7 @@ struct OnRows {
   }
   KindOnRange operator()(const Relu& kind) const { return {kind, rows}; }
   KindOnRange operator()(const Sum& kind) const { return {kind, rows}; }
+  KindOnRange operator()(const TopK& kind) const { return {kind, rows}; }
   KindOnRange operator()(const Unary& kind) const { return {kind, rows}; }
   KindOnRange operator()(const Concat& kind) const {
     if (kind.axis == Axis::kH) throw InputError("it joins rows");

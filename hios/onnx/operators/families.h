@@ -58,6 +58,9 @@ View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices,
 /// Returns one element for each computed index, along an axis (composed/lookups.cpp).
 View gather_elements_by_values(LayerEmitter& emitter, const View& x, const View& indices,
                                std::size_t axis);
+/// Returns the view with an axis moved to the end, or with `back` from there
+/// (composed/lookups.cpp).
+View with_last(const View& x, std::size_t axis, bool back);
 /// Adds GridSample (composed/grid_samples.cpp).
 void add_grid_samples(Operators& operators);
 /// Adds CumSum (composed/lookups.cpp).

@@ -41,6 +41,11 @@ NodeMaker& NodeMaker::set(const char* name, const std::vector<std::int64_t>& val
   return *this;
 }
 
+NodeMaker& NodeMaker::output(const std::string& name) {
+  node_.add_output(name);
+  return *this;
+}
+
 NodeMaker& NodeMaker::set(const char* name, float value) {
   add(name, proto::AttributeProto::FLOAT).set_f(value);
   return *this;

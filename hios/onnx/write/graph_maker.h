@@ -12,11 +12,12 @@
 
 namespace hios::onnx {
 
-/// Adds attributes to a new node.
+/// Adds attributes and outputs to a new node.
 class NodeMaker {
  public:
   explicit NodeMaker(proto::NodeProto& node) : node_(node) {}
 
+  NodeMaker& output(const std::string& name);  ///< a further one
   NodeMaker& set(const char* name, std::int64_t value);
   NodeMaker& set(const char* name, const std::vector<std::int64_t>& values);
   NodeMaker& set(const char* name, float value);

@@ -244,6 +244,19 @@ struct LayerNodes {
     graph.node("Reshape", layer.name + "_channels",
                {graph.transposed(rows, {0, 1, 4, 2, 3}), shape}, output);
   }
+  /// Writes the output that the layer does not have, too: TopK has both.
+  void operator()(const TopK& top) const {
+    const std::vector<std::string> all{inputs[0], graph.integers(layer.name + "_k", {top.k})};
+    const std::string positions = graph.fresh(layer.name + "_positions");
+    const std::string found = top.positions ? graph.fresh(layer.name + "_values") : output;
+    graph.node("TopK", layer.name, all, found)
+        .output(positions)
+        .set("axis", std::int64_t{1})
+        .set("largest", std::int64_t{top.largest});
+    if (!top.positions) return;
+    graph.node("Cast", layer.name + "_floats", {positions}, output)
+        .set("to", std::int64_t{proto::TensorProto::FLOAT});
+  }
   void operator()(const Move&) const {}  // refused by Inexpressible
   /// Writes a node without attributes: GlobalAveragePool, Relu, Sum.
   void operator()(const auto& kind) const { node(onnx_type(kind)); }

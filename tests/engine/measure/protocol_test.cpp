@@ -209,6 +209,13 @@ TEST(Progress, CountsPlannedIterationsAndThenShowsThatItSettles) {
             "sweep  115, until they settle, for 1 s more at most");
 }
 
+TEST(Protocol, LeavesDisturbedSamplesOutOfAMedianWhileHalfRemain) {
+  const std::vector<double> values{1, 2, 3, 100};
+  EXPECT_EQ(undisturbed_median(values, {false, false, false, true}), 2);
+  EXPECT_EQ(undisturbed_median(values, {true, false, false, true}), 2.5);
+  EXPECT_EQ(undisturbed_median(values, {true, true, false, true}), 2.5) << "too few remain";
+}
+
 TEST(Progress, CountsTheIterationsThatADurationNeeds) {
   const Protocol protocol{.warmup = 1, .iterations = 10, .duration_s = 30};
   EXPECT_EQ(progress_text("sweep", protocol, {1, 20, 10.0}, 10.5), "sweep  21/61  20 s left");

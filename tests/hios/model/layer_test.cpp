@@ -156,6 +156,7 @@ TEST(Layer, InfersTheShapesOfOnnxLayers) {
   EXPECT_EQ(infer(MatMul{true}, {{2, 6, 1, 4}, {1, 6, 3, 7}}), (Shape{2, 7, 3, 4}));
   EXPECT_EQ(infer(Gather{Shape{9, 7, 2, 1}}, {in}), (Shape{2, 42, 5, 4}));
   EXPECT_EQ(infer(Gather{}, {{2, 1, 5, 4}, {9, 7, 2, 1}}), (Shape{2, 7, 5, 4}));
+  EXPECT_EQ(infer(TopK{4}, {in}), (Shape{2, 4, 5, 4}));
   EXPECT_EQ(infer(Concat{Axis::kN}, {in, {1, 6, 5, 4}}), (Shape{3, 6, 5, 4}));
   EXPECT_EQ(infer(Concat{Axis::kH}, {in, {2, 6, 1, 4}}), (Shape{2, 6, 6, 4}));
   EXPECT_EQ(infer(Concat{Axis::kW}, {in, in}), (Shape{2, 6, 5, 8}));
@@ -197,6 +198,9 @@ TEST(Layer, RefusesOnnxLayersThatCannotBe) {
   expect_refused(Gather{}, {in}, "takes two inputs, not 1");
   expect_refused(Gather{in}, {in, in}, "takes one input, not 2");
   expect_refused(Gather{Shape{0, 7, 1, 1}}, {in}, "its table 0x7x1x1 is empty");
+  expect_refused(TopK{0}, {in}, "finds 0 of 6 values");
+  expect_refused(TopK{7}, {in}, "finds 7 of 6 values");
+  expect_refused(TopK{1, true, true}, {{1, (1 << 24) + 1, 1, 1}}, "positions beyond 2^24");
   expect_refused(Concat{Axis::kH}, {in, {2, 5, 5, 4}}, "on height");
 }
 

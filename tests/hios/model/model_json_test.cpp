@@ -62,6 +62,7 @@ Model model_of_every_kind() {
   x = b.add("matmul", MatMul{true}, {x, x}, {Shape{1, 4, 1, 6}, Shape{1, 4, 1, 6}});
   x = b.add("rows", Gather{Shape{5, 1, 2, 3}}, {x});
   x = b.add("read", Relu{}, {x}, {Shape{6, 1, 3, 2}});
+  b.add("top", TopK{1, false, true}, {x});
   b.add("concat", Concat{Axis::kN}, {x, x});
   b.sum("sum", {mean, mean});
   b.global_average_pool("average", mean);

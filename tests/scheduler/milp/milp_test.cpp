@@ -129,46 +129,6 @@ TEST_P(Milp, TransfersCostAsTheirPairOfDevices) {
   }
 }
 
-/// Returns a graph in which every operator but the last has one reader.
-Graph in_tree(std::size_t n, const CostStyle& style, Random& random) {
-  const Graph given = test::dag(n, ~std::uint64_t{0}, style, random);
-  std::vector<Edge> edges;
-  std::vector<std::size_t> reader;
-  for (std::size_t i = 0; i + 1 < n; ++i) reader.push_back(i + 1 + random.below(n - 1 - i));
-  for (const Edge& edge : given.edges()) {
-    const std::size_t from = edge.from.index();
-    if (from + 1 < n && edge.to.index() == reader[from]) edges.push_back(edge);
-  }
-  return Graph("tree", {given.operators().begin(), given.operators().end()}, std::move(edges),
-               given.stage_cost());
-}
-
-// The program has the copies of tensors with one reader, but for what their arrivals add.
-TEST_P(Milp, KnowsCopiesOfReceivers) {
-  std::size_t proved = 0;
-  for (std::uint64_t seed = 0; seed < test::tries(40u); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed, "copies");
-    const Graph graph = seed % 4 == 3 ? test::dag(5, random.below(1 << 10), serial_style(1), random)
-                                      : in_tree(5, serial_style(seed), random);
-    const Platform platform = test::with_receive(single(2), random.uniform(0.2, 1));
-    const CostModel costs = CostModel::from_graph(graph, platform);
-    const double least = test::brute_force(graph, platform, test::plain_costs_of(costs)).latency_ms;
-    const MilpResult result = solved(graph, costs, solver());
-    ASSERT_TRUE(validate(graph, platform, result.schedule).empty());
-    const double ms = simulate(graph, result.schedule, costs).latency_ms;
-    EXPECT_GE(ms, least * (1 - kSolverTolerance));
-    if (result.bound) {
-      EXPECT_LE(result.bound->ms, least * (1 + 1e-9));
-    }
-    if (result.optimal) {
-      EXPECT_NEAR(ms, least, kSolverTolerance * (1 + least));
-    }
-    proved += result.optimal ? 1 : 0;
-  }
-  EXPECT_GT(proved, test::tries(40u) / 2);
-}
-
 /// Like expect_optimum(), over every order of transfers, which the schedule lists.
 void expect_contended_optimum(const Graph& graph, std::size_t devices, hios::Contention contention,
                               const Solver& solver) {

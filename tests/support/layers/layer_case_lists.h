@@ -27,6 +27,6 @@ void add_value_cases(Cases& cases);      ///< Unary, Binary
 void add_reduction_cases(Cases& cases);  ///< Softmax, Reduce, normalizations, MatMul
 void add_resize_cases(Cases& cases);     ///< Resize
 void add_arrangement_cases(
-    Cases& cases);  ///< Pad, Move, Concat, Gather, and other shapes of a tensor
+    Cases& cases);  ///< Pad, Move, Concat, Gather, TopK, and other shapes of a tensor
 
 }  // namespace hios::test

@@ -137,6 +137,20 @@ void add_gathers(Cases& cases) {
   add("computed_pixels", {{1, 2, 3, 4}, {2, 5, 2, 3}}, {}, 12);
 }
 
+void add_tops(Cases& cases) {
+  for (const bool positions : {false, true}) {
+    const auto add = [&](const std::string& name, const Shape& input, TopK top) {
+      top.positions = positions;
+      add_layer(cases, "top_" + name + (positions ? "_positions" : "_values"), {input}, top);
+    };
+    add("largest", {2, 50, 3, 4}, {7});
+    add("smallest", {1, 33, 2, 5}, {5, false});
+    add("all", {1, 40, 1, 3}, {40});
+    add("of_one", {2, 1, 3, 3}, {1});
+    add("long", {1, 1500, 1, 2}, {300});
+  }
+}
+
 /// Adds one layer that reads its inputs in other shapes than their own.
 void add_read_as(Cases& cases, const char* name, const std::vector<Shape>& inputs,
                  const LayerKind& kind, const std::vector<Shape>& read) {
@@ -178,6 +192,7 @@ void add_other_shapes(Cases& cases) {
               {{1, 8, 5, 6}});
   add_read_as(cases, "move", {image}, transpose({1, 8, 5, 6}, {0, 2, 1, 3}), {{1, 8, 5, 6}});
   add_read_as(cases, "gather", {image}, Gather{Shape{3, 4, 1, 1}}, {{4, 1, 6, 10}});
+  add_read_as(cases, "top", {image}, TopK{3, true, true}, {{4, 10, 1, 6}});
   add_read_as(cases, "matmul", {{1, 6, 4, 5}, {1, 5, 3, 4}}, MatMul{},
               {{1, 6, 2, 10}, {1, 5, 2, 6}});
 }
@@ -190,6 +205,7 @@ void add_arrangement_cases(Cases& cases) {
   add_moves(cases);
   add_concats(cases);
   add_gathers(cases);
+  add_tops(cases);
   add_other_shapes(cases);
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 namespace hios::test {
 namespace {
@@ -313,6 +315,25 @@ Values naive_move(const Move& move, const Values& in) {
     to[number] = from.at(static_cast<std::size_t>(source));
   }
   return Values::from_memory(move.output, to);
+}
+
+Values naive_top(const TopK& kind, const Values& in, const Shape& out_shape) {
+  Values out(out_shape);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(in.shape.c));
+  Shape pixels = out_shape;
+  pixels.c = 1;
+  Values(pixels).each([&](auto n, auto, auto h, auto w) {
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
+      const double x = in.at(n, a, h, w), y = in.at(n, b, h, w);
+      return kind.largest ? x > y : x < y;
+    });
+    for (std::int64_t c = 0; c < kind.k; ++c) {
+      const std::int64_t from = order[static_cast<std::size_t>(c)];
+      out.at(n, c, h, w) = kind.positions ? static_cast<double>(from) : in.at(n, from, h, w);
+    }
+  });
+  return out;
 }
 
 Values naive_gather(const Values& indices, const Values& table, const Shape& out_shape) {

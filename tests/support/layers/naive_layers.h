@@ -62,6 +62,7 @@ Values naive_normalization(const Normalization& layer, const Values& in, const V
 Values naive_response_normalization(const LocalResponseNormalization& layer, const Values& in);
 Values naive_pad(const Pad& pad, const Values& in, const Shape& out_shape);
 Values naive_move(const Move& move, const Values& in);
+Values naive_top(const TopK& kind, const Values& in, const Shape& out_shape);
 Values naive_gather(const Values& indices, const Values& table, const Shape& out_shape);
 Values naive_matmul(const MatMul& matmul, const Values& a, const Values& b, const Shape& out_shape);
 

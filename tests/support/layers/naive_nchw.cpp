@@ -201,6 +201,7 @@ struct ComputeLayer {
     const auto table = parameter(model, layer, kind.table, false, source);
     return naive_gather(*in[0], table ? *table : *in[1], shape);
   }
+  Values operator()(const TopK& kind) const { return naive_top(kind, *in[0], shape); }
 };
 
 }  // namespace

@@ -85,7 +85,8 @@ Model kinds_that_are_cut() {
   const TensorId last = net.conv("grouped", point, {32, {3, 3}, {1, 1}, {1, 1}, 2});
   const TensorId index = net.conv("index", after, {1, {1, 1}, {1, 1}, {0, 0}});
   const TensorId rows = net.add("rows", Gather{Shape{9, 24, 1, 1}}, {index});
-  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows});
+  const TensorId best = net.add("best", TopK{5, true, true}, {after});
+  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows, best});
   net.keep_layer_names();
   return std::move(net).build();
 }

@@ -91,6 +91,20 @@ BoundLayer bind_single(const Binding& binding, const Layer& layer, const Gather&
   return make_launches<GatherTask>(binding, gather, {task}, std::move(kept));
 }
 
+BoundLayer bind_single(const Binding& binding, const Layer&, const TopK& layer) {
+  const Source input = binding.inputs[InputIndex(0)];
+  TopTask task;
+  task.element = binding.element();
+  task.input = input.data;
+  task.output = binding.output;
+  task.values = count_of(input.shape);
+  task.columns = static_cast<int>(input.shape.c);
+  task.k = static_cast<int>(layer.k);
+  task.largest = layer.largest;
+  task.positions = layer.positions;
+  return make_launches<TopTask>(binding, find_top, {task});
+}
+
 BoundLayer bind_single(const Binding& binding, const Layer&, const Pad& layer) {
   const auto fill = [](int(&to)[4], const Shape& shape) {
     to[0] = static_cast<int>(shape.n);

@@ -29,6 +29,7 @@ BoundLayer bind_single(const Binding&, const Layer&, const Move&);
 BoundLayer bind_single(const Binding&, const Layer&, const Concat&);
 BoundLayer bind_single(const Binding&, const Layer&, const MatMul&);
 BoundLayer bind_single(const Binding&, const Layer&, const Gather&);
+BoundLayer bind_single(const Binding&, const Layer&, const TopK&);
 
 /// Makes an operator that launches a kernel for each task. `kept`: memory that the tasks read
 /// besides the operation's tensors; the operator holds it.

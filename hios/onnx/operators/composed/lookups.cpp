@@ -42,18 +42,6 @@ View ones_at(LayerEmitter& emitter, const View& indices, std::int64_t extent) {
                  counting(extent, at.rank() + 1));
 }
 
-/// Returns the view with an axis moved to the end, or from there back.
-View with_last(const View& x, std::size_t axis, bool back) {
-  std::vector<std::size_t> axes = own_axes(x.rank());
-  const auto at = axes.begin() + static_cast<std::ptrdiff_t>(axis);
-  if (back) {
-    std::rotate(at, axes.end() - 1, axes.end());
-  } else {
-    std::rotate(at, at + 1, axes.end());
-  }
-  return transpose(x, axes);
-}
-
 /// Returns the values as a matrix with a row for each position along the axis.
 View as_rows(LayerEmitter& emitter, const View& x, std::size_t axis) {
   std::vector<std::size_t> order = own_axes(x.rank());
@@ -95,6 +83,17 @@ Views running_sums(LayerEmitter& emitter, const Node& node) {
 }
 
 }  // namespace
+
+View with_last(const View& x, std::size_t axis, bool back) {
+  std::vector<std::size_t> axes = own_axes(x.rank());
+  const auto at = axes.begin() + static_cast<std::ptrdiff_t>(axis);
+  if (back) {
+    std::rotate(at, axes.end() - 1, axes.end());
+  } else {
+    std::rotate(at, at + 1, axes.end());
+  }
+  return transpose(x, axes);
+}
 
 View gather_by_values(LayerEmitter& emitter, const View& x, const View& indices, std::size_t axis) {
   emitter.look_up(indices, x.dims[axis]);

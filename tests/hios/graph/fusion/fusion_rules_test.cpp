@@ -195,7 +195,8 @@ TEST(LayerTypes, AreThoseOfEveryKind) {
                                         Pad{},
                                         Move{},
                                         MatMul{},
-                                        Gather{}};
+                                        Gather{},
+                                        TopK{}};
   std::vector<bool> seen(std::variant_size_v<LayerKind>, false);
   for (const LayerKind& kind : kinds) {
     seen[kind.index()] = true;
