@@ -15,7 +15,6 @@
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
-#include "hios/graph/cuts/cut_operators.h"
 #include "scheduler/list/mapped_dispatch.h"
 #include "scheduler/list/mapping.h"
 
@@ -31,36 +30,40 @@ struct Placed {
   double start_ms = 0;
 };
 
-/// By the operator's name, which it has in all networks that have it.
-using AllPlaced = std::map<std::string, Placed, std::less<>>;
+/// An operator of the whole network, or its shards in order, by its name there. Joins of shards
+/// have none.
+using ByWhole = std::map<std::string, std::vector<OpId>, std::less<>>;
+using AllPlaced = std::map<std::string, std::vector<Placed>, std::less<>>;
 
-/// The shards of each operator that was cut, by its name in the whole network.
-using Shards = std::map<std::string, std::vector<OpId>, std::less<>>;
-
-Shards shards_of(const CutNetwork& cut) {
-  Shards shards;
-  for (const CutOperator& each : cut_operators(cut.network->coarse, cut.network->model)) {
-    auto& ops = shards[each.name];
-    for (const ShardOperator& shard : each.shards) ops.push_back(shard.op);
+ByWhole by_whole(const CutNetwork& cut) {
+  const CoarseGraph& coarse = cut.network->coarse;
+  ByWhole all;
+  for (std::size_t i = 0; i < cut.graph().size(); ++i) {
+    const std::string& name =
+        coarse.whole_names.empty() ? cut.graph().op(OpId(i)).name : coarse.whole_names[i];
+    if (!name.empty()) all[name].push_back(OpId(i));
   }
-  return shards;
+  return all;
 }
 
 AllPlaced placed_by(const CutSchedule& now) {
-  AllPlaced placed;
   const Graph& graph = now.cut.graph();
   const Timeline timeline = simulate(graph, now.schedule, *now.cut.costs);
+  std::vector<Placed> by_op(graph.size());
   for (std::size_t d = 0; d < now.schedule.devices.size(); ++d) {
     const auto& stages = now.schedule.devices[d];
     for (std::size_t s = 0; s < stages.size(); ++s) {
       for (const Group& group : stages[s].groups) {
-        for (const OpId op : group) {
-          placed[graph.op(op).name] = {DeviceId(d), timeline.stages[d][s].start_ms};
-        }
+        for (const OpId op : group)
+          by_op[op.index()] = {DeviceId(d), timeline.stages[d][s].start_ms};
       }
     }
   }
-  return placed;
+  AllPlaced all;
+  for (const auto& [name, ops] : by_whole(now.cut)) {
+    for (const OpId op : ops) all[name].push_back(by_op[op.index()]);
+  }
+  return all;
 }
 
 /// A network in which the operators of a run have other cuts, and all others keep their devices.
@@ -70,26 +73,22 @@ class Changed {
   Changed(const CuttableProblem& problem, CutNetwork cut, const AllPlaced& before)
       : problem_(problem),
         cut_(std::move(cut)),
-        shards_(shards_of(cut_)),
+        operators_(by_whole(cut_)),
         mapping_(graph().size()),
         key_(graph().size()),
         known_(graph().size(), false) {
-    for (std::size_t i = 0; i < graph().size(); ++i) {
-      const auto found = before.find(graph().op(OpId(i)).name);
-      if (found != before.end()) put(OpId(i), found->second);
+    for (const auto& [name, ops] : operators_) {
+      const auto found = before.find(name);
+      if (found == before.end() || found->second.size() != ops.size()) continue;
+      for (std::size_t s = 0; s < ops.size(); ++s) put(ops[s], found->second[s]);
     }
-    for (const auto& [name, shards] : shards_) forget(name);
   }
 
   const Graph& graph() const { return cut_.graph(); }
 
   /// Returns a candidate's operator, or its shards.
-  std::vector<OpId> operators_of(std::size_t candidate) const {
-    const std::string& name = problem_.candidates[candidate].op;
-    const auto found = shards_.find(name);
-    if (found != shards_.end()) return found->second;
-    const auto whole = graph().find(name);
-    return whole ? std::vector<OpId>{*whole} : std::vector<OpId>{};
+  const std::vector<OpId>& operators_of(std::size_t candidate) const {
+    return operators_.at(problem_.candidates[candidate].op);
   }
 
   void put(OpId op, const Placed& placed) {
@@ -124,11 +123,6 @@ class Changed {
   std::size_t platform_size() const { return cut_.costs->platform().size(); }
   double latency_of(const Schedule& schedule) const {
     return simulate(graph(), schedule, *cut_.costs).latency_ms;
-  }
-
-  /// A join of shards has the whole operator's name.
-  void forget(const std::string& name) {
-    if (const auto join = graph().find(name)) known_[join->index()] = false;
   }
 
   void complete() {
@@ -173,7 +167,7 @@ class Changed {
 
   const CuttableProblem& problem_;
   const CutNetwork cut_;
-  const Shards shards_;
+  const ByWhole operators_;
   Mapping mapping_;
   std::vector<double> key_;  // by OpId: the start
   std::vector<bool> known_;  // by OpId: is placed
@@ -208,7 +202,6 @@ class JointMoves {
  private:
   void begin() {
     placed_ = placed_by(best_);
-    shards_ = shards_of(best_.cut);
     known_.clear();  // a change that did not help may help elsewhere
   }
 
@@ -240,7 +233,7 @@ class JointMoves {
   /// Puts a candidate's shards on devices in a row, from `first` on, or the whole on it.
   void place(Changed& changed, std::size_t candidate, std::size_t first) const {
     const std::size_t devices = best_.schedule.devices.size();
-    const std::vector<OpId> operators = changed.operators_of(candidate);
+    const std::vector<OpId>& operators = changed.operators_of(candidate);
     const double start_ms = start_of(candidate);
     for (std::size_t s = 0; s < operators.size(); ++s) {
       changed.put(operators[s], {DeviceId((first + s) % devices), start_ms});
@@ -249,14 +242,8 @@ class JointMoves {
 
   /// Returns the start of a candidate, of the first of its shards, in the best schedule.
   double start_of(std::size_t candidate) const {
-    const std::string& name = problem_.candidates[candidate].op;
-    const auto start_ms = [&](const std::string& op) { return placed_.at(op).start_ms; };
-    const auto cut = shards_.find(name);
-    if (cut == shards_.end()) return start_ms(name);
-    double least = std::numeric_limits<double>::infinity();
-    for (const OpId op : cut->second)
-      least = std::min(least, start_ms(best_.cut.graph().op(op).name));
-    return least;
+    const auto& placed = placed_.at(problem_.candidates[candidate].op);
+    return std::ranges::min(placed, {}, &Placed::start_ms).start_ms;
   }
 
   /// Keeps a schedule that is shorter, or as short with fewer cuts.
@@ -276,7 +263,6 @@ class JointMoves {
   CutSchedule& best_;
   std::size_t budget_;
   AllPlaced placed_;  // by the best schedule
-  Shards shards_;     // of its network
   std::set<Taken> known_;
 };
 

@@ -30,7 +30,6 @@ inline Model four_convolutions(Random& random) {
         made.empty() ? net.input() : (random.below(2) == 0 ? made.back() : made.front());
     made.push_back(net.conv(name, from, conv));
   }
-  net.keep_layer_names();
   return std::move(net).build();
 }
 
