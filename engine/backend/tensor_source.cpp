@@ -167,7 +167,7 @@ struct MomentsAfter {
   Moments operator()(const Gather& gather) const { return gather.table ? Moments{0, 1} : in[1]; }
   Moments operator()(const TopK& top) const {
     const auto last = static_cast<double>(shapes[0].c - 1);
-    return top.positions ? Moments{last / 2, last * last / 3} : in[0];
+    return top.positions ? Moments{last / 2, std::max(1.0, last * last / 3)} : in[0];
   }
   /// Layers that keep the scale of values, or nearly so.
   Moments operator()(const auto&) const { return in[0]; }

@@ -65,6 +65,7 @@ struct ProfileJob::State {
   void agree();
   void set_up();
   void require_host_memory();
+  bool lacks_shared_curves() const;
   void open_packed();
   LoadOptions loads() const;
   Ended measure_cold_start();
@@ -108,12 +109,8 @@ void ProfileJob::State::require_host_memory() {
   const auto lacks_loads = [&](const Configuration* each) {
     return lacks_cold_start(coarse.graph, *each, !options.packed_weights.empty());
   };
-  const auto lacks_shared = [&](const Configuration* each) {
-    const auto has = [](const TransferCurve& curve) { return !curve.shared.empty(); };
-    return !sharers.empty() && std::ranges::none_of(each->transfers, has);
-  };
   const bool cold = options.cold_start && std::ranges::any_of(into, lacks_loads);
-  const bool shared = std::ranges::any_of(into, lacks_shared);
+  const bool shared = lacks_shared_curves();
   if (!cold && !shared && std::ranges::none_of(into, lacks_any)) return;
   RankPlan plan = plan_of_all(coarse, transport().rank());
   plan.arena_bytes = 0;  // all plans are there at the same time
@@ -130,6 +127,23 @@ void ProfileJob::State::require_host_memory() {
   const HostNeed need =
       host_need(coarse, network.model, plan, *mine.backend, {.keeps_outputs = false});
   agree_on_host_memory(transport(), network.model.name(), need, read_available_memory(), false);
+}
+
+/// Returns true if a curve of ranks that share memory is missing.
+bool ProfileJob::State::lacks_shared_curves() const {
+  const auto is_known = [&](std::size_t from, std::size_t to) {
+    return std::ranges::any_of(into, [&](const Configuration* each) {
+      return std::ranges::any_of(each->transfers, [&](const TransferCurve& curve) {
+        return curve.from == from && curve.to == to && !curve.shared.empty();
+      });
+    });
+  };
+  for (std::size_t a = 0; a < sharers.size(); ++a) {
+    for (std::size_t b = 0; b < sharers.size(); ++b) {
+      if (a != b && sharers[a] == sharers[b] && !is_known(a, b)) return true;
+    }
+  }
+  return false;
 }
 
 /// Opens the packed parameters where loads from a disk are measured.

@@ -267,8 +267,10 @@ CutSchedule cut_schedule_of(const CuttableProblem& problem, const CutResult& fou
 ScheduleResult gone_on(const CutSchedule& from, const Finder& own, const Context& context) {
   Context with_start = context;
   with_start.deadline = context.deadline.from_now(context.deadline.seconds_left());
-  with_start.bound =
-      lower_bound(from.cut.graph(), *from.cut.costs, with_start.deadline.share(0.25));
+  if (!context.bound || std::ranges::count(from.taken, true) > 0) {
+    with_start.bound =
+        lower_bound(from.cut.graph(), *from.cut.costs, with_start.deadline.share(0.25));
+  }
   with_start.start = &from.schedule;
   const Problem problem(*from.cut.costs);
   ScheduleResult result =
@@ -287,15 +289,20 @@ ScheduleResult gone_on(const CutSchedule& from, const Finder& own, const Context
 void improve_together(const CuttableProblem& problem, const Finder& own, const Context& context,
                       CutResult& best) {
   CutSchedule from = cut_schedule_of(problem, best);
-  const bool changed = move_together(problem, context.deadline.share(0.5), from);
+  bool changed = move_together(problem, context.deadline.share(0.5), from);
+  const double cut_limit_ms = best.whole.latency_ms * (1 - kLeastGain);
+  if (std::ranges::count(from.taken, true) > 0 && from.latency_ms > cut_limit_ms) {
+    from = cut_schedule_of(problem, best);
+    changed = false;
+  }
   const bool has_time = context.deadline.has_time_limit() && !context.deadline.expired();
   const bool is_done = best.network == nullptr && best.whole.outcome == Outcome::kOptimal;
   if (!changed && (!has_time || is_done)) return;
   ScheduleResult result = gone_on(from, own, context);
   const Cuts cuts = cuts_of(problem, from.taken);
-  const double limit_ms = best.whole.latency_ms * (cuts.empty() ? 1 : 1 - kLeastGain);
+  const double limit_ms = cuts.empty() ? best.whole.latency_ms : cut_limit_ms;
   if (result.latency_ms > std::min(limit_ms, best.result.latency_ms)) return;
-  const bool ended_early = best.result.outcome == Outcome::kTimeLimit;
+  const bool ended_early = best.result.outcome == Outcome::kTimeLimit || context.deadline.expired();
   result.outcome = ended_early ? Outcome::kTimeLimit : Outcome::kFeasible;
   if (cuts.empty()) best.whole = result;
   best.result = std::move(result);

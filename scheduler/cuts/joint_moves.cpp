@@ -186,7 +186,7 @@ class JointMoves {
   bool run() {
     const Taken from = best_.taken;
     const double from_ms = best_.latency_ms;
-    begin();
+    look_again();
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t length = 1; length <= kLongestRun; length *= 2) {
@@ -200,7 +200,7 @@ class JointMoves {
   }
 
  private:
-  void begin() {
+  void look_again() {
     placed_ = placed_by(best_);
     known_.clear();  // a change that did not help may help elsewhere
   }
@@ -222,12 +222,16 @@ class JointMoves {
           if (best_.taken[i] != cut) place(changed, i, first);
         }
         std::optional<CutSchedule> made = changed.scheduled(taken);
-        if (made && (!shortest || made->latency_ms < shortest->latency_ms)) shortest = made;
+        if (!made || (shortest && made->latency_ms >= shortest->latency_ms)) continue;
+        if (is_better(*made)) shortest = std::move(made);
       }
     } catch (const InputError&) {
       return false;  // a cost is missing
     }
-    return shortest && take(*std::move(shortest));
+    if (!shortest) return false;
+    best_ = *std::move(shortest);
+    look_again();
+    return true;
   }
 
   /// Puts a candidate's shards on devices in a row, from `first` on, or the whole on it.
@@ -246,16 +250,13 @@ class JointMoves {
     return std::ranges::min(placed, {}, &Placed::start_ms).start_ms;
   }
 
-  /// Keeps a schedule that is shorter, or as short with fewer cuts.
-  bool take(CutSchedule made) {
+  /// Returns true for a valid schedule that is shorter, or as short with fewer cuts.
+  bool is_better(const CutSchedule& made) const {
     const auto cuts = [](const CutSchedule& of) { return std::ranges::count(of.taken, true); };
     const bool better = made.latency_ms < best_.latency_ms ||
                         (made.latency_ms == best_.latency_ms && cuts(made) < cuts(best_));
     const Platform& platform = made.cut.costs->platform();
-    if (!better || !validate(made.cut.graph(), platform, made.schedule).empty()) return false;
-    best_ = std::move(made);
-    begin();
-    return true;
+    return better && validate(made.cut.graph(), platform, made.schedule).empty();
   }
 
   const CuttableProblem& problem_;

@@ -52,19 +52,19 @@ class RunsOfTwo {
     }
   }
 
-  /// Runs the network alone and together, and returns the time.
+  /// Runs the network alone and together, and returns the time, with that of waiting.
   double run() {
-    double sum_ms = 0;
+    const Stopwatch stopwatch;
     for (const Rank rank : {two_.first, two_.second}) {
-      if (rank == transport_.rank()) sum_ms += run_alone();
+      if (rank == transport_.rank()) run_alone();
       transport_.barrier();
     }
-    sum_ms += together_->run_once();
+    together_->run_once();
     double lost_ms = 0;
     each_operator(plan_, *together_,
                   [&](OpId op, double ms) { lost_ms += ms - alone_ms_[op.index()]; });
     lost_ms_.push_back(lost_ms);
-    return sum_ms;
+    return stopwatch.ms();
   }
 
   /// Returns the times that this rank's operators lost, by run.
@@ -98,14 +98,12 @@ class RunsOfTwo {
     }
   }
 
-  double run_alone() {
-    double sum_ms = 0;
+  void run_alone() {
     for (std::size_t p = 0; p < alone_.size(); ++p) {
-      sum_ms += alone_[p]->run_once();
+      alone_[p]->run_once();
       each_operator(alone_plans_[p], *alone_[p],
                     [&](OpId op, double ms) { alone_ms_[op.index()] = ms; });
     }
-    return sum_ms;
   }
 
   mpi::Transport& transport_;
@@ -176,13 +174,11 @@ std::optional<SharedShare> measure_shared_share(const ProfilerContext& context,
   runs.close();
   if (samples.stopped || samples.ms.empty()) return {};
   const double lost = sum_over_ranks(
-      transport,
-      undisturbed_median(runs.lost_ms().last(samples.ms.size()), samples.disturbed));
+      transport, undisturbed_median(runs.lost_ms().last(samples.ms.size()), samples.disturbed));
   const std::size_t team = context.team_of(transport.rank());
   const double expected = sum_over_ranks(transport, runs.expected_ms(into[team]->transfers));
-  if (expected <= 0) return SharedShare{};
-  return SharedShare{std::clamp(lost / expected, 0.0, 1.0),
-                     static_cast<std::int64_t>(samples.ms.size())};
+  const double share = expected > 0 ? std::clamp(lost / expected, 0.0, 1.0) : 1;
+  return SharedShare{share, static_cast<std::int64_t>(samples.ms.size())};
 }
 
 }  // namespace hios

@@ -67,18 +67,10 @@ void put(const TransferCurve& curve, std::vector<TransferCurve>& curves) {
   });
 }
 
-/// The curves of these pairs whose ranks share memory.
-template <class Function>
-void each_shared(std::span<Configuration* const> into, const std::vector<RankPair>& pairs,
-                 Function&& function) {
-  for (Configuration* const each : into) {
-    for (TransferCurve& curve : each->transfers) {
-      const auto [from, to] =
-          std::pair(std::min(curve.from, curve.to), std::max(curve.from, curve.to));
-      const bool is_there = std::ranges::count(pairs, RankPair(Rank(from), Rank(to))) > 0;
-      if (is_there && !curve.shared.empty()) function(*each, curve);
-    }
-  }
+/// Returns true if a curve is of one of these pairs, in either direction, with shared memory.
+bool is_shared_of(const TransferCurve& curve, const std::vector<RankPair>& pairs) {
+  const RankPair pair(Rank(std::min(curve.from, curve.to)), Rank(std::max(curve.from, curve.to)));
+  return !curve.shared.empty() && std::ranges::count(pairs, pair) > 0;
 }
 
 /// Returns the share by which known curves were scaled; empty where there is none.
@@ -86,24 +78,44 @@ std::optional<SharedShare> known_share(std::span<Configuration* const> into) {
   for (const Configuration* const each : into) {
     if (!each->protocol->is_object() || !each->protocol->contains("shared")) continue;
     const Json& shared = each->protocol->at("shared");
-    return SharedShare{shared.at("share").get<double>(), shared.at("samples").get<std::int64_t>()};
+    const auto has = [&](const char* key) {
+      return shared.is_object() && shared.contains(key) && shared.at(key).is_number();
+    };
+    if (!has("share") || !has("samples")) continue;
+    return SharedShare{std::clamp(shared.at("share").get<double>(), 0.0, 1.0),
+                       shared.at("samples").get<std::int64_t>()};
   }
   return {};
 }
 
-/// Scales the curves of these pairs by the share that operators lose. Returns false where the
-/// measurement of it ended early.
+/// Scales the curves of these pairs by the share that operators lose: the known one, or one that is
+/// measured for all curves. Returns false where the measurement ended early.
 bool scale_shared(const ProfilerContext& context, std::span<Configuration* const> into,
                   std::span<const std::size_t> sharers, const std::vector<RankPair>& pairs) {
-  std::optional<SharedShare> share = known_share(into);
-  if (!share) share = measure_shared_share(context, into, sharers);
+  const std::optional<SharedShare> known = known_share(into);
+  const auto share = known ? known : measure_shared_share(context, into, sharers);
   if (!share) return false;
-  each_shared(into, pairs, [&](Configuration& of, TransferCurve& curve) {
-    const double signal_ms = curve.points.front().second;
-    for (auto& [size, ms] : curve.shared) ms = signal_ms + share->share * (ms - signal_ms);
-    of.protocol["shared"] = {{"share", share->share}, {"samples", share->samples}};
-  });
+  for (Configuration* const each : into) {
+    for (TransferCurve& curve : each->transfers) {
+      if (known ? !is_shared_of(curve, pairs) : curve.shared.empty()) continue;
+      const double signal_ms = curve.points.front().second;
+      for (auto& [size, ms] : curve.shared) ms = signal_ms + share->share * (ms - signal_ms);
+      if (share->samples == 0) continue;
+      each->protocol["shared"] = {{"share", share->share}, {"samples", share->samples}};
+    }
+  }
   return true;
+}
+
+/// Removes curves that were not scaled; returns their number. The next profile measures them.
+std::size_t remove_shared(std::span<Configuration* const> into,
+                          const std::vector<RankPair>& pairs) {
+  std::size_t removed = 0;
+  for (Configuration* const each : into) {
+    removed += std::erase_if(
+        each->transfers, [&](const TransferCurve& curve) { return is_shared_of(curve, pairs); });
+  }
+  return removed;
 }
 
 }  // namespace
@@ -143,8 +155,7 @@ Measured measure_transfers(const ProfilerContext& context, std::span<Configurati
       missing, [&](const RankPair& pair) { return share(sharers, pair.first, pair.second); });
   if (some_share && !measured.stopped)
     measured.stopped = !scale_shared(context, into, sharers, missing);
-  if (measured.stopped)  // the next profile measures them again
-    each_shared(into, missing, [](Configuration&, TransferCurve& curve) { curve.shared.clear(); });
+  if (measured.stopped) measured.done -= remove_shared(into, missing);
   for (std::size_t team = 0; team < into.size(); ++team) {
     context.describe(*into[team], stopwatch, team);
   }

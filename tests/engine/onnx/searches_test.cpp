@@ -120,7 +120,7 @@ TEST(Searches, TakeTheInputsOfABatchOneByOne) {
 }
 
 // The head of a detector that ends in its best three hundred boxes.
-TEST(Searches, FindAsManyAsThereAre) {
+TEST(Searches, FindHundreds) {
   const List dims{1, 1200};
   Net net(dims);
   net.op("TopK", {"x", integer_table(net, {1}, {300})});
@@ -128,6 +128,26 @@ TEST(Searches, FindAsManyAsThereAre) {
   expect_values(net, table_of({1, 300}, [&](const List& at) {
                   return x.at({0, ranked(x, {0, 0}, 1, true)[static_cast<std::size_t>(at[1])]});
                 }));
+}
+
+// The logarithm of a negative number is none.
+TEST(Searches, PlaceNanAboveAllNumbers) {
+  const List dims{1, 20};
+  const Table x = wide_input(dims);
+  for (const bool largest : {true, false}) {
+    Net net(dims);
+    net.op("TopK", {net.op("Log", {"x"}), integer_table(net, {1}, {20})});
+    OnnxBuilder::attribute(net.last(), "largest", largest ? 1 : 0);
+    net.last().add_output("positions");
+    net.op("Cast", {"positions"});
+    OnnxBuilder::attribute(net.last(), "to", proto::TensorProto::FLOAT);
+    Table ordered = x;
+    for (float& value : ordered.values) value = value < 0 ? 1000 : value;
+    const auto order = ranked(ordered, {0, 0}, 1, largest);
+    expect_values(net, table_of(dims, [&](const List& at) {
+                    return static_cast<double>(order[static_cast<std::size_t>(at[1])]);
+                  }));
+  }
 }
 
 TEST(Searches, RefuseMoreThanThereAre) {

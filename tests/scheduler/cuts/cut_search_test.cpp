@@ -71,10 +71,12 @@ TEST(CutSearch, IsNeverBetterThanBruteForceNorWorseThanTheWhole) {
 
 TEST(CutSearch, GivesTheSameResultEachTime) {
   Cuttable cuttable(1);
-  const CutResult once = searched(cuttable.problem, "hios-lp"),
-                  again = searched(cuttable.problem, "hios-lp");
-  EXPECT_EQ(once.cuts, again.cuts);
-  EXPECT_EQ(once.result.schedule, again.result.schedule);
+  for (const char* name : {"hios-lp", "best"}) {
+    const CutResult once = searched(cuttable.problem, name),
+                    again = searched(cuttable.problem, name);
+    EXPECT_EQ(once.cuts, again.cuts);
+    EXPECT_EQ(once.result.schedule, again.result.schedule);
+  }
 }
 
 // Such a search takes its time for each network.

@@ -73,7 +73,7 @@ TEST(SharedShare, ScalesTheCurvesOnceAndSaysByHowMuch) {
 
 TEST(SharedShare, LeavesNoCurveUnscaledWhereTheMeasurementIsStopped) {
   const RandomNetwork network = random_network(12, 11);
-  for (const int runs : {3, 40, 90, 160, 200}) {
+  for (const int runs : {3, 40, 90, 160, 200, 226, 228, 230}) {
     SCOPED_TRACE(runs);
     run_ranks(3, [&](mpi::Transport& transport) {
       Configuration configuration;
@@ -82,10 +82,7 @@ TEST(SharedShare, LeavesNoCurveUnscaledWhereTheMeasurementIsStopped) {
       protocol.stop = [&] { return --left <= 0; };
       if (!measure(network, transport, configuration, kThreeOfOneHost, protocol).stopped) return;
       EXPECT_FALSE(configuration.protocol->contains("shared"));
-      for (const TransferCurve& curve : configuration.transfers) {
-        EXPECT_FALSE(curve.points.empty());
-        EXPECT_TRUE(curve.shared.empty());
-      }
+      EXPECT_TRUE(configuration.transfers.empty());
       EXPECT_FALSE(measure(network, transport, configuration, kThreeOfOneHost).stopped);
       for (const TransferCurve& curve : configuration.transfers)
         EXPECT_EQ(curve.shared.size(), curve.points.size());
