@@ -22,7 +22,7 @@ using test::random_network;
 using test::RandomNetwork;
 using test::run_ranks;
 
-constexpr Bytes kLargest = Bytes{1} << 14;
+constexpr Bytes kLargestShared = Bytes{1} << 14;
 const std::vector<std::size_t> kThreeOfOneHost = {0, 0, 0};
 
 /// Measures transfers with a backend of its own.
@@ -31,7 +31,7 @@ Measured measure(const RandomNetwork& network, mpi::Transport& transport, Config
   FakeBackend backend{2};
   FakeSource source;
   Profiler profiler({network.coarse, network.model, backend, transport, source}, protocol);
-  return profiler.measure_transfers(into, kLargest, sharers);
+  return profiler.measure_transfers(into, kLargestShared, sharers);
 }
 
 TEST(SharedShare, IsOfTheFirstTwoRanksThatShareMemory) {
