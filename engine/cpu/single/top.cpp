@@ -27,6 +27,9 @@ struct TopTask {
     std::iota(first, last, std::int64_t{0});
     std::make_heap(first, last, before);  // the worst of them on top
     for (std::int64_t i = kind.k; i < columns; ++i) {
+      // Most values are none of the best: a quick answer, but for NaN. Later equal ones come after.
+      const float x = values[i], worst = values[*first];
+      if (kind.largest ? x <= worst : x >= worst) continue;
       if (!before(i, *first)) continue;
       std::pop_heap(first, last, before);
       *(last - 1) = i;
@@ -46,8 +49,8 @@ std::unique_ptr<BoundOperator> bind_single(const Binding& binding, const Layer&,
   const TopTask task{kind, input.floats(), binding.output, input.shape.c};
   const auto rows = static_cast<std::size_t>(input.shape.elements() / input.shape.c);
   const int threads = team_for(binding.share, input.shape.elements());
-  const auto found = std::make_shared<std::vector<std::int64_t>>(
-      static_cast<std::size_t>(threads) * static_cast<std::size_t>(kind.k));
+  const auto found = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(threads) *
+                                                                 static_cast<std::size_t>(kind.k));
   return make_operator([task, found, rows, threads] {
     parallel(threads, [&](int worker, int workers) {
       const Share share = share_of(rows, worker, workers);
