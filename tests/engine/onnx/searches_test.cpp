@@ -150,6 +150,16 @@ TEST(Searches, PlaceNanAboveAllNumbers) {
   }
 }
 
+// Plain loops would take hours.
+TEST(Searches, RefuseConstantsThatTakeTooLong) {
+  constexpr std::int64_t kMany = 200'000;
+  Net net({1, 12});
+  const std::string many = net.constant({kMany}, std::vector<float>(kMany));
+  net.op("TopK", {many, integer_table(net, {1}, {kMany})});
+  expect_error([&] { onnx::import_model(net.write(), {.kernel = layer_kernel()}); },
+               {"TopK", " operations, more than 8000000000: simplify the file"});
+}
+
 TEST(Searches, RefuseMoreThanThereAre) {
   Net net({1, 12});
   net.op("TopK", {"x", integer_table(net, {1}, {13})});

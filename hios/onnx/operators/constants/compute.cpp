@@ -10,12 +10,19 @@ namespace {
 /// Limit of the operations of all constants: some ten seconds of plain loops.
 constexpr double kMostOperations = 8e9;
 
+/// Returns the layer's operations; plain loops find values one after the other (TopK).
+double operations_of(const DraftLayer& layer, const Shape& output) {
+  const auto* const top = std::get_if<TopK>(&layer.kind);
+  if (top == nullptr) return flop(layer.kind, layer.input_shapes, output);
+  return static_cast<double>(layer.input_shapes.front().elements()) * static_cast<double>(top->k);
+}
+
 /// Adds the operations of a draft. Fails for layers that would make too many values, or take too
 /// long.
 void add_work(const Draft& draft, const Node& node, double& operations) {
   for (const DraftLayer& layer : draft.layers) {
     checked_size(node, {draft.size(layer.output)});
-    operations += flop(layer.kind, layer.input_shapes, draft.tensors[layer.output.index()].shape);
+    operations += operations_of(layer, draft.tensors[layer.output.index()].shape);
   }
   if (operations <= kMostOperations) return;
   node.fail("the constants up to it would take " +
