@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hios/base/error.h"
+#include "hios/onnx/runs.h"
 
 namespace hios::onnx {
 namespace {
@@ -40,68 +41,6 @@ std::string description(const Constant& constant) {
          (!constant.element.empty()                ? constant.element
           : constant.type == Constant::Type::kBool ? "truth values"
                                                    : "integers");
-}
-
-/// Adjacent axes that one loop can walk; axes of one element are left out.
-struct Run {
-  std::int64_t size;
-  std::int64_t stride;
-};
-
-std::vector<Run> runs_of(const View& view, std::span<const std::size_t> order) {
-  std::vector<Run> runs;
-  for (const std::size_t i : order) {
-    if (view.dims[i] == 1) continue;
-    if (!runs.empty() && runs.back().stride == view.dims[i] * view.strides[i]) {
-      runs.back() = {runs.back().size * view.dims[i], view.strides[i]};
-    } else {
-      runs.push_back({view.dims[i], view.strides[i]});
-    }
-  }
-  return runs;
-}
-
-/// Copies values along the last two runs, in squares where the inner one does not read neighbours:
-/// a transposed matrix of weights would miss the cache at each value.
-void copy_rows(const float* from, const Run& rows, const Run& columns, float* to) {
-  constexpr std::int64_t kSquare = 32;
-  if (columns.stride == 1) {
-    for (std::int64_t i = 0; i < rows.size; ++i)
-      std::copy_n(from + i * rows.stride, columns.size, to + i * columns.size);
-    return;
-  }
-  for (std::int64_t top = 0; top < rows.size; top += kSquare) {
-    const std::int64_t bottom = std::min(rows.size, top + kSquare);
-    for (std::int64_t left = 0; left < columns.size; left += kSquare) {
-      const std::int64_t right = std::min(columns.size, left + kSquare);
-      for (std::int64_t i = top; i < bottom; ++i) {
-        for (std::int64_t j = left; j < right; ++j)
-          to[i * columns.size + j] = from[i * rows.stride + j * columns.stride];
-      }
-    }
-  }
-}
-
-/// Returns the values along runs, outermost first. REQUIRES: at least one run.
-std::vector<float> copied(const float* from, const std::vector<Run>& runs) {
-  std::int64_t count = 1;
-  for (const Run& run : runs) count *= run.size;
-  const Run one{1, 0};
-  const Run& columns = runs.back();
-  const Run& rows = runs.size() > 1 ? runs[runs.size() - 2] : one;
-  const std::size_t outer = runs.size() > 2 ? runs.size() - 2 : 0;
-  std::vector<float> values(static_cast<std::size_t>(count));
-  std::vector<std::int64_t> index(outer, 0);
-  for (std::int64_t done = 0; done < count; done += rows.size * columns.size) {
-    std::int64_t at = 0;
-    for (std::size_t k = 0; k < outer; ++k) at += index[k] * runs[k].stride;
-    copy_rows(from + at, rows, columns, values.data() + done);
-    for (std::size_t k = outer; k-- > 0;) {
-      if (++index[k] < runs[k].size) break;
-      index[k] = 0;
-    }
-  }
-  return values;
 }
 
 View with_extents(View view, Dims dims, Dims strides) {

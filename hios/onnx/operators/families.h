@@ -29,6 +29,8 @@ void add_rotary(Operators& operators);
 void add_einsum(Operators& operators);
 /// Adds ArgMax, ArgMin and TopK (composed/searches.cpp).
 void add_searches(Operators& operators);
+/// Adds the layer along an axis, which keeps as many values as it finds (composed/searches.cpp).
+View top_along(LayerEmitter& emitter, const View& x, std::size_t axis, const TopK& top);
 /// Adds LSTM and GRU (composed/recurrent.cpp).
 void add_recurrent(Operators& operators);
 /// Adds comparisons, functions of truth values, Where and Cast (composed/choices.cpp).

@@ -19,7 +19,13 @@ Views pool(LayerEmitter& emitter, const Node& node) {
                         node.integer("count_include_pad", 0) != 0 && layer.padding != Padding{};
   const LayerInput image = emitter.image(x);
   const Shape out = infer_shape(layer, {&image.shape, 1});
-  return {as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
+  Views outputs{as_rank(emitter.emit(layer, {image}, {out.n, out.c, out.h, out.w}), rank)};
+  const bool by_columns = layer.kind == Pool::Kind::kMax && node.integer("storage_order", 0) != 0;
+  if (node.wants_output(1) && has_exact_positions(x.dims)) {
+    outputs.push_back(
+        as_rank(pool_positions(emitter, x, window, {out.h, out.w}, by_columns), rank));
+  }
+  return outputs;
 }
 
 Views global_pool(LayerEmitter& emitter, const Node& node) {
@@ -42,9 +48,7 @@ Views global_pool(LayerEmitter& emitter, const Node& node) {
 
 void add_pools(Operators& operators) {
   operators["MaxPool"] = {
-      .emit = pool,
-      .attributes = {.read = window_attributes({"ceil_mode"}),
-                     .unread = {{"storage_order"}}}};  // indices are not computed
+      .emit = pool, .attributes = {.read = window_attributes({"ceil_mode", "storage_order"})}};
   operators["AveragePool"] = {
       .emit = pool, .attributes = {.read = window_attributes({"ceil_mode", "count_include_pad"})}};
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})

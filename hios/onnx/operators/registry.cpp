@@ -21,6 +21,7 @@ const Operators& operators() {
     add_searches(table);
     add_recurrent(table);
     add_pools(table);
+    add_unpools(table);
     add_overlaps(table);
     add_normalizations(table);
     add_reductions(table);

@@ -52,6 +52,19 @@ View convolve_by_tensor(LayerEmitter& emitter, const View& x, const View& filter
 View convolve_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups);
 /// Adds the node's transposed convolution of five dimensions (composed/volumes.cpp).
 View spread_volume(LayerEmitter& emitter, const Node& node, std::int64_t groups);
+/// Returns the positions of a window along one axis of a padded image, as two axes: the window's
+/// and that of the kernel, which comes last (composed/volumes.cpp).
+View windows_along(const View& x, std::size_t axis, std::int64_t kernel, std::int64_t stride,
+                   std::int64_t dilation);
+/// Returns true if fp32 holds the position of each value of such a tensor (pool_positions.cpp).
+bool has_exact_positions(const Dims& dims);
+/// Adds the positions of the maxima of windows over an image (N, C, H, W), each as the number of
+/// values before it: row by row, or in each image column by column (composed/pool_positions.cpp).
+/// REQUIRES: has_exact_positions(). `out`: the extent of the pool's output. Of equal values it is the first one, row by row.
+View pool_positions(LayerEmitter& emitter, const View& x, const Window& window, const Extent& out,
+                    bool by_columns);
+/// Adds MaxUnpool (composed/pool_positions.cpp).
+void add_unpools(Operators& operators);
 /// Adds Col2Im (composed/volumes.cpp).
 void add_overlaps(Operators& operators);
 /// Adds the node's pool of five dimensions (composed/volumes.cpp).

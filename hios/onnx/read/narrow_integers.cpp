@@ -6,6 +6,7 @@
 
 #include "hios/onnx/operators/constants/values.h"
 #include "hios/onnx/operators/elementwise.h"
+#include "hios/onnx/read/types.h"
 
 namespace hios::onnx {
 namespace {
@@ -75,7 +76,7 @@ int narrow_element(const Node& node, std::size_t output) {
   // Positions and extents have 64 bits.
   for (const std::string_view type : {"ArgMax", "ArgMin", "NonZero", "Shape", "Size"})
     if (node.type() == type) return 0;
-  return node.type() == "TopK" && output == 1 ? 0 : of_input(0);
+  return finds_positions(node, output) ? 0 : of_input(0);
 }
 
 void check_narrow_integers(const Node& node) {

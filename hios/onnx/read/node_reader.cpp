@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kLongestNodeName = 200;
 constexpr const char* kWithoutIndices =
-    "a MaxPool gives its values alone: export it without indices, or cut the file before they are "
-    "read";
+    "a MaxPool of volumes, or of more than 2^24 values, gives its values alone: export it without "
+    "indices, or cut the file before they are read";
 // Limits of the values of all computed constants together: as many as four of the largest, and so
 // often those that the file holds. Networks that standardise their weights compute ten times as
 // many as they hold.
@@ -69,8 +69,6 @@ class NodeReader::UnknownOperators {
     // How many boxes it returns depends on the values, so no plan can be made for what follows.
     if (unknown_.contains("NonMaxSuppression"))
       list += "; cut the file before NonMaxSuppression, with its boxes and scores as outputs";
-    if (unknown_.contains("MaxUnpool"))
-      list += std::string("; MaxUnpool reads indices, and ") + kWithoutIndices;
     reader_.file_.fail("has operators that are not read: " + list);
   }
 

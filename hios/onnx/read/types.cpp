@@ -91,23 +91,15 @@ constexpr Inputs kOfOneType[] = {
 /// Operators all of whose inputs are of one type.
 constexpr std::string_view kOfOneTypeAll[] = {"Concat", "Max", "Mean", "Min", "Sum"};
 /// Inputs that are integers.
-constexpr Inputs kIntegers[] = {{"ConstantOfShape", kFirst},
-                                {"CumSum", kSecond},
-                                {"Expand", kSecond},
-                                {"Gather", kSecond},
-                                {"GatherElements", kSecond},
-                                {"GatherND", kSecond},
-                                {"Pad", kEdges},
-                                {"Reshape", kSecond},
-                                {"Resize", kFourth},
-                                {"ScatterND", kSecond},
-                                {"ScatterElements", kSecond},
-                                {"Slice", kAllButFirst},
-                                {"Split", kSecond},
-                                {"Squeeze", kSecond},
-                                {"Tile", kSecond},
-                                {"TopK", kSecond},
-                                {"Trilu", kSecond},
+constexpr Inputs kIntegers[] = {{"ConstantOfShape", kFirst}, {"CumSum", kSecond},
+                                {"Expand", kSecond},         {"Gather", kSecond},
+                                {"GatherElements", kSecond}, {"GatherND", kSecond},
+                                {"MaxUnpool", kLastTwo},     {"Pad", kEdges},
+                                {"Reshape", kSecond},        {"Resize", kFourth},
+                                {"ScatterND", kSecond},      {"ScatterElements", kSecond},
+                                {"Slice", kAllButFirst},     {"Split", kSecond},
+                                {"Squeeze", kSecond},        {"Tile", kSecond},
+                                {"TopK", kSecond},           {"Trilu", kSecond},
                                 {"Unsqueeze", kSecond}};
 constexpr std::string_view kOfTruth[] = {
     "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And",
@@ -189,10 +181,14 @@ void check_integers(const Node& node) {
   }
 }
 
+bool finds_positions(const Node& node, std::size_t output) {
+  return output == 1 && (node.type() == "TopK" || node.type() == "MaxPool");
+}
+
 Type output_type(const Node& node, std::size_t output) {
   if (node.is_one_of(kOfTruth)) return Type::kBool;
-  if (node.type() == "ArgMax" || node.type() == "ArgMin") return Type::kInteger;
-  if (node.type() == "TopK") return output == 1 ? Type::kInteger : data_type(node);
+  if (node.type() == "ArgMax" || node.type() == "ArgMin" || finds_positions(node, output))
+    return Type::kInteger;
   if (node.type() == "Cast") return type_of_element(static_cast<int>(node.integer("to", 0)));
   if (node.type() == "CastLike") return node.input(1).type();
   const bool keeps = node.is_one_of(kOfAnyType) || node.is_one_of(kOfNumbers);

@@ -16,6 +16,10 @@ void check_input_types(const Node& node);
 /// Fails where indices, extents, axes or the like are no integers, computed or constant.
 void check_integers(const Node& node);
 
+/// Returns true for an output that says where values were found, whatever type they have: TopK's and
+/// MaxPool's second one.
+bool finds_positions(const Node& node, std::size_t output);
+
 /// Returns the type of a node's output that is computed.
 Constant::Type output_type(const Node& node, std::size_t output);
 

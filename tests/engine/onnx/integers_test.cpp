@@ -124,25 +124,5 @@ TEST(NarrowIntegers, AreRefusedWhereSumsWouldBeInexact) {
   expect_integers_refused(Type::UINT16, "Mul", 2, "(Mul): takes UINT16" + remedy);
 }
 
-TEST(NarrowIntegers, AreRefusedAsIndicesOfAPool) {
-  const char* const remedy =
-      "a MaxPool gives its values alone: export it without indices, or cut the file before they "
-      "are read";
-  OnnxBuilder b;
-  b.input("x", {1, 2, 6, 6});
-  proto::NodeProto& pool = b.node("MaxPool", {"x"}, "y");
-  pool.add_output("positions");
-  OnnxBuilder::attribute(pool, "kernel_shape", std::vector<std::int64_t>{2, 2});
-  b.node("Relu", {"y"}, "z");
-  b.output("z");
-  EXPECT_NO_THROW(onnx::import_model(b.write())) << "nothing reads them";
-  b.output("positions");
-  expect_error<InputError>([&] { onnx::import_model(b.write()); },
-                           {"the output 'positions' is not computed; ", remedy});
-  b.node("MaxUnpool", {"z", "positions"}, "wide");
-  expect_error<InputError>([&] { onnx::import_model(b.write()); },
-                           {"MaxUnpool (node '", "; MaxUnpool reads indices, and ", remedy});
-}
-
 }  // namespace
 }  // namespace hios::test

@@ -4,9 +4,7 @@
 #include "hios/onnx/operators/families.h"
 
 namespace hios::onnx {
-namespace {
 
-/// Adds the layer along an axis.
 View top_along(LayerEmitter& emitter, const View& x, std::size_t axis, const TopK& top) {
   constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;
   if (top.positions && x.dims[axis] > kMostPositions)
@@ -20,6 +18,8 @@ View top_along(LayerEmitter& emitter, const View& x, std::size_t axis, const Top
   const View found = emitter.emit(top, {emitter.input(rows, own)}, dims, own);
   return with_last(is_list ? remove_axis(found, 0) : found, axis, true);
 }
+
+namespace {
 
 std::size_t axis_of_search(const Node& node, std::int64_t usual) {
   const std::size_t rank = node.input(0).rank();

@@ -83,8 +83,8 @@ View volumes_of(LayerEmitter& emitter, const View& images, std::int64_t batch) {
   return transpose(first, kChannelsFirst);
 }
 
-/// Returns the positions of a window along one axis of a padded image, as two axes: the window's
-/// and that of the kernel.
+}  // namespace
+
 View windows_along(const View& x, std::size_t axis, std::int64_t kernel, std::int64_t stride,
                    std::int64_t dilation) {
   View result = x;
@@ -94,8 +94,6 @@ View windows_along(const View& x, std::size_t axis, std::int64_t kernel, std::in
   result.strides.push_back(x.strides[axis] * dilation);
   return result;
 }
-
-}  // namespace
 
 View convolve_by_tensor(LayerEmitter& emitter, const View& x, const View& filter,
                         const Window& window, std::int64_t groups) {
