@@ -49,6 +49,9 @@ struct Draft {
   /// By input: a part of its values looks up a table, as one column of several.
   std::vector<bool> looked_up_in_part;
 
+  /// Memory for a copy of weights whose order changes.
+  std::vector<float> spare;
+
   /// Names of layers in use, each with the last number that was appended to it.
   std::unordered_map<std::string, int> names;
 

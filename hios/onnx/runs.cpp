@@ -6,24 +6,22 @@
 namespace hios::onnx {
 namespace {
 
-/// Appends the transposed matrix: each of `columns` neighbours becomes a row. Works in squares of a
+/// Writes the transposed matrix: each of `columns` neighbours becomes a row. Works in squares of a
 /// cache line, since at strides of a power of two lines evict each other before the next row reads
 /// them.
-void append_transposed(const float* from, std::int64_t stride, std::int64_t rows,
-                       std::int64_t columns, std::vector<float>& to) {
+void transpose_into(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                    float* to) {
   constexpr std::int64_t kSquare = 16;
   std::array<std::array<float, kSquare>, kSquare> square;
   for (std::int64_t left = 0; left < columns; left += kSquare) {
     const std::int64_t wide = std::min(kSquare, columns - left);
-    const std::size_t begin = to.size();
-    to.resize(begin + static_cast<std::size_t>(wide * rows));
     for (std::int64_t top = 0; top < rows; top += kSquare) {
       const std::int64_t high = std::min(kSquare, rows - top);
       for (std::int64_t i = 0; i < high; ++i)
         std::copy_n(from + (top + i) * stride + left, wide,
                     square[static_cast<std::size_t>(i)].data());
-      float* row = to.data() + begin + top;
-      for (std::int64_t j = 0; j < wide; ++j, row += rows) {
+      for (std::int64_t j = 0; j < wide; ++j) {
+        float* const row = to + (left + j) * rows + top;
         for (std::int64_t i = 0; i < high; ++i)
           row[i] = square[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
       }
@@ -31,16 +29,16 @@ void append_transposed(const float* from, std::int64_t stride, std::int64_t rows
   }
 }
 
-/// Appends the values along the last two runs.
-void append_rows(const float* from, const Run& rows, const Run& columns, std::vector<float>& to) {
+/// Writes the values along the last two runs.
+void copy_rows(const float* from, const Run& rows, const Run& columns, float* to) {
   if (rows.stride == 1 && columns.stride != 1)
-    return append_transposed(from, columns.stride, columns.size, rows.size, to);
-  for (std::int64_t i = 0; i < rows.size; ++i) {
-    const float* row = from + i * rows.stride;
+    return transpose_into(from, columns.stride, columns.size, rows.size, to);
+  for (std::int64_t i = 0; i < rows.size; ++i, to += columns.size) {
+    const float* const row = from + i * rows.stride;
     if (columns.stride == 1) {
-      to.insert(to.end(), row, row + columns.size);
+      std::copy_n(row, columns.size, to);
     } else {
-      for (std::int64_t j = 0; j < columns.size; ++j) to.push_back(row[j * columns.stride]);
+      for (std::int64_t j = 0; j < columns.size; ++j) to[j] = row[j * columns.stride];
     }
   }
 }
@@ -60,26 +58,22 @@ std::vector<Run> runs_of(const View& view, std::span<const std::size_t> order) {
   return runs;
 }
 
-std::vector<float> copied(const float* from, const std::vector<Run>& runs) {
-  std::int64_t count = 1;
-  for (const Run& run : runs) count *= run.size;
+void copy_runs(const float* from, const std::vector<Run>& runs, float* to) {
   const Run one{1, 0};
   const Run& columns = runs.back();
   const Run& rows = runs.size() > 1 ? runs[runs.size() - 2] : one;
   const std::size_t outer = runs.size() > 2 ? runs.size() - 2 : 0;
-  std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(count));
   std::vector<std::int64_t> index(outer, 0);
-  while (values.size() < static_cast<std::size_t>(count)) {
+  for (bool more = true; more; to += rows.size * columns.size) {
     std::int64_t at = 0;
     for (std::size_t k = 0; k < outer; ++k) at += index[k] * runs[k].stride;
-    append_rows(from + at, rows, columns, values);
-    for (std::size_t k = outer; k-- > 0;) {
-      if (++index[k] < runs[k].size) break;
-      index[k] = 0;
+    copy_rows(from + at, rows, columns, to);
+    more = false;
+    for (std::size_t k = outer; k-- > 0 && !more;) {
+      more = ++index[k] < runs[k].size;
+      if (!more) index[k] = 0;
     }
   }
-  return values;
 }
 
 }  // namespace hios::onnx

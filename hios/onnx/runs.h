@@ -19,7 +19,7 @@ struct Run {
 /// out.
 std::vector<Run> runs_of(const View& view, std::span<const std::size_t> order);
 
-/// Returns the values along runs, outermost first. REQUIRES: at least one run.
-std::vector<float> copied(const float* from, const std::vector<Run>& runs);
+/// Writes the values along runs, outermost first. REQUIRES: at least one run, and values in each.
+void copy_runs(const float* from, const std::vector<Run>& runs, float* to);
 
 }  // namespace hios::onnx

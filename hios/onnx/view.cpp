@@ -250,10 +250,14 @@ std::vector<float> converted_to_floats(const View& view, std::span<const std::si
   check_written_out(view);
   const Constant& constant = view.constant();
   const std::vector<Run> runs = runs_of(view, order);
-  if (constant.type == Constant::Type::kFloat && !runs.empty() && elements(view.dims) > 0)
-    return copied(constant.floats.data() + view.offset, runs);
+  const auto count = static_cast<std::size_t>(elements(view.dims));
   std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(elements(view.dims)));
+  if (constant.type == Constant::Type::kFloat && !runs.empty() && count > 0) {
+    values.resize(count);
+    copy_runs(constant.floats.data() + view.offset, runs, values.data());
+    return values;
+  }
+  values.reserve(count);
   each_position(view, order, [&](std::int64_t at) {
     values.push_back(static_cast<float>(constant.at(static_cast<std::size_t>(at))));
   });

@@ -4,6 +4,7 @@
 
 #include "hios/base/error.h"
 #include "hios/onnx/operators/constants/values.h"
+#include "hios/onnx/runs.h"
 
 namespace hios::onnx {
 namespace {
@@ -88,12 +89,18 @@ View LayerEmitter::as_tensor(const View& view) {
 }
 
 std::vector<float> LayerEmitter::take_floats(const View& view) {
-  const Constant& constant = view.constant();
-  const bool whole =
-      lies_dense(view, own_axes(view.rank()), static_cast<std::int64_t>(constant.floats.size()));
-  if (!whole || std::ranges::find(last_uses_, &constant) == last_uses_.end())
-    return floats_of(view);
-  return std::move(const_cast<Constant&>(constant).floats);  // which nothing sees
+  auto& floats = const_cast<Constant&>(view.constant()).floats;
+  const auto size = static_cast<std::int64_t>(floats.size());
+  const bool last = std::ranges::find(last_uses_, &view.constant()) != last_uses_.end();
+  if (size == 0 || !last || !dense_order(view, size)) return floats_of(view);
+  std::vector<float> values = std::move(floats);  // which nothing sees
+  const std::vector<std::size_t> own = own_axes(view.rank());
+  if (lies_dense(view, own, size)) return values;
+  // Their order changes in place, by a copy in memory that is there already: new pages would cost
+  // more than that.
+  draft_.spare.assign(values.begin(), values.end());
+  copy_runs(draft_.spare.data(), runs_of(view, own), values.data());
+  return values;
 }
 
 LayerInput LayerEmitter::input(const View& view, std::span<const std::size_t> order) {

@@ -92,7 +92,7 @@ Views unpool(LayerEmitter& emitter, const Node& node) {
     return view;
   };
   const View own = counted({1, 1, dims[2], dims[3]}, dims[2], dims[3],
-                           [&](std::int64_t y, std::int64_t x) { return y * dims[3] + x; });
+                           [&](std::int64_t i, std::int64_t j) { return i * dims[3] + j; });
   const View in_image = combine(emitter, Placed::kSub, at, images_before(dims, dims[2] * dims[3]));
   const View here = combine(emitter, Placed::kEqual, spread(in_image, -1), own);
   return {as_rank(combine(emitter, Placed::kKeepIf, here, spread(x, 0)), rank)};
@@ -120,9 +120,9 @@ View pool_positions(LayerEmitter& emitter, const View& x, const Window& window, 
         return i * window.dilation.h * step.h + j * window.dilation.w * step.w;
       });
   const View starts =
-      counted({1, 1, out.h, out.w}, out.h, out.w, [&](std::int64_t y, std::int64_t x) {
-        return (y * window.stride.h - window.padding.begin.h) * step.h +
-               (x * window.stride.w - window.padding.begin.w) * step.w;
+      counted({1, 1, out.h, out.w}, out.h, out.w, [&](std::int64_t i, std::int64_t j) {
+        return (i * window.stride.h - window.padding.begin.h) * step.h +
+               (j * window.stride.w - window.padding.begin.w) * step.w;
       });
   const View in_image =
       combine(emitter, Placed::kAdd, gather_by_values(emitter, in_window, tap, 0), starts);
@@ -131,7 +131,7 @@ View pool_positions(LayerEmitter& emitter, const View& x, const Window& window, 
 
 void add_unpools(Operators& operators) {
   operators["MaxUnpool"] = {.emit = unpool,
-                            .attributes = {.read = {"kernel_shape", "pads", "strides"}}};
+                            .attributes = {.read = window_attributes({})}};
 }
 
 }  // namespace hios::onnx
