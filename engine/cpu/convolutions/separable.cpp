@@ -9,9 +9,9 @@
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/row_chunks.h"
 
-// Sum, relu, depthwise convolution and activation before a pointwise convolution, and an addend
-// after it, without a pass over memory for each. NASNet and RandWire consist mostly of these, and
-// separate passes cost a fifth of their time.
+// Sum, relu, depthwise convolution and activation, or a product with a gate, before a pointwise
+// convolution, and an addend after it, without a pass over memory for each. NASNet and RandWire
+// consist mostly of these, and separate passes cost a fifth of their time.
 //
 // The output is made in blocks of rows. For each block a team fills `middle`, the block's input to
 // the pointwise convolution, which is small enough to stay in the second-level cache. Then oneDNN's
@@ -20,7 +20,8 @@
 //  - with a depthwise convolution: our window kernel (engine/cpu/kernels/kernels_body.h), which
 //    applies the relu to its inputs as it loads them; a sum before it is first made in scratch, for
 //    the input rows that the block needs; an activation after it takes each row in place;
-//  - without: the sum and relu of those input pixels that the stride keeps;
+//  - without: the sum and relu of those input pixels that the stride keeps, or their product with
+//    the gate;
 //  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
 //
 // An activation in a pass of its own (activation_pass.h) finds the block of the output in cache.
@@ -66,6 +67,7 @@ class SeparableOperator final : public BoundOperator {
   void fill_by_depthwise(const BlockOfRows& block, float* middle, float* sums);
   void activate(const WindowTask& row) const;
   void fill_by_combining(const BlockOfRows& block, float* middle);
+  void fill_pixels(std::int64_t image, std::size_t from, std::size_t pixels, float* to) const;
   const float* middle_of(const BlockOfRows& block, std::byte* scratch);
   const float* sum_rows(std::int64_t image, std::int64_t first, std::int64_t last, float* sums);
   Shape block_shape(std::int64_t channels, std::int64_t rows) const {
@@ -74,6 +76,7 @@ class SeparableOperator final : public BoundOperator {
 
   int threads_;
   std::vector<const float*> terms_;
+  const float* gate_;                    // null: none
   const float* addend_;                  // null: none
   Shape input_, middle_, output_shape_;  // whole tensors
   float* output_;
@@ -92,6 +95,7 @@ class SeparableOperator final : public BoundOperator {
 
 SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionChain& chain)
     : threads_(binding.share.threads),
+      gate_(chain.gate ? binding.inputs[*chain.gate].floats() : nullptr),
       addend_(chain.addend ? binding.inputs[*chain.addend].floats() : nullptr),
       input_(binding.inputs[chain.terms.front()].shape),
       output_shape_(binding.output_shape()),
@@ -267,20 +271,37 @@ void SeparableOperator::fill_by_combining(const BlockOfRows& block, float* middl
           const std::size_t pixels = std::min(width - column, end - begin);
           const auto source_row = static_cast<std::size_t>(
               block.image * input_.h + (block.first + static_cast<std::int64_t>(row)) * stride_.h);
-          kernels().combine(
-              {.terms = terms_.data(),
-               .term_count = terms_.size(),
-               .term_offset =
-                   (source_row * static_cast<std::size_t>(input_.w) + column * step) * channels,
-               .term_stride = step * channels,
-               .output = middle + begin * channels,
-               .output_stride = channels,
-               .pixels = pixels,
-               .channels = channels,
-               .floor = floor_});
+          const std::size_t from =
+              (source_row * static_cast<std::size_t>(input_.w) + column * step) * channels;
+          fill_pixels(block.image, from, pixels, middle + begin * channels);
           begin += pixels;
         }
       });
+}
+
+/// Fills pixels of one row of the middle. `from`: the value of the input at which they begin.
+void SeparableOperator::fill_pixels(std::int64_t image, std::size_t from, std::size_t pixels,
+                                    float* to) const {
+  const auto channels = static_cast<std::size_t>(input_.c);
+  const std::size_t stride = static_cast<std::size_t>(stride_.w) * channels;
+  if (gate_ != nullptr) {
+    kernels().gate({.input = terms_.front() + from,
+                    .input_stride = stride,
+                    .gate = gate_ + image * input_.c,
+                    .output = to,
+                    .pixels = pixels,
+                    .channels = channels});
+    return;
+  }
+  kernels().combine({.terms = terms_.data(),
+                     .term_count = terms_.size(),
+                     .term_offset = from,
+                     .term_stride = stride,
+                     .output = to,
+                     .output_stride = channels,
+                     .pixels = pixels,
+                     .channels = channels,
+                     .floor = floor_});
 }
 
 }  // namespace

@@ -51,6 +51,15 @@ struct CombineTask {
   float floor;
 };
 
+/// output[p · channels + c] = input[p · input_stride + c] · gate[c].
+struct GateTask {
+  const float* input;
+  std::size_t input_stride;
+  const float* gate;
+  float* output;
+  std::size_t pixels, channels;
+};
+
 /// output[c] = scale · Σ over pixels of input[p · channels + c], for c in [first, last).
 struct MeanTask {
   const float* input;
@@ -137,6 +146,7 @@ struct Kernels {
   UnaryRuns unary;
   BinaryRuns binary;
   void (*weighted_sum)(const WeightedSumTask&);
+  void (*gate)(const GateTask&);
 };
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;

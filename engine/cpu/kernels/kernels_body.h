@@ -253,6 +253,19 @@ void combine(const CombineTask& task) {
   combine_terms<0>(task);
 }
 
+void gate(const GateTask& task) {
+  const std::size_t whole = task.channels - task.channels % kLanes;
+  const Mask rest = mask_of(static_cast<std::ptrdiff_t>(task.channels - whole));
+  for (std::size_t p = 0; p < task.pixels; ++p) {
+    const float* const input = task.input + p * task.input_stride;
+    float* const output = task.output + p * task.channels;
+    for (std::size_t c = 0; c < whole; c += kLanes)
+      store(output + c, mul(load(input + c), load(task.gate + c)));
+    if (whole == task.channels) continue;
+    store(output + whole, mul(load(input + whole, rest), load(task.gate + whole, rest)), rest);
+  }
+}
+
 /// Averages V chunks of channels at a time, over all pixels.
 template <int V>
 inline void mean_of_chunks(const MeanTask& task, std::size_t channel, Mask last) {
@@ -282,9 +295,10 @@ void channel_means(const MeanTask& task) {
 
 }  // namespace
 
-const Kernels HIOS_KERNELS = {
-    HIOS_KERNELS_NAME, kLanes,      &runs_here,     &depthwise,          &pool<Maximum>,
-    &pool<Average>,    &combine,    &channel_means, &normalize_channels, &softmax_channels,
-    kUnaryRuns,        kBinaryRuns, &weighted_sum};
+const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME, kLanes,         &runs_here,
+                              &depthwise,        &pool<Maximum>, &pool<Average>,
+                              &combine,          &channel_means, &normalize_channels,
+                              &softmax_channels, kUnaryRuns,     kBinaryRuns,
+                              &weighted_sum,     &gate};
 
 }  // namespace hios::cpu

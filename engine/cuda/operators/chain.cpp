@@ -1,7 +1,9 @@
-// Sum, relu, depthwise convolution, activation, convolution, addend and activation as one operator
-// (ConvolutionChain) of up to three steps, each one or two kernels, through the stream's workspace:
+// Sum or gate, relu, depthwise convolution, activation, convolution, addend and activation as one
+// operator (ConvolutionChain) of up to three steps, each one or two kernels, through the stream's
+// workspace:
 //  - a sum of several terms, with the relu after it: one pass (several taps read its result, so
 //    summing on the fly would read each term several times);
+//  - or the product of the term with a gate;
 //  - a depthwise convolution, with the relu before it if there was no sum, the activation after it,
 //    and the addend if it is the last;
 //  - the convolution, with the remaining relu before it, bias, addend and activation, by the chosen
@@ -14,6 +16,7 @@
 
 #include "engine/cuda/device/handles.h"
 #include "engine/cuda/operators/operators.h"
+#include "engine/cuda/operators/single/views.h"
 
 namespace hios::cuda {
 namespace {
@@ -57,11 +60,12 @@ class ChainOperator final : public BoundOperator {
   void* output_;
   const void* addend_ = nullptr;
   std::vector<CombineTask> combine_;
+  std::optional<BinaryTask> gated_;
   bool has_depthwise_ = false, depthwise_is_last_ = false;
   DepthwiseTask depthwise_;
   std::unique_ptr<ConvolutionAlgorithm> dense_;
   std::shared_ptr<const UploadedWeights> depthwise_weights_, dense_weights_;
-  Bytes sums_at_ = 0, middle_at_ = 0, workspace_at_ = 0, taken_ = 0;
+  Bytes front_at_ = 0, middle_at_ = 0, workspace_at_ = 0, taken_ = 0;
 };
 
 ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& chain)
@@ -76,7 +80,18 @@ ChainOperator::ChainOperator(const Binding& binding, const ConvolutionChain& cha
   if (sums(chain)) {
     combine_ = combine_tasks({binding.inputs[chain.terms]}, chain.relu_before, input,
                              binding.element(), nullptr);
-    sums_at_ = take(input.size_bytes(element_bytes));
+    front_at_ = take(input.size_bytes(element_bytes));
+  }
+  if (chain.gate) {
+    const Source gate = binding.inputs[*chain.gate];
+    gated_ = {.element = binding.element(),
+              .function = Binary::Function::kMul,
+              .left = input_,
+              .right = gate.data,
+              .of_left = broadcast_view(input, input),
+              .of_right = broadcast_view(gate.shape, input),
+              .values = static_cast<int>(input.elements())};
+    front_at_ = take(input.size_bytes(element_bytes));
   }
   if (chain.depthwise) {
     const Layer& first = binding.layer(*chain.depthwise);
@@ -123,10 +138,15 @@ void ChainOperator::run() {
   const void* input = input_;
   if (!combine_.empty()) {
     for (CombineTask& task : combine_) {
-      task.output = slot(sums_at_);
+      task.output = slot(front_at_);
       HIOS_CUDA(combine(task, stream_.stream()), doing_);
     }
-    input = slot(sums_at_);
+    input = slot(front_at_);
+  }
+  if (gated_) {
+    gated_->output = slot(front_at_);
+    HIOS_CUDA(binary(*gated_, stream_.stream()), doing_);
+    input = gated_->output;
   }
   if (has_depthwise_) {
     depthwise_.input = input;

@@ -81,6 +81,12 @@ class Cursor {
     const ReadLayer* const layer = peek();
     return layer && is_activation(layer->layer->kind) ? (++next_, layer) : nullptr;
   }
+  /// Takes a product with a gate before a pointwise convolution.
+  const ReadLayer* take_gated() {
+    const ReadLayer *const product = peek(), *const pointwise = peek(1);
+    if (!product || !pointwise || !gate_of(*product->layer)) return nullptr;
+    return is_pointwise(*pointwise->layer) ? (++next_, product) : nullptr;
+  }
   /// Takes a sum of two and returns the input that it adds to the previous layer's output.
   std::optional<InputIndex> take_addend() {
     if (at_end() || next_ == 0 || !layers_[next_].as<Sum>()) return {};
@@ -98,18 +104,24 @@ class Cursor {
   std::size_t next_ = 0;
 };
 
-/// Returns the layers of: sum? relu? (depthwise activation? pointwise | conv) (+ addend)?
+/// Returns the layers of: (gated | sum? relu?) (depthwise activation? pointwise | conv) (+ addend)?
 /// activation?
 std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
   if (!layers.front().reads_only_inputs()) return {};
   ConvolutionChain chain{.terms = layers.front().inputs()};
   Cursor next(layers);
-  next.take<Sum>();
-  chain.relu_before = next.take<Relu>() != nullptr;
+  if (const ReadLayer* const gated = next.take_gated()) {
+    const std::size_t gate = *gate_of(*gated->layer);
+    chain.gate = chain.terms[gate];
+    chain.terms = {chain.terms[1 - gate]};
+  } else {
+    next.take<Sum>();
+    chain.relu_before = next.take<Relu>() != nullptr;
+  }
   const ReadLayer *const first = next.peek(), *const second = next.peek(1);
   const bool activated = second && is_activation(second->layer->kind);
   const ReadLayer* const pointwise = activated ? next.peek(2) : second;
-  if (first && pointwise && is_separable(*first->layer, *pointwise->layer)) {
+  if (!chain.gate && first && pointwise && is_separable(*first->layer, *pointwise->layer)) {
     chain.depthwise = next.take<Conv>()->id;
     if (activated) chain.between = next.take_activation()->id;
   }
@@ -266,6 +278,17 @@ bool is_pointwise(const Layer& layer) {
   const Conv* conv = std::get_if<Conv>(&layer.kind);
   return conv != nullptr && conv->groups == 1 && conv->kernel == Extent{1, 1} &&
          conv->padding == Padding{0, 0};
+}
+
+std::optional<std::size_t> gate_of(const Layer& layer) {
+  const Binary* const binary = std::get_if<Binary>(&layer.kind);
+  if (binary == nullptr || binary->function != Binary::Function::kMul || binary->constant)
+    return {};
+  for (const std::size_t gate : {std::size_t{0}, std::size_t{1}}) {
+    const Shape &factors = layer.input_shapes[gate], &image = layer.input_shapes[1 - gate];
+    if (image.h * image.w > 1 && factors == Shape{image.n, image.c, 1, 1}) return gate;
+  }
+  return {};
 }
 
 bool is_separable(const Layer& depthwise, const Layer& pointwise) {

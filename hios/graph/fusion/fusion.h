@@ -19,9 +19,11 @@ using InputIndex = Id<struct InputTag>;
 /// A sum of the terms, relu, depthwise convolution, activation, convolution, sum with the addend
 /// and activation, in this order; all but the convolution are optional (one term: no sum). After
 /// `depthwise`, `convolution` is a pointwise one that reads every pixel; a depthwise convolution on
-/// its own is `convolution`.
+/// its own is `convolution`. Instead of all before the convolution, a product of one term with the
+/// gate may come before a pointwise one.
 struct ConvolutionChain {
   std::vector<InputIndex> terms;
+  std::optional<InputIndex> gate = {};  ///< a factor for each channel of an image
   bool relu_before = false;
   std::optional<LayerId> depthwise = {};
   std::optional<LayerId> between = {};  ///< is_activation; only after `depthwise`
@@ -30,7 +32,7 @@ struct ConvolutionChain {
   std::optional<LayerId> activation = {};  ///< is_activation
 
   /// Returns true if any layer comes before the convolution.
-  bool has_front() const { return terms.size() > 1 || relu_before || depthwise; }
+  bool has_front() const { return terms.size() > 1 || gate || relu_before || depthwise; }
   bool operator==(const ConvolutionChain&) const = default;
 };
 
@@ -120,6 +122,10 @@ bool is_activation(const LayerKind& kind);
 bool is_depthwise(const Layer& layer);
 /// Returns true for a 1×1 convolution without padding or groups, of any stride.
 bool is_pointwise(const Layer& layer);
+/// Returns which of the layer's inputs is the gate (0 or 1), if the layer is the product of images
+/// of several pixels and a computed factor for each channel of an image, as in squeeze and
+/// excitation.
+std::optional<std::size_t> gate_of(const Layer& layer);
 /// Returns true for a depthwise convolution and a pointwise one that reads every pixel, which one
 /// operator can fuse. REQUIRES: the second reads the first, or an activation of it.
 bool is_separable(const Layer& depthwise, const Layer& pointwise);

@@ -14,11 +14,10 @@
 // and takes as many of the following layers as a pattern allows:
 //
 //     [depthwise [activation]] conv [+ addend] [activation]     (depthwise: of common windows)
-//     sum conv [activation]
-//     [sum] relu conv
-//     [sum] relu depthwise pointwise [relu]
-//     [sum | slice …] concat
-//     pool · global average pool · relu · sum · any other layer       (on their own)
+//     gated pointwise [+ addend] [activation]             (a product with a factor for each
+//     channel) sum conv [activation] [sum] relu conv [sum] relu depthwise pointwise [relu] [sum |
+//     slice …] concat pool · global average pool · relu · sum · any other layer       (on their
+//     own)
 //
 // Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in the
 // same block. So no tensor inside an operator is read from outside, no operator waits for its own
@@ -83,6 +82,7 @@ class Patterns {
     if (kind_as<Relu>(layer(id))) return pre_activated(id);
     if (kind_as<Sum>(layer(id))) return summed(id);
     if (is_slice_of_siblings(id)) return sliced(id);
+    if (gate_of(layer(id))) return gated(id);
     return {id};
   }
 
@@ -141,6 +141,16 @@ class Patterns {
       return convolution_and_addend(conv);
     std::vector<LayerId> layers{conv};
     if (activation) layers.push_back(*activation);
+    const std::vector<LayerId> next = convolution_and_addend(*pointwise);
+    layers.insert(layers.end(), next.begin(), next.end());
+    return layers;
+  }
+
+  /// Returns the layers of: gated [pointwise [+ addend] [activation]]
+  std::vector<LayerId> gated(LayerId product) const {
+    const auto pointwise = then<Conv>(product);
+    if (!pointwise || !is_pointwise(layer(*pointwise))) return {product};
+    std::vector<LayerId> layers{product};
     const std::vector<LayerId> next = convolution_and_addend(*pointwise);
     layers.insert(layers.end(), next.begin(), next.end());
     return layers;

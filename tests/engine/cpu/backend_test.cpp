@@ -48,6 +48,11 @@ std::vector<OperationCase> operators_of_many_blocks() {
         const TensorId sum = b.sum("sum", {x.begin(), x.end()});
         b.relu("after", b.conv("pw", b.relu("relu", sum), pointwise(7, 2)));
       }));
+  const Shape image{2, 40, 87, 83};
+  cases.push_back(make_operation("gated", {image, {2, 40, 1, 1}}, [](ModelBuilder& b, Inputs x) {
+    b.conv("pw", b.add("scaled", Binary{Binary::Function::kMul, {}, false}, {x[0], x[1]}),
+           pointwise(8));
+  }));
   const auto activated = [](ModelBuilder& b, TensorId x, Unary::Function function) {
     return b.add(std::string(onnx_type(Unary{function})), Unary{function}, {x});
   };

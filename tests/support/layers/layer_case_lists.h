@@ -26,6 +26,7 @@ void add_window_cases(Cases& cases);     ///< Conv, ConvTranspose, Pool
 void add_value_cases(Cases& cases);      ///< Unary, Binary
 void add_reduction_cases(Cases& cases);  ///< Softmax, Reduce, normalizations, MatMul
 void add_resize_cases(Cases& cases);     ///< Resize
+void add_gated_cases(Cases& cases);      ///< Binary and Conv, one operator
 void add_arrangement_cases(
     Cases& cases);  ///< Pad, Move, Concat, Gather, TopK, and other shapes of a tensor
 

@@ -11,6 +11,7 @@ const std::vector<OperationCase>& layer_operation_cases() {
     add_value_cases(all);
     add_reduction_cases(all);
     add_resize_cases(all);
+    add_gated_cases(all);
     add_arrangement_cases(all);
     return all;
   }();

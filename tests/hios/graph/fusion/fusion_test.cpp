@@ -83,6 +83,40 @@ TEST(Fusion, AChainNamesItsAddendAndActivation) {
   }
 }
 
+TEST(Fusion, AChainNamesItsGate) {
+  for (const bool first : {false, true}) {
+    ModelBuilder net = network();
+    const TensorId x = net.input();
+    const TensorId gate = net.add("mean", GlobalAveragePool{}, {x});
+    const std::vector<TensorId> factors = first ? std::vector{gate, x} : std::vector{x, gate};
+    const TensorId scaled = net.add("scaled", Binary{Binary::Function::kMul, {}, false}, factors);
+    net.sum("sum", {x, net.conv("conv", scaled, pointwise())});
+    const Model model = std::move(net).build();
+    EXPECT_EQ(gate_of(model.layer(LayerId(1))), first ? 0u : 1u);
+    const CoarseGraph coarse = coarsen(model);
+    ASSERT_EQ(coarse.graph.size(), 2u);
+    const ConvolutionChain expected{.terms = inputs({first ? 1u : 0u}),
+                                    .gate = InputIndex(first ? 0 : 1),
+                                    .convolution = LayerId(2),
+                                    .addend = InputIndex(2)};
+    EXPECT_EQ(std::get<ConvolutionChain>(coarse.layers(OpId(1)).form), expected);
+  }
+}
+
+TEST(Fusion, AProductIsNoGateBeforeAWindowNorOfOnePixel) {
+  ModelBuilder net = network();
+  const TensorId gate = net.add("mean", GlobalAveragePool{}, {net.input()});
+  const TensorId scaled =
+      net.add("scaled", Binary{Binary::Function::kMul, {}, false}, {net.input(), gate});
+  const TensorId squared =
+      net.add("squared", Binary{Binary::Function::kMul, {}, false}, {gate, gate});
+  net.conv("window", scaled, dense({3, 3}, {1, 1}, {1, 1}));
+  net.conv("pointwise", squared, pointwise());
+  const Model model = std::move(net).build();
+  EXPECT_FALSE(gate_of(model.layer(LayerId(2))));
+  EXPECT_EQ(coarsen(model).graph.size(), 5u);
+}
+
 TEST(Fusion, ASumOfWhatWasMadeTwiceIsNoAddend) {
   ModelBuilder net = network();
   const TensorId y = net.conv("conv", net.input(), pointwise());
