@@ -20,8 +20,8 @@
 namespace hios::scheduler {
 
 ClassCandidates::ClassCandidates(const BoundGraph& graph, const ClassCosts& costs,
-                                 const TimeWindows& windows)
-    : graph_(&graph), costs_(&costs), windows_(&windows), sets_(graph.size(), 0) {
+                                 const TimeWindows& windows, ClassHeads* heads)
+    : graph_(&graph), costs_(&costs), windows_(&windows), heads_(heads), sets_(graph.size(), 0) {
   for (std::size_t v = 0; v < graph.size(); ++v) {
     for (std::size_t k = 0; k < costs.classes(); ++k) {
       if (costs.runs(v, k)) sets_[v] |= Set{1} << k;
@@ -89,6 +89,7 @@ void ClassCandidates::find_heads() {
     for (std::size_t k = 0; k < classes; ++k) {
       if (may_be(v, k)) own[k] = std::max(own[k], after_shared(before_, v, k, head_));
     }
+    if (heads_ != nullptr) heads_->raise(v, sets_, head_, ClassHeads::Direction::kForward);
   }
 }
 
@@ -102,6 +103,7 @@ void ClassCandidates::find_tails() {
   Times rest;
   std::size_t e = costs_->edges.size();
   for (std::size_t v = sets_.size(); v-- > 0;) {  // edges from v have been seen
+    if (heads_ != nullptr) heads_->raise(v, sets_, tail_, ClassHeads::Direction::kBackward);
     for (std::size_t k = 0; k < classes; ++k) {
       double& own = tail_[costs_->cell(v, k)];
       if (may_be(v, k)) own = std::max(own, after_shared(after_, v, k, tail_));

@@ -8,6 +8,7 @@
 #include "scheduler/bounds/graph/bound_graph.h"
 #include "scheduler/bounds/graph/class_costs.h"
 #include "scheduler/bounds/graph/heads.h"
+#include "scheduler/bounds/relaxations/class_heads.h"
 
 namespace hios::scheduler {
 
@@ -15,15 +16,19 @@ namespace hios::scheduler {
 /// latency, and their time windows there.
 class ClassCandidates {
  public:
-  using Set = std::uint32_t;  ///< bit k: class k
+  using Set = ClassHeads::Set;
 
-  /// Starts with all classes that can run an operator. The arguments outlive it.
-  ClassCandidates(const BoundGraph& graph, const ClassCosts& costs, const TimeWindows& windows);
+  /// Starts with all classes that can run an operator. The arguments outlive it. `heads`: raises
+  /// heads and tails further, if given.
+  ClassCandidates(const BoundGraph& graph, const ClassCosts& costs, const TimeWindows& windows,
+                  ClassHeads* heads = nullptr);
 
   /// Computes the windows, and excludes the classes on which an operator would be too late, until
   /// nothing changes or for a few rounds. Returns false if an operator has no class left.
   bool narrow(double latency_ms);
   void exclude(std::size_t v, std::size_t k) { sets_[v] &= ~(Set{1} << k); }
+  /// Narrows without ClassHeads from now on, which is much faster.
+  void hurry() { heads_ = nullptr; }
   void place(std::size_t v, std::size_t k) { sets_[v] = Set{1} << k; }
 
   bool may_be(std::size_t v, std::size_t k) const { return (sets_[v] >> k & 1) != 0; }
@@ -57,6 +62,7 @@ class ClassCandidates {
   const BoundGraph* graph_;
   const ClassCosts* costs_;
   const TimeWindows* windows_;
+  ClassHeads* heads_;
   std::vector<Set> sets_;                  // by operator
   std::vector<double> head_, tail_;        // by operator × class
   std::vector<Operators> before_, after_;  // ancestors and descendants; empty in large graphs

@@ -15,7 +15,7 @@
 // A destructive bound, as that of scheduler/bounds/destructive.cpp: suppose that some schedule has
 // a latency of at most T, and draw conclusions until a contradiction.
 //  - An operator is not on a class where its head, share and tail exceed T
-//    (relaxations/class_candidates.cpp). On slow cores that is most of them.
+//    (relaxations/class_candidates.cpp, class_heads.cpp). On slow cores that is most of them.
 //  - The operators that remain on one class alone need its devices (relaxations/confined.cpp).
 //  - All operators together, each on one of its classes, exceed work, memory or a path by a sum of
 //    these inequalities with multipliers (relaxations/assignment_dual.cpp). What would exceed T
@@ -39,12 +39,13 @@ class PlacementSearch {
         windows_(windows),
         context_(context),
         costs_(costs),
+        heads_(costs),
         dual_(costs),
         work_(work_for(costs)) {}
 
   /// Returns true if the latency is refuted, and false once the work is used up.
   bool refuted(double latency_ms) {
-    ClassCandidates candidates(graph_, costs_, windows_);
+    ClassCandidates candidates(graph_, costs_, windows_, &heads_);
     constexpr int kRounds = 4;
     for (int round = 0; round < kRounds; ++round) {
       if (!candidates.narrow(latency_ms)) return true;
@@ -55,6 +56,7 @@ class PlacementSearch {
       if (!dual_.exclude_costly(candidates, latency_ms)) break;
     }
     if (!divides()) return false;
+    candidates.hurry();
     double left = kCaseWork;
     return refuted_by_cases(candidates, latency_ms, left);
   }
@@ -165,6 +167,7 @@ class PlacementSearch {
   const TimeWindows& windows_;
   const BoundContext& context_;
   const ClassCosts& costs_;
+  ClassHeads heads_;
   AssignmentDual dual_;
   double work_;  // that multipliers may still cost
 };
