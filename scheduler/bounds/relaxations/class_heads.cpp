@@ -1,7 +1,6 @@
 #include "scheduler/bounds/relaxations/class_heads.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <queue>
 
@@ -49,7 +48,9 @@ ClassHeads::ClassHeads(const ClassCosts& costs)
       in_(costs.edges.size()),
       out_(costs.edges.size()),
       is_near_(costs.operators, false),
-      gap_(costs.operators * costs.classes(), 0) {
+      gap_(costs.operators * costs.classes(), 0),
+      rest_(gap_.size(), 0),
+      least_rest_(costs.operators, 0) {
   for (const ClassEdge& edge : costs.edges) {
     ++first_in_[edge.to + 1];
     ++first_out_[edge.from + 1];
@@ -113,17 +114,11 @@ double ClassHeads::transfer_ms(const ClassEdge& edge, std::size_t from, std::siz
                                            : costs_.transfer_ms(edge, to, from);
 }
 
-/// Raises an operator's gaps by an edge to `y`, whose gaps are there.
-void ClassHeads::reach_over(const ClassEdge& edge, std::size_t y, std::span<const Set> sets,
-                            double* gaps) {
+/// Raises an operator's gaps by an edge to `y`, whose rest is there.
+void ClassHeads::reach_over(const ClassEdge& edge, std::size_t y, double* gaps) {
   const std::size_t classes = costs_.classes();
-  std::array<double, kMostClasses> rest;  // from the virtual start of y, by its class
-  double least = kInfinity;
-  for (std::size_t m = 0; m < classes; ++m) {
-    const std::size_t cell = costs_.cell(y, m);
-    rest[m] = (sets[y] >> m & 1) != 0 ? costs_.path_ms[cell] + gap_[cell] : kInfinity;
-    least = std::min(least, rest[m]);
-  }
+  const double* const rest = &rest_[costs_.cell(y, 0)];
+  const double least = least_rest_[y];
   for (std::size_t l = 0; l < classes; ++l) {
     double time = rest[l];
     if (edge.must_share) {
@@ -139,7 +134,7 @@ void ClassHeads::reach_over(const ClassEdge& edge, std::size_t y, std::span<cons
   work_ -= static_cast<double>(edge.table == ClassEdge::kSame ? 2 * classes : classes * classes);
 }
 
-/// Computes the gaps of u to v on class k.
+/// Computes the gaps and the rest of u to v on class k.
 void ClassHeads::reach(std::size_t u, std::size_t v, std::size_t k, std::span<const Set> sets) {
   const std::size_t classes = costs_.classes();
   double* const gaps = &gap_[costs_.cell(u, 0)];
@@ -153,8 +148,14 @@ void ClassHeads::reach(std::size_t u, std::size_t v, std::size_t k, std::span<co
         gaps[l] = std::max(gaps[l], cannot ? kInfinity : transfer_ms(*after.edge, l, k));
       }
     } else if (is_near_[after.other]) {
-      reach_over(*after.edge, after.other, sets, gaps);
+      reach_over(*after.edge, after.other, gaps);
     }
+  }
+  least_rest_[u] = kInfinity;
+  for (std::size_t l = 0; l < classes; ++l) {
+    const std::size_t cell = costs_.cell(u, l);
+    rest_[cell] = (sets[u] >> l & 1) != 0 ? costs_.path_ms[cell] + gap_[cell] : kInfinity;
+    least_rest_[u] = std::min(least_rest_[u], rest_[cell]);
   }
 }
 
@@ -170,7 +171,7 @@ double ClassHeads::head_on(std::size_t v, std::size_t k, std::span<const Set> se
       if ((sets[u] >> l & 1) == 0) continue;
       const std::size_t cell = costs_.cell(u, l);
       double& time = l == k ? near : far;
-      time = std::min(time, heads[cell] + costs_.path_ms[cell] + gap_[cell]);
+      time = std::min(time, heads[cell] + rest_[cell]);
     }
     least = std::max(least, std::min(far, near));
     const std::size_t cell = costs_.cell(u, k);

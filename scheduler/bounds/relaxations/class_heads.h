@@ -42,7 +42,7 @@ class ClassHeads {
   void collect(std::size_t v, Direction direction);
   double transfer_ms(const ClassEdge& edge, std::size_t from, std::size_t to) const;
   void reach(std::size_t u, std::size_t v, std::size_t k, std::span<const Set> sets);
-  void reach_over(const ClassEdge& edge, std::size_t y, std::span<const Set> sets, double* gaps);
+  void reach_over(const ClassEdge& edge, std::size_t y, double* gaps);
   double head_on(std::size_t v, std::size_t k, std::span<const Set> sets,
                  const std::vector<double>& heads);
   double share_or_send(double least_ms);
@@ -57,6 +57,8 @@ class ClassHeads {
   std::vector<std::uint32_t> near_;  // ancestors, the nearest first
   std::vector<bool> is_near_;        // by operator
   std::vector<double> gap_;          // by operator × class: from the end there to v's start
+  std::vector<double> rest_;         // by operator × class: from the start there to v's start
+  std::vector<double> least_rest_;   // by operator: the least of them
   std::vector<Choice> choices_;
   std::vector<Job> jobs_;
 };
