@@ -62,7 +62,7 @@ class PeersTest(FolderTest):
 
     def test_everybody_has_the_same_file_input_threads_and_number_of_runs(self):
         self.measure(8.0)
-        runs = self.programs.asked("hios-run")[1:]  # the first one says how many are enough
+        runs = self.programs.asked("hios-run")[7:]  # after the trials of two plans, one says how many are enough
         asked = [request for request in self.worker.asked if request["do"] in PEERS]
         self.assertEqual({flag(flags, "--model") for flags in runs} | {each["model"] for each in asked}, {"net.onnx"})
         self.assertEqual({flag(flags, "--input") for flags in runs}, {each["input"] for each in asked})
@@ -71,6 +71,13 @@ class PeersTest(FolderTest):
         self.assertEqual({int(flag(flags, "--warmup")) for flags in runs} | {each["warmup"] for each in asked}, {5})
         self.assertEqual([each["threads"] for each in asked], [1, 1, 2, 2] * 2)
         self.assertEqual([flag(flags, "--threads") for flags in self.programs.asked("hios-profile")], ["1", "2"])
+
+    def test_of_several_cores_the_plan_counts_that_is_faster_in_its_trials(self):
+        for slower, wanted in ((9.0, "ios"), (7.0, "sequential")):
+            found = self.measure(*(8.0, slower) * 3, 8.0)
+            self.assertEqual([row["plan"] for row in found["rows"]], ["ios", wanted])
+            runs = self.programs.asked("hios-run")
+            self.assertEqual(Path(flag(runs[-1], "--schedule")).name, f"{wanted}-2.json")
 
     def test_who_begins_changes(self):
         order = []
