@@ -86,8 +86,8 @@ class Measurement:
         row["ratio"] = row[OURS]["ms"] / min(row[peer]["ms"] for peer in PEERS)
         return row
 
-    # Ours: measured and planned once; with several cores also for concurrent operators. What another program slowed down while
-    # it was measured misleads a plan, so the plan counts that is faster in a trial.
+    # Ours: measured and planned once; with several cores also for concurrent operators. Other programs that slow some of the
+    # measurements mislead a plan, so the one counts that is faster in a trial.
 
     def plan(self, threads):
         stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")

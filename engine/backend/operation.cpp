@@ -1,7 +1,10 @@
 #include "engine/backend/operation.h"
 
+#include <cmath>
+
 #include "hios/base/error.h"
 #include "hios/base/need.h"
+#include "hios/base/numbers/half.h"
 
 namespace hios {
 
@@ -14,8 +17,33 @@ Operation operation_of(const Operation& whole, const Part& part) {
   return {whole.model, &part.layers, whole.name, whole.signature};
 }
 
+namespace {
+
+constexpr std::int64_t kMostInHalves = 2048;
+
+/// Returns a whole number among the values with which a layer compares or to which it adds, if fp16
+/// holds another one: the layer computes positions. Single numbers and numbers beyond those that
+/// fp32 counts, as masks have them, are none.
+std::optional<float> inexact_position(const Model& model, const Layer& layer) {
+  constexpr float kMostCounted = 1 << 24;
+  const auto* const binary = std::get_if<Binary>(&layer.kind);
+  if (binary == nullptr || !binary->constant || binary->constant->elements() < 2) return {};
+  using enum Binary::Function;
+  const Binary::Function function = binary->function;
+  if (function != kAdd && function != kSub && function != kEqual) return {};
+  const ModelWeights* const weights = model.weights();
+  const ModelWeights::Values* const values = weights ? weights->find(layer.name) : nullptr;
+  if (values == nullptr) return {};
+  for (const float value : values->weights) {
+    const bool counted = std::abs(value) <= kMostCounted && value == std::floor(value);
+    if (counted && round_to_half(value) != value) return value;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::optional<std::string> inexact_indices(const Operation& operation, Precision precision) {
-  constexpr std::int64_t kMostInHalves = 2048;
   if (precision != Precision::kFp16) return {};
   for (const LayerId id : operation.layers->layers) {
     const Layer& layer = operation.model->layer(id);
@@ -24,6 +52,10 @@ std::optional<std::string> inexact_indices(const Operation& operation, Precision
     if (top != nullptr && top->positions && ranked > kMostInHalves) {
       return layer.name + " finds positions among " + std::to_string(ranked) +
              " values, and fp16 holds whole numbers up to " + std::to_string(kMostInHalves);
+    }
+    if (const auto number = inexact_position(*operation.model, layer)) {
+      return layer.name + " counts with " + std::to_string(static_cast<std::int64_t>(*number)) +
+             ", and fp16 holds whole numbers up to " + std::to_string(kMostInHalves);
     }
     const auto* const gather = std::get_if<Gather>(&layer.kind);
     if (gather == nullptr) continue;

@@ -20,7 +20,8 @@ Operation operation_of(const CoarseGraph& coarse, const Model& model, OpId op);
 Operation operation_of(const Operation& whole, const Part& part);
 
 /// Returns the reason if a layer of the operation looks up rows whose indices this arithmetic
-/// cannot tell apart (Gather), or finds such positions (TopK): fp16 holds whole numbers up to 2048.
+/// cannot tell apart (Gather), finds such positions (TopK), or counts with several such numbers
+/// (Binary, by the values of the model's file): fp16 holds all whole numbers up to 2048.
 std::optional<std::string> inexact_indices(const Operation& operation, Precision precision);
 
 /// Throws InputError that names every operator that the backend cannot run, each with the reason.

@@ -49,7 +49,7 @@ struct Draft {
   /// By input: a part of its values looks up a table, as one column of several.
   std::vector<bool> looked_up_in_part;
 
-  /// Memory for a copy of weights whose order changes.
+  /// Memory for a copy of weights whose order changes (LayerEmitter::take_floats).
   std::vector<float> spare;
 
   /// Names of layers in use, each with the last number that was appended to it.

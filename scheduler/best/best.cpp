@@ -15,8 +15,9 @@
 
 // Islands anneal independently (annealing.h), in cycles of equally many moves for all. Each cycle
 // is longer than the one before: whenever the time ends, most of it went into few long coolings,
-// which annealing needs. Between two cycles islands exchange their bests, in the order of their
-// numbers.
+// which annealing needs. A cooling that the time cuts short is lost, so the last cycle is as long
+// as the time is enough for at the speed of the one before. Between two cycles islands exchange
+// their bests, in the order of their numbers.
 //
 // Where transfers are expensive, half of the islands begin with strips (algorithms/list/strips.h)
 // and half with the shortest of the other schedules; so it is where prices for memory
@@ -51,8 +52,9 @@ namespace {
 constexpr double kSumRounding = 1e-10;        // sums of the same times in another order
 constexpr std::int64_t kFirstCycle = 20'000;  // moves, at least
 constexpr std::int64_t kFirstMoves = 20;  // moves an operator in the first cycle, if that is more
-constexpr std::int64_t kLongFirstCycle = 400'000;     // moves, at most
-constexpr std::int64_t kGrowth = 2;                   // ratio of two cycles' lengths
+constexpr std::int64_t kLongFirstCycle = 400'000;  // moves, at most
+constexpr std::int64_t kGrowth = 2;                // ratio of two cycles' lengths
+constexpr double kInTime = 0.9;  // share of the time that a last cycle may take at that speed
 constexpr std::int64_t kUnlimitedBudget = 2000;       // moves an operator without any other limit
 constexpr std::int64_t kWorkBeforeIos = 100'000'000;  // moves · operators: about a second
 constexpr std::int64_t kRoundWork = 20'000'000;       // moves · operators: a fraction of a second
@@ -144,9 +146,21 @@ class Search {
     resting_.push_back(false);
   }
 
-  /// Extends a cycle to the whole budget if less than half a cycle would be left.
-  std::int64_t cycle_length(std::int64_t length) const {
+  /// Returns the moves of the budget that are left, and for which there is time.
+  std::int64_t moves_left() const {
     const std::int64_t left = budget_ - moves_;
+    if (options_.iterations > 0 || !context_.deadline.has_time_limit() || moves_per_s_ <= 0) {
+      return left;
+    }
+    const double in_time = kInTime * context_.deadline.seconds_left() * moves_per_s_;
+    return in_time < static_cast<double>(left)
+               ? std::max(kFirstCycle, static_cast<std::int64_t>(in_time))
+               : left;
+  }
+
+  /// Makes a cycle take all moves that are left if less than half a cycle would be.
+  std::int64_t cycle_length(std::int64_t length) const {
+    const std::int64_t left = moves_left();
     return left - length < length * kGrowth / 2 ? left : length;
   }
 
@@ -159,6 +173,8 @@ class Search {
     }
     const auto operators = static_cast<std::int64_t>(graph_.size());
     const std::int64_t round = kRoundWork / std::min(operators, kMaxOperatorsOfMove);
+    const std::int64_t moves_before = moves_;
+    const double began_s = context_.deadline.now_s();
     for (Annealing* island : islands) island->begin_cycle(length);
     for (std::int64_t done = 0; done < length; done += round) {
       const std::int64_t moves = std::min(round, length - done);
@@ -172,6 +188,8 @@ class Search {
       if (at_bound_ || late()) break;
     }
     run_all(islands.size(), threads_, [&](std::size_t i) { islands[i]->end_cycle(); });
+    const double took_s = context_.deadline.now_s() - began_s;
+    if (took_s > 0) moves_per_s_ = static_cast<double>(moves_ - moves_before) / took_s;
     for (const auto& group : groups_) offer(group->leading().best());
     let_rest();
   }
@@ -252,6 +270,7 @@ class Search {
   std::int64_t budget_;                ///< moves of each island
   std::int64_t moves_ = 0;             ///< made by each
   std::int64_t island_moves_ = 0;      ///< made by all islands
+  double moves_per_s_ = 0;             ///< of each in the last cycle
   std::vector<DeviceSubset> subsets_;  ///< the groups' but for the last, in their order
   std::vector<std::unique_ptr<Islands>>
       groups_;                 ///< one for each subset, then the whole platform's

@@ -11,7 +11,7 @@
 #include "scheduler/bounds/graph/heads.h"
 #include "scheduler/bounds/intervals.h"
 #include "scheduler/bounds/lagrangian.h"
-#include "scheduler/bounds/relaxations/placement.h"
+#include "scheduler/bounds/classes/placement.h"
 #include "scheduler/bounds/separators.h"
 
 /// The table of bounds that all_bounds() lists, in ms; each has its proof in the file of its name.

@@ -72,7 +72,7 @@ class PeersTest(FolderTest):
         self.assertEqual([each["threads"] for each in asked], [1, 1, 2, 2] * 2)
         self.assertEqual([flag(flags, "--threads") for flags in self.programs.asked("hios-profile")], ["1", "2"])
 
-    def test_of_several_cores_the_plan_counts_that_is_faster_in_its_trials(self):
+    def test_the_faster_plan_of_several_cores_counts(self):
         for slower, wanted in ((9.0, "ios"), (7.0, "sequential")):
             found = self.measure(*(8.0, slower) * 3, 8.0)
             self.assertEqual([row["plan"] for row in found["rows"]], ["ios", wanted])

@@ -193,6 +193,27 @@ TEST(Fp16, PositionsAmongManyValuesAreRefused) {
             "best finds positions among 2049 values, and fp16 holds whole numbers up to 2048");
 }
 
+TEST(Fp16, CountingBeyondItsWholeNumbersIsRefused) {
+  const auto reason = [](Binary::Function function, std::vector<float> numbers,
+                         Precision precision) {
+    auto made = test::make_operation(
+        "add", {1, 2, 1, 3}, {}, [&](ModelBuilder& b, std::span<const TensorId> x) {
+          b.add("at", Binary{function, Shape{1, 2, 1, 1}, false}, {x[0]});
+        });
+    ModelWeights weights;
+    weights.set("at", {std::move(numbers), {}});
+    made.model = made.model.with_weights(std::move(weights));
+    return reference_in(precision)->unsupported(made.operation());
+  };
+  using enum Binary::Function;
+  EXPECT_EQ(reason(kAdd, {2048, 4096}, Precision::kFp16), std::nullopt);
+  EXPECT_EQ(reason(kAdd, {2048.5f, 1e9f}, Precision::kFp16), std::nullopt) << "no positions";
+  EXPECT_EQ(reason(kMul, {0, 2049}, Precision::kFp16), std::nullopt);
+  EXPECT_EQ(reason(kAdd, {0, 2049}, Precision::kFp32), std::nullopt);
+  EXPECT_EQ(reason(kAdd, {0, 2049}, Precision::kFp16),
+            "at counts with 2049, and fp16 holds whole numbers up to 2048");
+}
+
 TEST(Fp16, AGraphOfOtherElementsIsAMistake) {
   const RandomNetwork network = random_network(4, 1);
   const auto order = network.coarse.graph.topological();

@@ -14,10 +14,12 @@
 // and takes as many of the following layers as a pattern allows:
 //
 //     [depthwise [activation]] conv [+ addend] [activation]     (depthwise: of common windows)
-//     gated pointwise [+ addend] [activation]             (a product with a factor for each
-//     channel) sum conv [activation] [sum] relu conv [sum] relu depthwise pointwise [relu] [sum |
-//     slice …] concat pool · global average pool · relu · sum · any other layer       (on their
-//     own)
+//     gated pointwise [+ addend] [activation]     (gated: a product with a factor a channel)
+//     sum conv [activation]
+//     [sum] relu conv
+//     [sum] relu depthwise pointwise [relu]
+//     [sum | slice …] concat
+//     pool · global average pool · relu · sum · any other layer       (on their own)
 //
 // Invariant: a layer is taken only if it is the one consumer of the layer before it and lies in the
 // same block. So no tensor inside an operator is read from outside, no operator waits for its own

@@ -92,10 +92,13 @@ std::vector<float> LayerEmitter::take_floats(const View& view) {
   auto& floats = const_cast<Constant&>(view.constant()).floats;
   const auto size = static_cast<std::int64_t>(floats.size());
   const bool last = std::ranges::find(last_uses_, &view.constant()) != last_uses_.end();
-  if (size == 0 || !last || !dense_order(view, size)) return floats_of(view);
-  std::vector<float> values = std::move(floats);  // which nothing sees
+  constexpr std::int64_t kMostSpare = std::int64_t{1} << 23;  // values: 32 MiB
   const std::vector<std::size_t> own = own_axes(view.rank());
-  if (lies_dense(view, own, size)) return values;
+  const bool moves = !lies_dense(view, own, size);
+  if (size == 0 || !last || !dense_order(view, size) || (moves && size > kMostSpare))
+    return floats_of(view);
+  std::vector<float> values = std::move(floats);  // which nothing sees
+  if (!moves) return values;
   // Their order changes in place, by a copy in memory that is there already: new pages would cost
   // more than that.
   draft_.spare.assign(values.begin(), values.end());

@@ -60,7 +60,8 @@ View windows_along(const View& x, std::size_t axis, std::int64_t kernel, std::in
 bool has_exact_positions(const Dims& dims);
 /// Adds the positions of the maxima of windows over an image (N, C, H, W), each as the number of
 /// values before it: row by row, or in each image column by column (composed/pool_positions.cpp).
-/// REQUIRES: has_exact_positions(). `out`: the extent of the pool's output. Of equal values it is the first one, row by row.
+/// REQUIRES: has_exact_positions(). `out`: the extent of the pool's output. Of equal values it is
+/// the first one, row by row.
 View pool_positions(LayerEmitter& emitter, const View& x, const Window& window, const Extent& out,
                     bool by_columns);
 /// Adds MaxUnpool (composed/pool_positions.cpp).

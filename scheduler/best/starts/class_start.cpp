@@ -7,7 +7,7 @@
 
 #include "hios/base/error.h"
 #include "hios/evaluate/simulate.h"
-#include "scheduler/bounds/relaxations/fractional_placement.h"
+#include "scheduler/bounds/classes/fractional_placement.h"
 #include "scheduler/list/earliest_finish.h"
 #include "scheduler/list/placement.h"
 

@@ -8,7 +8,7 @@
 namespace hios::scheduler::best {
 
 /// List scheduling in which a relaxation decides the class of devices, and the earliest finish the
-/// device of the class (bounds/relaxations/fractional_placement.h). `known_ms` is the latency of
+/// device of the class (bounds/classes/fractional_placement.h). `known_ms` is the latency of
 /// some schedule. Throws InputError where devices are of one class, where time is short, and where
 /// labels and memory leave an operator no device.
 Schedule schedule_by_classes(const Graph& graph, const CostModel& costs, double known_ms,

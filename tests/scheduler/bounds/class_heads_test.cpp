@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/class_heads.h"
+#include "scheduler/bounds/classes/class_heads.h"
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 #include "hios/graph/random/random_dag_text.h"
 #include "hios/schedule/assignment.h"
 #include "scheduler/bounds/graph/class_costs.h"
-#include "scheduler/bounds/relaxations/class_candidates.h"
+#include "scheduler/bounds/classes/class_candidates.h"
 #include "scheduler/registry.h"
 #include "support/graphs/dag_generator.h"
 #include "support/sanitized.h"
@@ -31,7 +31,7 @@ class ByClass {
         whole_(graphs_.whole()),
         costs_(class_costs(whole_, BoundContext{graph, model, shares_, allowed_, deadline_})),
         windows_{std::vector<double>(graph.size(), 0), std::vector<double>(graph.size(), 0)},
-        heads_(costs_.value()) {}
+        heads_(costs_.value(), deadline_) {}
 
   const ClassCosts& costs() const { return *costs_; }
   ClassCandidates candidates() { return {whole_, *costs_, windows_, &heads_}; }
@@ -132,6 +132,28 @@ TEST(ClassHeads, ExcludeNoClassThatAScheduleUses) {
     }
   }
   EXPECT_GT(excluded, excluded_without);
+}
+
+// A hub of many inputs and consumers takes no more work than others.
+TEST(ClassHeads, LookAtAFewOperatorsOfAHub) {
+  const std::size_t n = test::tries(20'000u);
+  std::vector<Operator> list(2 * n + 1, on_both("", 1, 2));
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i].name = std::string("v").append(std::to_string(i));
+    if (i < n) edges.push_back(Edge{OpId(i), OpId(n), 0, 0.5});
+    if (i > n) edges.push_back(Edge{OpId(n), OpId(i), 0, 0.5});
+  }
+  const Graph graph("hub", std::move(list), std::move(edges));
+  const Platform platform({{"a", "a", 0, 1, 0, ""}, {"b", "b", 1, 1, 0, ""}});
+  const CostModel model = CostModel::from_graph(graph, platform);
+  ByClass parts(graph, model);
+  ClassCandidates candidates = parts.candidates();
+  ASSERT_TRUE(candidates.narrow(1e6));
+  // Sixteen of the hub's inputs run on its device, or one of them sends from the other.
+  const std::size_t hub = parts.number(OpId(n));
+  EXPECT_GE(candidates.head(hub, parts.class_of(DeviceId(0))), 1.5);
+  EXPECT_LE(candidates.head(hub, parts.class_of(DeviceId(0))), 16);
 }
 
 }  // namespace

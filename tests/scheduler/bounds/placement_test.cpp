@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/placement.h"
+#include "scheduler/bounds/classes/placement.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "hios/graph/random/random_dag_text.h"
 #include "scheduler/bounds/bounds.h"
 #include "scheduler/bounds/graph/class_costs.h"
-#include "scheduler/bounds/relaxations/assignment_dual.h"
+#include "scheduler/bounds/classes/assignment_dual.h"
 #include "scheduler/bounds/relaxations/preemptive.h"
 #include "scheduler/structures/cholesky.h"
 #include "support/graphs/dag_generator.h"

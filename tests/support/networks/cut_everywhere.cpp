@@ -86,7 +86,10 @@ Model kinds_that_are_cut() {
   const TensorId index = net.conv("index", after, {1, {1, 1}, {1, 1}, {0, 0}});
   const TensorId rows = net.add("rows", Gather{Shape{9, 24, 1, 1}}, {index});
   const TensorId best = net.add("best", TopK{5, true, true}, {after});
-  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows, best});
+  const TensorId gated = net.conv(
+      "narrowed", net.add("gated", Binary{Binary::Function::kMul, {}, false}, {mean, joined}),
+      {24, {1, 1}, {1, 1}, {0, 0}});
+  net.concat("end", {last, peak, net.sum("plain too", {plain, plain}), rows, best, gated});
   net.keep_layer_names();
   return std::move(net).build();
 }

@@ -1,7 +1,7 @@
-// Part of hios/onnx/operators/windows.h: the second output of MaxPool, which says where each
-// maximum lies, and MaxUnpool, which puts values back there. A position is that of a value in the
-// whole input, (N, C, H, W) row by row: its window's first one, and how far into the window the
-// first largest value lies (a TopK of one along the window's values).
+// Part of hios/onnx/operators/windows.h: the second output of MaxPool, which has the position of
+// each maximum, and MaxUnpool, which puts values back there. A position is that of a value in the
+// whole input, (N, C, H, W) row by row. It is the sum of that of the window and of the offset in
+// the window of its first largest value (a TopK of one along the window's values).
 #include <algorithm>
 #include <limits>
 
@@ -74,8 +74,9 @@ Dims unpooled_dims(const Node& node, const Dims& dims, const Window& window) {
 Views unpool(LayerEmitter& emitter, const Node& node) {
   const std::size_t rank = node.input(0).rank();
   if (node.input(1).dims != node.input(0).dims) node.fail("needs a position for each value");
-  const View x = emitter.as_tensor(as_image(emitter, node.input(0))),
-             at = emitter.as_tensor(as_image(emitter, node.input(1)));
+  if (node.input(0).is_constant() || node.input(1).is_constant())
+    node.fail("takes values and indices that the network computes, not constants");
+  const View x = as_image(emitter, node.input(0)), at = as_image(emitter, node.input(1));
   const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
   if (window.stride.h < window.kernel.h || window.stride.w < window.kernel.w ||
       window.padding != Padding{}) {
@@ -84,7 +85,9 @@ Views unpool(LayerEmitter& emitter, const Node& node) {
   const Dims dims = unpooled_dims(node, x.dims, window);
   if (!has_exact_positions(dims)) node.fail("makes more than 2^24 values");
   const auto spread = [&](View view, float beyond) {
-    view = repeated(emitter, view, window.stride);
+    // One window along an axis may have any stride.
+    view = repeated(emitter, view,
+                    {std::min(window.stride.h, dims[2]), std::min(window.stride.w, dims[3])});
     for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
       view = slice(view, axis, 0, std::min(view.dims[axis], dims[axis]), 1);
       view = padded_along(emitter, view, axis, 0, dims[axis] - view.dims[axis], beyond);
@@ -130,8 +133,7 @@ View pool_positions(LayerEmitter& emitter, const View& x, const Window& window, 
 }
 
 void add_unpools(Operators& operators) {
-  operators["MaxUnpool"] = {.emit = unpool,
-                            .attributes = {.read = window_attributes({})}};
+  operators["MaxUnpool"] = {.emit = unpool, .attributes = {.read = window_attributes({})}};
 }
 
 }  // namespace hios::onnx

@@ -198,6 +198,7 @@ const std::map<std::string, std::vector<std::string>>& specification() {
       {"LogSoftmax", {"axis"}},
       {"MaxPool",
        {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}},
+      {"MaxUnpool", {"kernel_shape", "pads", "strides"}},
       {"Loop", {"body"}},
       {"Mod", {"fmod"}},
       {"Pad", {"mode", "pads", "value"}},
@@ -264,6 +265,8 @@ void add_needed(proto::NodeProto& node) {
   if (type == "MaxPool" || type == "AveragePool") {
     OnnxBuilder::attribute(node, "kernel_shape", std::vector<std::int64_t>{2, 2});
   }
+  if (type == "MaxUnpool")
+    OnnxBuilder::attribute(node, "kernel_shape", std::vector<std::int64_t>{1, 1});
   if (type == "Einsum") text(node, "equation", "abcd->ab");
   if (type == "Attention") {
     for (const char* name : {"q_num_heads", "kv_num_heads"}) OnnxBuilder::attribute(node, name, 2);
@@ -319,6 +322,7 @@ const std::vector<std::vector<std::string>>& input_lists() {
       {"row3", "square", "unit"},
       {"y", "angles", "angles"},
       {"y", "grid"},
+      {"y", "places"},
       {"row3", "of_inputs", "of_three"},
       {"row3", "of_inputs", "of_four"},
       {"row3", "row3", "row3"},
@@ -331,6 +335,7 @@ const std::vector<std::vector<std::string>>& input_lists() {
 void values(OnnxBuilder& b) {
   small_net(b);
   b.node("Flatten", {"y"}, "row");
+  OnnxBuilder::attribute(b.node("Cast", {"y"}, "places"), "to", proto::TensorProto::INT64);
   b.floats("filter", {4, 4, 3, 3}, std::vector<float>(144, 0.1f));
   b.floats("matrix", {256, 2}, std::vector<float>(512, 0.1f));
   b.floats("channels", {4}, {1, 2, 3, 4});

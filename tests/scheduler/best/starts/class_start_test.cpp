@@ -11,7 +11,7 @@
 #include "hios/graph/random/random_dag_text.h"
 #include "scheduler/best/starts/start_latencies.h"
 #include "scheduler/bounds/bounds.h"
-#include "scheduler/bounds/relaxations/fractional_placement.h"
+#include "scheduler/bounds/classes/fractional_placement.h"
 #include "support/expect_error.h"
 #include "support/graphs/dag_generator.h"
 #include "support/sanitized.h"

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/bounds/classes/class_heads.h"
 #include "scheduler/bounds/graph/bound_graph.h"
 #include "scheduler/bounds/graph/class_costs.h"
 #include "scheduler/bounds/graph/heads.h"
-#include "scheduler/bounds/relaxations/class_heads.h"
 
 namespace hios::scheduler {
 
@@ -28,7 +28,7 @@ class ClassCandidates {
   bool narrow(double latency_ms);
   void exclude(std::size_t v, std::size_t k) { sets_[v] &= ~(Set{1} << k); }
   /// Narrows without ClassHeads from now on, which is much faster.
-  void hurry() { heads_ = nullptr; }
+  void leave_heads() { heads_ = nullptr; }
   void place(std::size_t v, std::size_t k) { sets_[v] = Set{1} << k; }
 
   bool may_be(std::size_t v, std::size_t k) const { return (sets_[v] >> k & 1) != 0; }

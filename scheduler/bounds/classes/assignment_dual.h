@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "scheduler/bounds/bound_context.h"
+#include "scheduler/bounds/classes/assignment_rows.h"
+#include "scheduler/bounds/classes/class_candidates.h"
 #include "scheduler/bounds/graph/class_costs.h"
-#include "scheduler/bounds/relaxations/assignment_rows.h"
-#include "scheduler/bounds/relaxations/class_candidates.h"
 
 namespace hios::scheduler {
 

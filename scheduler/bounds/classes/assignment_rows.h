@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "scheduler/bounds/classes/class_candidates.h"
 #include "scheduler/bounds/graph/class_costs.h"
-#include "scheduler/bounds/relaxations/class_candidates.h"
 
 namespace hios::scheduler {
 

@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/class_heads.h"
+#include "scheduler/bounds/classes/class_heads.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,7 +20,7 @@
 // Let class k have one device. Ancestors on class k are on v's device, and have run before v
 // starts. By graph/shares.cpp, 3, those of any set J lie in the window from their least head to
 // σ(v) − their least G, so σ(v) >= least head + window shares of J + least G: the preemptive
-// schedule of all that are there. Which ones are there is unknown, so the head is the minimum, over
+// schedule of all that are there. The set of those is unknown, so the head is the minimum, over
 // all sets A, of max(preemptive(A), largest far of the others). As in graph/heads.cpp, some set
 // {u : far(u) > θ} is best, and a binary search finds it.
 //
@@ -32,22 +32,23 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kWork = 1.2e9;  // cells visited, about a second
+constexpr double kHeadsWork = 1.2e9;  // cells visited, about a second
 
 /// Sixteen ancestors show as much as a hundred on Cholesky's graph.
 constexpr std::size_t kMostNear = 16;
 
 }  // namespace
 
-ClassHeads::ClassHeads(const ClassCosts& costs)
+ClassHeads::ClassHeads(const ClassCosts& costs, const Deadline& deadline)
     : costs_(costs),
-      most_(kMostNear),
-      work_(kWork),
+      deadline_(deadline),
+      work_(kHeadsWork),
       first_in_(costs.operators + 1, 0),
       first_out_(costs.operators + 1, 0),
       in_(costs.edges.size()),
       out_(costs.edges.size()),
-      is_near_(costs.operators, false),
+      place_(costs.operators, kNone),
+      links_(kMostNear),
       gap_(costs.operators * costs.classes(), 0),
       rest_(gap_.size(), 0),
       least_rest_(costs.operators, 0) {
@@ -64,19 +65,28 @@ ClassHeads::ClassHeads(const ClassCosts& costs)
     in_[next_in[edge.to]++] = {edge.from, &edge};
     out_[next_out[edge.from]++] = {edge.to, &edge};
   }
+  const auto begin = [](auto& list, std::size_t at) {
+    return list.begin() + static_cast<std::ptrdiff_t>(at);
+  };
+  for (std::size_t v = 0; v < costs.operators; ++v) {
+    std::ranges::sort(begin(in_, first_in_[v]), begin(in_, first_in_[v + 1]),
+                      std::ranges::greater(), &Neighbour::other);
+    std::ranges::sort(begin(out_, first_out_[v]), begin(out_, first_out_[v + 1]),
+                      std::ranges::less(), &Neighbour::other);
+  }
 }
 
-/// Returns the operators before v (kForward) or after it, over one edge.
-std::span<const ClassHeads::Neighbour> ClassHeads::neighbours(std::size_t v,
-                                                              Direction direction) const {
-  const bool before = direction == Direction::kForward;
-  const auto& first = before ? first_in_ : first_out_;
-  return std::span(before ? in_ : out_).subspan(first[v], first[v + 1] - first[v]);
+/// Returns the nearest operators before v in the current direction. Of a hub's thousands of inputs
+/// no more are looked at than may be near.
+std::span<const ClassHeads::Neighbour> ClassHeads::nearest_inputs(std::size_t v) const {
+  const bool forward = direction_ == Direction::kForward;
+  const auto& first = forward ? first_in_ : first_out_;
+  const std::size_t count = std::min(first[v + 1] - first[v], kMostNear);
+  return std::span(forward ? in_ : out_).subspan(first[v], count);
 }
 
 /// Fills near_. An ancestor comes after all others on its paths to v.
-void ClassHeads::collect(std::size_t v, Direction direction) {
-  direction_ = direction;
+void ClassHeads::collect(std::size_t v) {
   near_.clear();
   const auto is_farther = [&](std::uint32_t a, std::uint32_t b) {
     return direction_ == Direction::kForward ? a < b : a > b;
@@ -84,28 +94,46 @@ void ClassHeads::collect(std::size_t v, Direction direction) {
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(is_farther)> found(
       is_farther);
   const auto find_before = [&](std::size_t op) {
-    for (const Neighbour& before : neighbours(op, direction_)) found.push(before.other);
+    for (const Neighbour& before : nearest_inputs(op)) found.push(before.other);
   };
   find_before(v);
-  while (!found.empty() && near_.size() < most_) {
+  while (!found.empty() && near_.size() < kMostNear) {
     const std::uint32_t u = found.top();
     while (!found.empty() && found.top() == u) found.pop();
+    place_[u] = static_cast<std::uint32_t>(near_.size());
     near_.push_back(u);
-    is_near_[u] = true;
+    links_[place_[u]].clear();
     find_before(u);
   }
 }
 
+/// Fills links_ with the edges among near ancestors and v.
+void ClassHeads::link(std::size_t v) {
+  const auto add_inputs = [&](std::size_t op) {
+    const auto inputs = nearest_inputs(op);
+    for (const Neighbour& before : inputs) {
+      if (place_[before.other] != kNone)
+        links_[place_[before.other]].push_back({static_cast<std::uint32_t>(op), before.edge});
+    }
+    work_ -= static_cast<double>(8 * inputs.size());
+  };
+  add_inputs(v);
+  for (const std::uint32_t u : near_) add_inputs(u);
+}
+
 void ClassHeads::raise(std::size_t v, std::span<const Set> sets, std::vector<double>& heads,
                        Direction direction) {
+  if (deadline_.expired_at(v, kOperatorsPerCheck)) work_ = -1;
   if (work_ < 0) return;
-  collect(v, direction);
+  direction_ = direction;
+  collect(v);
+  link(v);
   for (std::size_t k = 0; k < costs_.classes() && !near_.empty(); ++k) {
     if ((sets[v] >> k & 1) == 0) continue;
     double& own = heads[costs_.cell(v, k)];
     own = std::max(own, head_on(v, k, sets, heads));
   }
-  for (const std::uint32_t u : near_) is_near_[u] = false;
+  for (const std::uint32_t u : near_) place_[u] = kNone;
 }
 
 /// Returns the transfer from the class of the earlier operator (in this direction) to the other's.
@@ -134,23 +162,22 @@ void ClassHeads::reach_over(const ClassEdge& edge, std::size_t y, double* gaps) 
   work_ -= static_cast<double>(edge.table == ClassEdge::kSame ? 2 * classes : classes * classes);
 }
 
-/// Computes the gaps and the rest of u to v on class k.
-void ClassHeads::reach(std::size_t u, std::size_t v, std::size_t k, std::span<const Set> sets) {
-  const std::size_t classes = costs_.classes();
+/// Computes the gaps and the rest of the ancestor at this place to v on class k.
+void ClassHeads::reach(std::size_t i, std::size_t v, std::size_t k, std::span<const Set> sets) {
+  const std::size_t classes = costs_.classes(), u = near_[i];
   double* const gaps = &gap_[costs_.cell(u, 0)];
   std::fill_n(gaps, classes, 0.0);
-  const Direction onwards =
-      direction_ == Direction::kForward ? Direction::kBackward : Direction::kForward;
-  for (const Neighbour& after : neighbours(u, onwards)) {
-    if (after.other == v) {
-      for (std::size_t l = 0; l < classes; ++l) {
-        const bool cannot = after.edge->must_share && l != k;
-        gaps[l] = std::max(gaps[l], cannot ? kInfinity : transfer_ms(*after.edge, l, k));
-      }
-    } else if (is_near_[after.other]) {
-      reach_over(*after.edge, after.other, gaps);
+  for (const Link& to : links_[i]) {
+    if (to.to != v) {
+      reach_over(*to.edge, to.to, gaps);
+      continue;
+    }
+    for (std::size_t l = 0; l < classes; ++l) {
+      const bool cannot = to.edge->must_share && l != k;
+      gaps[l] = std::max(gaps[l], cannot ? kInfinity : transfer_ms(*to.edge, l, k));
     }
   }
+  work_ -= static_cast<double>(3 * classes);
   least_rest_[u] = kInfinity;
   for (std::size_t l = 0; l < classes; ++l) {
     const std::size_t cell = costs_.cell(u, l);
@@ -164,8 +191,9 @@ double ClassHeads::head_on(std::size_t v, std::size_t k, std::span<const Set> se
                            const std::vector<double>& heads) {
   double least = heads[costs_.cell(v, k)];
   choices_.clear();
-  for (const std::uint32_t u : near_) {
-    reach(u, v, k, sets);
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const std::size_t u = near_[i];
+    reach(i, v, k, sets);
     double far = kInfinity, near = kInfinity;
     for (std::size_t l = 0; l < costs_.classes(); ++l) {
       if ((sets[u] >> l & 1) == 0) continue;
@@ -182,7 +210,7 @@ double ClassHeads::head_on(std::size_t v, std::size_t k, std::span<const Set> se
 }
 
 /// Returns the minimum, over the sets of ancestors on v's device, of the time when these have run
-/// and what the others send has arrived.
+/// and the outputs of the others have arrived.
 double ClassHeads::share_or_send(double least_ms) {
   std::erase_if(choices_, [&](const Choice& choice) { return choice.far_ms <= least_ms; });
   if (choices_.size() < 2) return least_ms;

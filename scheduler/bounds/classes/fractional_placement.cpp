@@ -1,12 +1,12 @@
-#include "scheduler/bounds/relaxations/fractional_placement.h"
+#include "scheduler/bounds/classes/fractional_placement.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/bounds/classes/assignment_dual.h"
+#include "scheduler/bounds/classes/class_candidates.h"
 #include "scheduler/bounds/graph/class_costs.h"
 #include "scheduler/bounds/graph/heads.h"
-#include "scheduler/bounds/relaxations/assignment_dual.h"
-#include "scheduler/bounds/relaxations/class_candidates.h"
 
 // The soft minima of the dual (assignment_dual.cpp) at its last, finest level are about a solution
 // of the relaxation, by which a schedule can begin. Nothing here is a bound.

@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/assignment_rows.h"
+#include "scheduler/bounds/classes/assignment_rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@
 //    No work fits if a + b > T, which is c·(T − T).
 //  - Memory. The operators of a class hold at most the memory of its c devices.
 //  - Paths. Operators that follow each other take head + all path shares + transfers + tail <= T,
-//    where shares, head and tail are those on their classes (relaxations/class_candidates.cpp). A
+//    where shares, head and tail are those on their classes (classes/class_candidates.cpp). A
 //    transfer depends on two classes, and a row has a coefficient for each. Let S be any set of
 //    classes and t the least cost between two of them. An edge (u, v) takes at least t if u is in S
 //    and v is not, and at least 0 otherwise; so it takes at least t·[u in S] − t·[v in S] in all

@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/assignment_dual.h"
+#include "scheduler/bounds/classes/assignment_dual.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include "scheduler/structures/numbers.h"
 
 // Let rows r say Σ a_r(v, k)·x(v, k) <= s_r·T + c_r in every schedule of at most latency T, where
-// operator v is on one of its candidate classes k. For any multipliers u_r >= 0 with Σ u_r·s_r = 1, their
-// sum says Σ_v Σ_k x(v, k)·Σ_r u_r·a_r(v, k) <= T + Σ_r u_r·c_r, and each operator is on one class,
-// so
+// operator v is on one of its candidate classes k. For any multipliers u_r >= 0 with Σ u_r·s_r = 1,
+// their sum says Σ_v Σ_k x(v, k)·Σ_r u_r·a_r(v, k) <= T + Σ_r u_r·c_r, and each operator is on one
+// class, so
 //   T >= Σ_v min_k Σ_r u_r·a_r(v, k) − Σ_r u_r·c_r.
-// So if the right side is above T, there is no such schedule (weak duality). If moving v from its cheapest class to class k
-// raises that sum above T, v is not on k in any schedule of latency T.
+// So if the right side is above T, there is no such schedule (weak duality). If moving v from its
+// cheapest class to class k raises that sum above T, v is not on k in any schedule of latency T.
 //
 // The best multipliers are found by Newton's method. The minimum is replaced by the soft minimum
 // −m·log Σ_k exp(−cost/m), which is smooth and concave, and a barrier w·Σ log u_r keeps multipliers

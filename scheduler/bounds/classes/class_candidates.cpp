@@ -1,4 +1,4 @@
-#include "scheduler/bounds/relaxations/class_candidates.h"
+#include "scheduler/bounds/classes/class_candidates.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,13 +1,13 @@
-#include "scheduler/bounds/relaxations/placement.h"
+#include "scheduler/bounds/classes/placement.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "scheduler/bounds/classes/assignment_dual.h"
+#include "scheduler/bounds/classes/class_candidates.h"
 #include "scheduler/bounds/graph/class_costs.h"
-#include "scheduler/bounds/relaxations/assignment_dual.h"
-#include "scheduler/bounds/relaxations/class_candidates.h"
 #include "scheduler/bounds/relaxations/confined.h"
 #include "scheduler/bounds/relaxations/preemptive.h"
 #include "scheduler/structures/numbers.h"
@@ -15,10 +15,10 @@
 // A destructive bound, as that of scheduler/bounds/destructive.cpp: suppose that some schedule has
 // a latency of at most T, and draw conclusions until a contradiction.
 //  - An operator is not on a class where its head, share and tail exceed T
-//    (relaxations/class_candidates.cpp, class_heads.cpp). On slow cores that is most of them.
+//    (classes/class_candidates.cpp, class_heads.cpp). On slow cores that is most of them.
 //  - The operators that remain on one class alone need its devices (relaxations/confined.cpp).
 //  - All operators together, each on one of its classes, exceed work, memory or a path by a sum of
-//    these inequalities with multipliers (relaxations/assignment_dual.cpp). What would exceed T
+//    these inequalities with multipliers (classes/assignment_dual.cpp). What would exceed T
 //    with one operator on some class is not there, and the conclusions are drawn again.
 // Small problems are divided: an operator is on one of its classes, and if each is refuted, T is.
 //
@@ -39,7 +39,7 @@ class PlacementSearch {
         windows_(windows),
         context_(context),
         costs_(costs),
-        heads_(costs),
+        heads_(costs, context.deadline),
         dual_(costs),
         work_(work_for(costs)) {}
 
@@ -56,7 +56,7 @@ class PlacementSearch {
       if (!dual_.exclude_costly(candidates, latency_ms)) break;
     }
     if (!divides()) return false;
-    candidates.hurry();
+    candidates.leave_heads();
     double left = kCaseWork;
     return refuted_by_cases(candidates, latency_ms, left);
   }
