@@ -35,6 +35,8 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
       whole, Contention::kAllDevices, ancestor_limit(graph.size(), graph.edge_count()), deadline);
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   known = std::max(known, bounds.back().ms);
+  bounds.push_back({modules_ms(whole, context, known), "modules"});
+  known = std::max(known, bounds.back().ms);
   bounds.push_back({placement_ms(whole, filled, context, known), "placement"});
   // The bounds so far assume that devices start at 0. No device starts before its launch time.
   const double launch_ms = graph.size() > 0 ? costs.least_launch_ms() : 0;

@@ -63,21 +63,6 @@ class PlacementSearch {
 
   bool used_up() const { return (work_ < 0 && !divides()) || context_.stopped(); }
 
-  /// Returns all operators on their slowest devices and their least transfers, one after the other.
-  /// A refuted latency well above that says rather that no schedule exists.
-  double serial_ms() const {
-    double sum = 0;
-    for (std::size_t v = 0; v < costs_.operators; ++v) {
-      double most = 0;
-      for (std::size_t k = 0; k < costs_.classes(); ++k) {
-        if (costs_.runs(v, k)) most = std::max(most, costs_.path_ms[costs_.cell(v, k)]);
-      }
-      sum += most;
-    }
-    for (const ClassEdge& edge : costs_.edges) sum += edge.least_ms;
-    return sum;
-  }
-
  private:
   bool divides() const { return costs_.operators <= kMostOperatorsDivided; }
 
@@ -182,7 +167,7 @@ double placement_ms(const BoundGraph& graph, const TimeWindows& windows,
   const std::optional<ClassCosts> costs = class_costs(graph, context);
   if (!costs) return 0;
   PlacementSearch search(graph, windows, context, *costs);
-  const double most = 2 * search.serial_ms();
+  const double most = 2 * serial_ms(*costs);
   double below = known_ms, step = kFirstStep;
   while (below < most && search.refuted(below * (1 + step))) {
     below *= 1 + step;

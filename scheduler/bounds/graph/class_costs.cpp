@@ -165,6 +165,19 @@ double quick_work_for(const ClassCosts& costs) {
   return std::min(1e8, 1e6 + 2e4 * static_cast<double>(costs.operators));
 }
 
+double serial_ms(const ClassCosts& costs) {
+  double sum = 0;
+  for (std::size_t v = 0; v < costs.operators; ++v) {
+    double most = 0;
+    for (std::size_t k = 0; k < costs.classes(); ++k) {
+      if (costs.runs(v, k)) most = std::max(most, costs.path_ms[costs.cell(v, k)]);
+    }
+    sum += most;
+  }
+  for (const ClassEdge& edge : costs.edges) sum += edge.least_ms;
+  return sum;
+}
+
 std::optional<ClassCosts> class_costs(const BoundGraph& graph, const BoundContext& context) {
   constexpr std::size_t kMostCells = 2'000'000;
   const std::vector<ClassDevices> classes = classes_of(graph, context);

@@ -50,6 +50,10 @@ double work_for(const ClassCosts& costs);
 /// Returns a small part of it, which says about where operators go, and proves less.
 double quick_work_for(const ClassCosts& costs);
 
+/// Returns all operators on their slowest devices and their least transfers, one after the other. A
+/// bound well above that says rather that no schedule exists.
+double serial_ms(const ClassCosts& costs);
+
 /// The most classes that class_costs() tells apart.
 inline constexpr std::size_t kMostClasses = 32;
 
