@@ -13,7 +13,6 @@
 namespace hios::scheduler {
 namespace {
 
-constexpr double kFarAhead = 1.05;        // ratio of a bound to those before it
 constexpr double kBoundRounding = 1e-12;  // sums of the same times in another order
 
 bool is_less(const LowerBound& a, const LowerBound& b) { return a.ms < b.ms; }
@@ -37,9 +36,8 @@ std::vector<LowerBound> all_bounds(const Graph& graph, const CostModel& costs,
   bounds.push_back({destructive_ms(whole, filled, context, known), "destructive"});
   known = std::max(known, bounds.back().ms);
   bounds.push_back({modules_ms(whole, context, known), "modules"});
-  const bool by_modules = bounds.back().ms > kFarAhead * known;
   known = std::max(known, bounds.back().ms);
-  bounds.push_back({placement_ms(whole, filled, context, known, by_modules), "placement"});
+  bounds.push_back({placement_ms(whole, filled, context, known), "placement"});
   // The bounds so far assume that devices start at 0. No device starts before its launch time.
   const double launch_ms = graph.size() > 0 ? costs.least_launch_ms() : 0;
   for (LowerBound& bound : bounds) bound.ms += launch_ms;

@@ -34,14 +34,14 @@ constexpr double kCaseWork = 100'000;  // cells visited in the cases of a latenc
 class PlacementSearch {
  public:
   PlacementSearch(const BoundGraph& graph, const TimeWindows& windows, const BoundContext& context,
-                  const ClassCosts& costs, double work)
+                  const ClassCosts& costs)
       : graph_(graph),
         windows_(windows),
         context_(context),
         costs_(costs),
         heads_(costs, context.deadline),
         dual_(costs),
-        work_(work) {}
+        work_(work_for(costs)) {}
 
   /// Returns true if the latency is refuted, and false once the work is used up.
   bool refuted(double latency_ms) {
@@ -160,14 +160,13 @@ class PlacementSearch {
 }  // namespace
 
 double placement_ms(const BoundGraph& graph, const TimeWindows& windows,
-                    const BoundContext& context, double known_ms, bool quickly) {
+                    const BoundContext& context, double known_ms) {
   constexpr double kFirstStep = 1.0 / 256, kLargestStep = 1;
   constexpr double kPrecision = 1.0 / 1024;
   if (graph.size() == 0 || !(known_ms > 0) || context.stopped()) return 0;
   const std::optional<ClassCosts> costs = class_costs(graph, context);
   if (!costs) return 0;
-  PlacementSearch search(graph, windows, context, *costs,
-                         quickly ? quick_work_for(*costs) : work_for(*costs));
+  PlacementSearch search(graph, windows, context, *costs);
   const double most = 2 * serial_ms(*costs);
   double below = known_ms, step = kFirstStep;
   while (below < most && search.refuted(below * (1 + step))) {
