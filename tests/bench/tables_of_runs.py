@@ -1,5 +1,5 @@
-"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, exchange, soak, cold
-and onnx_networks."""
+"""The tables of single benches, from their JSON files in bench/results: mixed, peers, fuzz, milp, quality, unlike devices, exchange, soak,
+cold and onnx_networks."""
 
 import json
 
@@ -11,6 +11,7 @@ import mixed
 import prediction
 import quality
 import soak
+import unlike_devices
 import zoo_tables
 from markdown_tables import RESULTS, rows_in, tables_in
 from peer_report import shown
@@ -84,6 +85,11 @@ def weaknesses():
     return rows_in(quality.table(results("quality")["groups"]))
 
 
+def unlike():
+    kept = results("unlike-devices")
+    return rows_in(unlike_devices.table(kept["problems"], kept["groups"]))
+
+
 def soak_part(part):
     return next(table.rows for table, name in zip(tables_in(soak.table(results("soak"))), results("soak")) if name == part)
 
@@ -143,6 +149,7 @@ RECOMPUTED = {
     ("docs/study.md", "devices | problems | s each"): [lambda: optima(False), lambda: optima(True)],
     ("bench/results/milp.md", "devices | problems | s each"): [optima],
     ("docs/study.md", "problems |  | hios-lp/heft"): [weaknesses],
+    ("bench/results/unlike-devices.md", "problem | best ms | bound ms"): [unlike],
     ("bench/results/quality.md", "problems |  | hios-lp/heft"): [weaknesses],
     ("bench/results/cold.md", "network | store | ranks x cores"): [cold],
     ("bench/results/cold-xeon.md", "network | store | ranks x cores"): [lambda: cold("cold-xeon")],
