@@ -9,7 +9,7 @@
 // A branch that is a chain becomes one chain. Of any other subgraph, each operator continues the
 // chain of the input that ends last, unless another operator did before; edges between chains only
 // count in the least times before and after a chain. Edges that lead over a separator are dropped.
-// What remains is a part of the graph's paths, so the longest of them is a bound still.
+// The paths that are left are some of the graph's, so the longest of them is still a lower bound.
 
 namespace hios::scheduler {
 namespace {

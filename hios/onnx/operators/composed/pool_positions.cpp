@@ -79,8 +79,8 @@ Views unpool(LayerEmitter& emitter, const Node& node) {
   const View x = as_image(emitter, node.input(0)), at = as_image(emitter, node.input(1));
   const Window window = window_of(node, rank, {x.dims[2], x.dims[3]}, {});
   if (window.stride.h < window.kernel.h || window.stride.w < window.kernel.w ||
-      window.padding != Padding{}) {
-    node.fail("is not computed for windows that overlap, nor with padding");
+      window.padding != Padding{} || window.dilation != Extent{}) {
+    node.fail("is not computed for windows that overlap, nor with padding or dilation");
   }
   const Dims dims = unpooled_dims(node, x.dims, window);
   if (!has_exact_positions(dims)) node.fail("makes more than 2^24 values");
