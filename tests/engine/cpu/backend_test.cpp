@@ -53,6 +53,16 @@ std::vector<OperationCase> operators_of_many_blocks() {
     b.conv("pw", b.add("scaled", Binary{Binary::Function::kMul, {}, false}, {x[0], x[1]}),
            pointwise(8));
   }));
+  const Shape small{7, 300, 11, 9};  // a block has rows of several of these images
+  cases.push_back(make_operation("small_sum2", {small, small}, [](ModelBuilder& b, Inputs x) {
+    const TensorId sum = b.relu("relu", b.sum("sum", {x[0], x[1]}));
+    b.conv("pw", b.conv("dw", sum, depthwise(300, 3, 1)), pointwise(8));
+  }));
+  cases.push_back(
+      make_operation("small_gated", {small, {7, 300, 1, 1}}, [](ModelBuilder& b, Inputs x) {
+        b.conv("pw", b.add("scaled", Binary{Binary::Function::kMul, {}, false}, {x[0], x[1]}),
+               pointwise(8));
+      }));
   const auto activated = [](ModelBuilder& b, TensorId x, Unary::Function function) {
     return b.add(std::string(onnx_type(Unary{function})), Unary{function}, {x});
   };
@@ -73,7 +83,7 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
   for (const OperationCase& c : operators_of_many_blocks()) {
     SCOPED_TRACE(c.name);
     const auto expected = test::run_operation(*reference, c, 1, kBackendSeed);
-    for (const int threads : {1, 2, 3}) {
+    for (const int threads : {1, 2, 3, 7}) {
       SCOPED_TRACE(threads);
       const auto values = test::run_operation(*cpu_backend(threads), c, threads, kBackendSeed);
       EXPECT_EQ(job::compare(values, expected, {.atol = 1e-4, .rtol = 1e-4}).outside, 0u);
