@@ -8,10 +8,9 @@
 // Defined in convolutions/winograd.cpp, convolutions/row_blocks.cpp and convolutions/separable.cpp.
 namespace hios::cpu {
 
-/// Binds conv + bias + activation by Winograd's method, in blocks of about `rows` rows for each
-/// thread (0: the whole image at once). Returns null if there is none: oneDNN supports 3×3 windows
-/// at stride 1, on processors with AVX-512, up to version 2; blocks need images of two or more, and
-/// channels in multiples of 16. REQUIRES: one term, no relu before, no depthwise.
+/// Binds conv + bias + addend + activation by Winograd's method, in blocks of about `rows` output
+/// rows (0: as many as fit into the cache). Returns null but for 3×3 windows at stride 1. REQUIRES:
+/// one term, no relu before, no depthwise.
 std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const ConvolutionChain& chain,
                                              std::int64_t rows);
 

@@ -17,10 +17,11 @@ namespace {
 constexpr std::int64_t kMostRows = 256;
 constexpr std::string_view kDirect = "direct", kWinograd = "winograd";
 
-/// The whole image is fastest if it stays in cache, 4 to 12 rows if it does not. Shards begin at
-/// multiples of four rows: in larger blocks each computes rows in vain (36 and 35 rows in blocks of
-/// eight take 1.19 times as long as the 71 of their whole).
-constexpr Method kTimed[] = {{true, 0}, {true, 4}, {true, 8}, {true, 12}};
+/// Mostly those that fit into the second-level cache are fastest, and where there are few input
+/// channels, the four rows of a tile or eight, which stay closer. Shards begin at multiples of four
+/// rows: in larger blocks each computes rows in vain (36 and 35 rows in blocks of eight take 1.19
+/// times as long as the 71 of their whole).
+constexpr Method kTimed[] = {{true, 0}, {true, 4}, {true, 8}};
 constexpr std::int64_t kRowsOfParts = 4;
 
 struct Candidate {

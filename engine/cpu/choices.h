@@ -14,12 +14,13 @@ namespace hios::cpu {
 struct Binding;
 
 /// The method of a convolution: direct, on the whole image at once or in blocks of so many rows, or
-/// Winograd's, on the whole image or in blocks of so many rows for each thread. Written "direct",
-/// "direct 9", "winograd", "winograd 12". Winograd's bits depend on the threads, too: inside
-/// oneDNN, and through the positions of the blocks. Equal results need core shares of equal size.
+/// Winograd's, in blocks of so many rows, or of as many as fit into the cache. Written "direct",
+/// "direct 9", "winograd", "winograd 12". The bits of the products inside Winograd's method may
+/// depend on the threads and on the block's size (oneDNN 2.6: below AVX-512). Equal results need
+/// core shares of equal size.
 struct Method {
   bool winograd = false;
-  std::int64_t rows = 0;  ///< 0: the whole image
+  std::int64_t rows = 0;  ///< 0: the whole image, or what fits
   auto operator<=>(const Method&) const = default;
 
   std::string text() const;

@@ -29,6 +29,11 @@ struct Binding {
   const Choices& choices;
 
   const Layer& layer(LayerId id) const { return operation.model->layer(id); }
+  /// Returns this binding for some of its threads, with a stream of their own.
+  Binding on(const dnnl::stream& own, int threads) const {
+    const CoreShare some{share.stream, threads, share.first_core};
+    return {operation, inputs, output, some, source, engine, own, weights, scratch, choices};
+  }
   const Shape& output_shape() const {
     return operation.model->tensor(operation.layers->output).shape;
   }

@@ -4,12 +4,15 @@
 #include <cstring>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
 
 namespace hios::cpu {
 namespace {
+
+constexpr std::int64_t kWinogradPositions = 36;
 
 std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
@@ -41,6 +44,34 @@ AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& so
   std::span bias(reinterpret_cast<float*>(bytes.get()), padded);
   if (count > 0) source.bias(model, layer, bias.first(count));
   return bytes;
+}
+
+/// Returns G g Gᵀ for each window g, of all windows one position after the other.
+std::vector<float> winograd_matrices(std::span<const float> windows) {
+  constexpr std::size_t kSide = 6, kTaps = 3;
+  constexpr double kG[kSide][kTaps] = {{1. / 4, 0, 0},
+                                       {-1. / 6, -1. / 6, -1. / 6},
+                                       {-1. / 6, 1. / 6, -1. / 6},
+                                       {1. / 24, 1. / 12, 1. / 6},
+                                       {1. / 24, -1. / 12, 1. / 6},
+                                       {0, 0, 1}};
+  const std::size_t count = windows.size() / (kTaps * kTaps);
+  std::vector<float> matrices(count * kSide * kSide);
+  for (std::size_t w = 0; w < count; ++w) {
+    const float* const window = windows.data() + w * kTaps * kTaps;
+    for (std::size_t i = 0; i < kSide; ++i) {
+      double row[kTaps] = {};
+      for (std::size_t a = 0; a < kTaps; ++a) {
+        for (std::size_t b = 0; b < kTaps; ++b) row[b] += kG[i][a] * window[a * kTaps + b];
+      }
+      for (std::size_t j = 0; j < kSide; ++j) {
+        double sum = 0;
+        for (std::size_t b = 0; b < kTaps; ++b) sum += row[b] * kG[j][b];
+        matrices[(i * kSide + j) * count + w] = static_cast<float>(sum);
+      }
+    }
+  }
+  return matrices;
 }
 
 /// Returns the layout of weights as their source gives them.
@@ -119,17 +150,39 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_primitive(const Model& mo
     const PlainWeights plain(model, layer, source);
     const auto biases =
         static_cast<std::size_t>(parameter_counts(layer.kind, layer.input_shapes).bias);
-    packed.weights = slabs_.take(layout.get_size());
-    packed.weights_bytes = layout.get_size();
     packed.bias_bytes = biases * sizeof(float);
     if (biases > 0) packed.bias = drawn_bias(model, layer, source, 0);
-    const ThreadCount one(1);
-    // oneDNN takes no pointers to const; a reorder only reads what it is from.
-    dnnl::memory from(plain_layout(layer), engine_, const_cast<float*>(plain.values().data()));
-    dnnl::memory to(layout, engine_, packed.weights.get());
-    dnnl::stream stream(engine_);
-    dnnl::reorder(from, to).execute(stream, from, to);
-    stream.wait();
+    pack(plain_layout(layer), plain.values().data(), packed);
+  });
+}
+
+/// Fills the packed weights by a reorder from their plain layout.
+void WeightsCache::pack(const dnnl::memory::desc& plain, const float* values,
+                        PackedWeights& packed) {
+  packed.weights_bytes = packed.layout.get_size();
+  packed.weights = slabs_.take(packed.weights_bytes);
+  const ThreadCount one(1);
+  // oneDNN takes no pointers to const; a reorder only reads what it is from.
+  dnnl::memory from(plain, engine_, const_cast<float*>(values));
+  dnnl::memory to(packed.layout, engine_, packed.weights.get());
+  dnnl::stream stream(engine_);
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+}
+
+std::shared_ptr<const PackedWeights> WeightsCache::for_winograd(const Model& model,
+                                                                const Layer& layer,
+                                                                TensorSource& source,
+                                                                const dnnl::memory::desc& layout) {
+  return find_or(model, layer, source, layout, [&](PackedWeights& packed) {
+    const PlainWeights plain(model, layer, source);
+    const std::int64_t in = in_channels(layer), out = std::get<Conv>(layer.kind).out_channels;
+    packed.bias = drawn_bias(model, layer, source, static_cast<std::size_t>(out));
+    packed.bias_bytes = static_cast<std::size_t>(out) * sizeof(float);
+    const std::vector<float> matrices = winograd_matrices(plain.values());
+    using Memory = dnnl::memory;
+    pack({{kWinogradPositions, in, out}, Memory::data_type::f32, Memory::format_tag::acb},
+         matrices.data(), packed);
   });
 }
 

@@ -45,6 +45,11 @@ class WeightsCache {
   /// depthwise.
   std::shared_ptr<const PackedWeights> for_window(const Model& model, const Layer& layer,
                                                   TensorSource& source);
+  /// Returns the 36 matrices of Winograd's method F(4×4, 3×3), in the layout that a product of 36
+  /// matrices has chosen; a bias of zeros if the layer has none. REQUIRES: Conv, 3×3, one group.
+  std::shared_ptr<const PackedWeights> for_winograd(const Model& model, const Layer& layer,
+                                                    TensorSource& source,
+                                                    const dnnl::memory::desc& layout);
   /// Returns weights in the source's order; those of a ConvTranspose as (kernel h, kernel w, in,
   /// out/groups), so that the innermost loop runs over neighbours. For layers without a primitive.
   std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,
@@ -58,6 +63,7 @@ class WeightsCache {
 
  private:
   using Key = std::tuple<const TensorSource*, const Model*, std::string>;
+  void pack(const dnnl::memory::desc& plain, const float* values, PackedWeights& packed);
   template <class Pack>
   std::shared_ptr<const PackedWeights> find_or(const Model& model, const Layer& layer,
                                                TensorSource& source,

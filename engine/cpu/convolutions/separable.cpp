@@ -1,12 +1,12 @@
 #include "engine/cpu/bind_convolutions.h"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/cpu/convolutions/block_division.h"
 #include "engine/cpu/convolutions/convolution.h"
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/row_chunks.h"
@@ -39,36 +39,16 @@
 // RandWire 134 against 163 ms (bench/raw_onednn). Two variants were slower: padding and relu into a
 // channel-blocked scratch before the depthwise kernel (gained half as much), and the kernel chunk
 // by chunk over a block's whole plane instead of row by row (13.5 to 13.8 ms). A pointwise kernel
-// of our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half. Blocks
-// of 256 KiB and 1 MiB made no difference.
+// of our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half.
 //
-// Each thread computes blocks by itself, with a primitive and scratch of its own, where the rows
-// divide evenly and the weights fit into its cache: it finds the middle in its own cache, and waits
-// for no other. MobileNetV2 with eight images on two cores: 22.1 ms against 24.9 with all threads
-// on one block after the other; a 7×7 image with 960 channels to 160: 67 against 74 µs. Elsewhere
-// a team divides the rows and chunks of each block evenly. Each value is computed by one thread in
-// an order that does not depend on the division. Tests in tests/engine/cpu/: operators_test.cpp,
-// and backend_test.cpp for the borders between blocks.
+// Where block_division.h lets each thread compute blocks by itself, it has a primitive and scratch
+// of its own; elsewhere a team divides the rows and chunks of each block evenly. Each value is
+// computed by one thread in an order that does not depend on the division. Tests in
+// tests/engine/cpu/: operators_test.cpp, and backend_test.cpp for the borders between blocks.
 namespace hios::cpu {
 namespace {
 
-/// The size of `middle` for each thread: half of a small second-level cache, so that weights and
-/// input rows also fit into it.
-constexpr std::int64_t kMiddleBytes = 512 * 1024;
-
-/// The most weights that each thread reads by itself, in bytes: half of a second-level cache.
-constexpr std::int64_t kWeightsOfEach = 1024 * 1024;
-
-/// The longest share of blocks that a thread may have, by the mean of all.
-constexpr double kMostWaiting = 1.15;
-
 constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
-
-/// Blocks of so many rows of all images, one after the other; the last may be shorter.
-struct BlockDivision {
-  int workers = 1;  ///< each computes blocks by itself, or one with a team of all threads
-  std::int64_t rows = 0, blocks = 0;
-};
 
 /// Output rows of one image.
 struct Rows {
@@ -81,18 +61,17 @@ class SeparableOperator final : public BoundOperator {
   void run() override;
 
  private:
-  /// What computes one block after another: a thread by itself, or a team of all.
+  /// Computes one block after another: a thread by itself, or a team of all.
   struct Worker {
     std::optional<ConvolutionPrimitive> pointwise = {};
     std::optional<ConvolutionPrimitive> last_pointwise =
         {};  // for the last block, if it is shorter
-    std::exception_ptr error = {};
   };
 
-  BlockDivision divide(std::int64_t rows, int threads) const;
+  BlockDivision division(int threads) const;
   void add_worker(const Binding& binding, const ConvolutionChain& chain);
   void reserve_scratch();
-  void compute(std::size_t index, const Share& share);
+  void compute(std::size_t index, std::int64_t first, std::int64_t count);
   const float* middle_of(std::int64_t first, std::int64_t count, std::byte* scratch);
   void fill_by_depthwise(const Rows& rows, float* middle, float* sums);
   void activate(const WindowTask& row) const;
@@ -116,7 +95,7 @@ class SeparableOperator final : public BoundOperator {
   WindowRow depthwise_row_ = nullptr;
   ActivationPass between_;  // after the depthwise convolution
   std::shared_ptr<const PackedWeights> depthwise_weights_;
-  BlockDivision blocks_;
+  std::optional<BlockWorkers> blocks_;
   std::vector<Worker> workers_;
   Scratch& scratch_;
   std::size_t sums_at_ = 0, dnnl_at_ = 0, scratch_of_each_ = 0;  // bytes; `middle` comes first
@@ -147,43 +126,24 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
         *binding.operation.model, binding.layer(*chain.depthwise), binding.source);
   }
   if (chain.between) between_ = ActivationPass(binding.layer(*chain.between).kind);
-  blocks_ = divide(middle_.n * middle_.h, binding.share.threads);
-  threads_ = binding.share.threads / blocks_.workers;
-  for (int i = 0; i < blocks_.workers; ++i) add_worker(binding, chain);
+  const BlockDivision& blocks = blocks_.emplace(division(binding.share.threads)).division();
+  threads_ = blocks.threads;
+  for (int i = 0; i < blocks.workers; ++i) add_worker(binding, chain);
   reserve_scratch();
 }
 
-BlockDivision SeparableOperator::divide(std::int64_t rows, int threads) const {
+BlockDivision SeparableOperator::division(int threads) const {
+  constexpr auto kElement = static_cast<std::int64_t>(sizeof(float));
   const std::int64_t channels =
       reads_input_ ? output_shape_.c : middle_.c;  // the channels that shall stay in cache
-  const auto row_bytes = static_cast<std::int64_t>(sizeof(float)) * middle_.w * channels;
-  // Every block reads all weights; if they are many, fewer blocks are better than a middle in
-  // cache. (11×11, 3360 to 672 channels, 9 MB of weights: 4 blocks took 1.25 times as long as one.)
-  const auto weights_bytes = static_cast<std::int64_t>(sizeof(float)) * middle_.c * output_shape_.c;
-  const auto in_blocks = [&](int workers, int threads_of_each) {
-    const std::int64_t limit = std::max(kMiddleBytes * threads_of_each, weights_bytes);
-    const std::int64_t needed = (rows * row_bytes + limit - 1) / limit;
-    const std::int64_t wanted = std::min(rows, (needed + workers - 1) / workers * workers);
-    const std::int64_t each = (rows + wanted - 1) / wanted;
-    return BlockDivision{workers, each, (rows + each - 1) / each};
-  };
-  if (threads > 1 && weights_bytes <= kWeightsOfEach) {
-    const BlockDivision alone = in_blocks(threads, 1);
-    const std::int64_t longest = (alone.blocks + threads - 1) / threads * alone.rows;
-    if (static_cast<double>(longest * threads) <= kMostWaiting * static_cast<double>(rows)) {
-      return alone;
-    }
-  }
-  return in_blocks(1, threads);
+  return divide_rows({middle_.n * middle_.h, kElement * middle_.w * channels,
+                      kElement * middle_.c * output_shape_.c},
+                     threads);
 }
 
 void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChain& chain) {
   const dnnl::stream stream(binding.engine);
-  CoreShare share = binding.share;
-  share.threads = threads_;
-  const Binding own{binding.operation, binding.inputs, binding.output, share,
-                    binding.source,    binding.engine, stream,         binding.weights,
-                    binding.scratch,   binding.choices};
+  const Binding own = binding.on(stream, threads_);
   const auto make = [&](std::int64_t rows, const dnnl::memory::desc* layout) {
     const ConvolutionShape shape{block_shape(middle_.c, rows),
                                  block_shape(output_shape_.c, rows),
@@ -193,21 +153,22 @@ void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChai
     return ConvolutionPrimitive(own, binding.layer(chain.convolution), shape, layout);
   };
   Worker& worker = workers_.emplace_back();
-  worker.pointwise.emplace(make(blocks_.rows, nullptr));
-  const std::int64_t last = middle_.n * middle_.h - (blocks_.blocks - 1) * blocks_.rows;
-  if (last != blocks_.rows) {
-    worker.last_pointwise.emplace(make(last, &worker.pointwise->weights().layout));
+  const BlockDivision& blocks = blocks_->division();
+  worker.pointwise.emplace(make(blocks.block_rows, nullptr));
+  if (blocks.last_rows() != blocks.block_rows) {
+    worker.last_pointwise.emplace(make(blocks.last_rows(), &worker.pointwise->weights().layout));
   }
 }
 
 void SeparableOperator::reserve_scratch() {
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
   const Bytes element = element_bytes(Precision::kFp32);
-  if (!reads_input_) sums_at_ = aligned(block_shape(middle_.c, blocks_.rows).size_bytes(element));
+  const std::int64_t block_rows = blocks_->division().block_rows;
+  if (!reads_input_) sums_at_ = aligned(block_shape(middle_.c, block_rows).size_bytes(element));
   dnnl_at_ = sums_at_;
   if (window_ && terms_.size() > 1) {
     const std::int64_t rows =
-        (std::min(blocks_.rows, middle_.h) - 1) * stride_.h + window_->kernel_height;
+        (std::min(block_rows, middle_.h) - 1) * stride_.h + window_->kernel_height;
     dnnl_at_ += aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(element));
   }
   std::size_t dnnl_bytes = workers_.front().pointwise->scratch_bytes();
@@ -219,42 +180,24 @@ void SeparableOperator::reserve_scratch() {
 }
 
 void SeparableOperator::run() {
-  if (workers_.size() == 1) {
-    compute(0, {0, static_cast<std::size_t>(blocks_.blocks)});
-    return;
-  }
-  parallel(blocks_.workers, [&](int worker, int workers) {
-    const auto index = static_cast<std::size_t>(worker);
-    try {
-      compute(index, share_of(static_cast<std::size_t>(blocks_.blocks), worker, workers));
-    } catch (...) {  // it must not leave the team
-      workers_[index].error = std::current_exception();
-    }
+  blocks_->run([this](std::size_t worker, std::int64_t first, std::int64_t count) {
+    compute(worker, first, count);
   });
-  for (Worker& worker : workers_) {
-    if (worker.error) std::rethrow_exception(std::exchange(worker.error, nullptr));
-  }
 }
 
-/// Computes a share of the blocks.
-void SeparableOperator::compute(std::size_t index, const Share& share) {
+void SeparableOperator::compute(std::size_t index, std::int64_t first, std::int64_t count) {
   Worker& worker = workers_[index];
   std::byte* const scratch = scratch_.data() + index * scratch_of_each_;
-  const std::int64_t all_rows = middle_.n * middle_.h;
-  for (std::size_t block = share.begin; block < share.end; ++block) {
-    const std::int64_t first = static_cast<std::int64_t>(block) * blocks_.rows;
-    const std::int64_t count = std::min(blocks_.rows, all_rows - first);
-    const float* const middle = middle_of(first, count, scratch);
-    const std::int64_t row_values = output_shape_.w * output_shape_.c;
-    float* const output = output_ + first * row_values;
-    if (addend_ != nullptr) {
-      copy_floats(threads_, addend_ + first * row_values, output,
-                  static_cast<std::size_t>(count * row_values));
-    }
-    ConvolutionPrimitive& pointwise =
-        count == blocks_.rows ? *worker.pointwise : *worker.last_pointwise;
-    pointwise.run(middle, output, scratch + dnnl_at_);
+  const float* const middle = middle_of(first, count, scratch);
+  const std::int64_t row_values = output_shape_.w * output_shape_.c;
+  float* const output = output_ + first * row_values;
+  if (addend_ != nullptr) {
+    copy_floats(threads_, addend_ + first * row_values, output,
+                static_cast<std::size_t>(count * row_values));
   }
+  const bool whole = count == blocks_->division().block_rows;
+  ConvolutionPrimitive& pointwise = whole ? *worker.pointwise : *worker.last_pointwise;
+  pointwise.run(middle, output, scratch + dnnl_at_);
 }
 
 /// Returns rows of the middle, of all images one after the other.

@@ -1,197 +1,243 @@
 #include "engine/cpu/bind_convolutions.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "engine/cpu/convolutions/block_division.h"
 #include "engine/cpu/convolutions/convolution.h"
-#include "engine/cpu/kernels/parallel.h"
+#include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/primitive.h"
 
-// Convolution by Winograd's method (Lavin and Gray, "Fast Algorithms for Convolutional Neural
-// Networks", section 4), which oneDNN 2 has for AVX-512. It wants channels in blocks of 16, so both
-// tensors are reordered in scratch. That is the whole image at once, or a block of rows after
-// another, whose reordered input and output stay in cache. Two neighbouring blocks read the same
-// two rows; around the image the reordered input has rows of zeros, and of the last block only the
-// rows of the image are kept.
+// Convolution by Winograd's method F(4×4, 3×3) (Lavin and Gray, "Fast Algorithms for Convolutional
+// Neural Networks", section 4), with a quarter of the multiplications. Tiles of 4×4 outputs are
+// computed in blocks of tile rows, which may belong to several images:
+//  1. our kernel transforms the inputs of each tile into a vector of channels for each of 36
+//     positions (engine/cpu/kernels/winograd_body.h);
+//  2. oneDNN multiplies, for each position, the matrix of all tiles with that of the weights;
+//  3. our kernel transforms the products into outputs, and adds bias and addend. A relu is a
+//     maximum with each value; another activation takes the values while they are in cache.
 //
-// One core with AVX-512, reorders included, against the direct kernel, which reaches the core's
-// peak. Whole images: 0.39 to 0.60 of its time on images of 27 to 55 pixels with 32 to 128
-// channels, 0.55 on 8×8 with 448, 0.83 on 13×13 with 64, 0.9 to 1 on 147×147 with 32. In blocks of
-// four rows: 0.41 to 0.58, 0.55, 0.83 and 0.62 to 0.65. So it is timed (engine/cpu/choices.h).
+// One core with AVX-512, against the direct kernel, which reaches the core's peak, and oneDNN's
+// own Winograd between two reorders (which oneDNN 3 lacks): 56×56 with 64 channels 1.35 ms, 0.94
+// and here 0.51; 28×28 with 128: 1.28, 0.80, 0.50; 14×14 with 256: 1.22, 1.00, 0.72; 35×35, 96 to
+// 96: 1.12, 0.71, 0.46; 147×147, 32 to 64: 4.71, 3.67, 2.10; 54×54, 16 to 64: 0.31, 0.27, 0.17. It
+// is slower where the four times larger weights are read for a few tiles: 7×7 with 512 channels. So
+// it is timed (engine/cpu/choices.h).
+//
+// A tile's values do not depend on other tiles, so a shard that begins at a fourth row of the image
+// has the bits of the whole.
 namespace hios::cpu {
 namespace {
 
-using Description = dnnl::convolution_forward::primitive_desc;
-using Argument = FixedPrimitive::Argument;
+constexpr std::int64_t kPositions = 36, kTile = 4;
+constexpr auto kFloatBytes = static_cast<std::int64_t>(sizeof(float));
 
-constexpr std::int64_t kLanes = 16;  ///< channels next to each other in the layout of the blocks
+/// The product of a block: for each position inputs, tiles × channels, by weights.
+struct Matrices {
+  using Desc = dnnl::memory::desc;
 
-dnnl::memory::desc laid_out(const Shape& shape, dnnl::memory::format_tag layout) {
-  return {{shape.n, shape.c, shape.h, shape.w}, dnnl::memory::data_type::f32, layout};
-}
-
-/// The tensors of one call of the primitive: both whole tensors, with the layer's own padding; or
-/// `output.h` rows of one image and the input rows for them, those above and below included.
-struct Tile {
-  Shape input, output;
-  bool whole;
-};
-
-/// Returns the whole image, or so many rows for each thread; nothing if the convolution cannot run
-/// in blocks. With one thread, a block has its rows whatever the image has: a pixel's bits depend
-/// on its distance from the first row, modulo four, and not on the image.
-std::optional<Tile> tile_of(const Binding& binding, const ConvolutionChain& chain,
-                            std::int64_t rows) {
-  const ConvolutionShape shape = shape_of(binding, chain);
-  if (rows == 0) return Tile{shape.input, shape.output, true};
-  const std::int64_t blocks = (shape.output.h + rows - 1) / rows;
-  const std::int64_t height = rows * std::min<std::int64_t>(blocks, binding.share.threads);
-  if (shape.input.c % kLanes != 0 || shape.output.c % kLanes != 0) return {};
-  return Tile{{1, shape.input.c, height + 2, shape.input.w},
-              {1, shape.output.c, height, shape.output.w},
-              false};
-}
-
-/// Describes the primitive. Throws dnnl::error if there is none.
-Description describe(const Binding& binding, const ConvolutionChain& chain, const Tile& tile) {
-  Layer layer = binding.layer(chain.convolution);
-  ConvolutionShape shape = shape_of(binding, chain);
-  shape.input = tile.input;
-  shape.output = tile.output;
-  if (!tile.whole) {
-    Padding& padding = std::get<Conv>(layer.kind).padding;
-    padding.begin.h = padding.end.h = 0;
+  /// `layout`: that of the weights; null: oneDNN's choice.
+  Matrices(const Binding& binding, std::int64_t in, std::int64_t out, std::int64_t tiles,
+           const Desc* layout = nullptr)
+      : inputs({kPositions, tiles, in}, dnnl::memory::data_type::f32,
+               dnnl::memory::format_tag::abc),
+        products({kPositions, tiles, out}, dnnl::memory::data_type::f32,
+                 dnnl::memory::format_tag::abc) {
+    const Desc any({kPositions, in, out}, dnnl::memory::data_type::f32,
+                   dnnl::memory::format_tag::any);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const auto description = described<dnnl::matmul>(binding.engine, attributes, inputs,
+                                                     layout ? *layout : any, products);
+    weights = description.weights_desc();
+    scratchpad = description.scratchpad_desc();
+    primitive = dnnl::matmul(description);
   }
-  const auto layout =
-      tile.whole ? dnnl::memory::format_tag::any : dnnl::memory::format_tag::nChw16c;
-  return describe_convolution(binding, layer, shape, dnnl::algorithm::convolution_winograd,
-                              laid_out(tile.input, layout), laid_out(tile.output, layout));
-}
+
+  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+  std::size_t inputs_bytes() const { return aligned(inputs.get_size()); }
+  std::size_t scratch_bytes() const {
+    return inputs_bytes() + aligned(products.get_size()) + aligned(scratchpad.get_size());
+  }
+
+  /// Makes the product in scratch from `begin` on. `products_at`: the place of its results, there.
+  FixedPrimitive product(const Binding& binding, const PackedWeights& packed, std::size_t begin,
+                         std::size_t products_at) const {
+    const dnnl::engine& engine = binding.engine;
+    const std::size_t at = begin + products_at;
+    return {
+        binding,
+        primitive,
+        {in_scratch(DNNL_ARG_SRC, inputs, engine, begin),
+         {DNNL_ARG_WEIGHTS, memory_at(weights, engine, packed.weights.get())},
+         in_scratch(DNNL_ARG_DST, products, engine, at),
+         in_scratch(DNNL_ARG_SCRATCHPAD, scratchpad, engine, at + aligned(products.get_size()))}};
+  }
+
+  Desc inputs, products, weights, scratchpad;
+  dnnl::matmul primitive;
+};
 
 class WinogradOperator final : public BoundOperator {
  public:
-  WinogradOperator(const Binding& binding, const ConvolutionChain& chain, const Tile& tile,
-                   const Description& description)
-      : scratch_(binding.scratch),
-        weights_(binding.weights.for_primitive(*binding.operation.model,
-                                               binding.layer(chain.convolution), binding.source,
-                                               description.weights_desc())),
-        tile_(tile) {
-    const ConvolutionShape shape = shape_of(binding, chain);
-    const Shared shared(binding, description, *weights_);
-    const float* const input = binding.inputs[chain.terms.front()].floats();
-    if (tile.whole) {
-      add(binding, shared, nhwc(shape.input), input, description.src_desc(), nhwc(shape.output),
-          binding.output, shared.to);
-      return;
-    }
-    const std::int64_t pad = std::get<Conv>(binding.layer(chain.convolution).kind).padding.begin.h;
-    for (std::int64_t image = 0; image < shape.output.n; ++image) {
-      for (std::int64_t first = 0; first < shape.output.h; first += tile.output.h) {
-        add_rows(binding, shared, shape, image, first, first - pad, input);
-      }
-    }
-  }
-
-  void run() override {
-    for (Block& block : blocks_) {
-      clear(0, block.above);
-      clear(tile_.input.h - block.below, block.below);
-      for (FixedPrimitive& step : block.steps) step.run();
-    }
-  }
+  WinogradOperator(const Binding& binding, const ConvolutionChain& chain, std::int64_t rows);
+  void run() override;
 
  private:
-  struct Block {
-    std::int64_t above = 0, below = 0;  ///< rows of its input outside the image
-    std::vector<FixedPrimitive> steps = {};
+  struct Worker {
+    FixedPrimitive product, last_product;  // of a block, and of the last, which may be shorter
+  };
+  /// Tiles next to each other: `count` from tile `column` of a tile row of all images on.
+  struct Tiles {
+    std::int64_t row, column, count;
   };
 
-  /// Data that all blocks share: the primitive, its arguments and their offsets in scratch.
-  struct Shared {
-    Shared(const Binding& binding, const Description& description, const PackedWeights& weights)
-        : primitive(description) {
-      const dnnl::engine& engine = binding.engine;
-      const auto end_of = [](std::size_t begin, const dnnl::memory::desc& layout) {
-        return begin + (layout.get_size() + 63) / 64 * 64;
-      };
-      to_at = end_of(0, description.src_desc());
-      to = description.dst_desc();
-      arguments = {
-          in_scratch(DNNL_ARG_SRC, description.src_desc(), engine, 0),
-          {DNNL_ARG_WEIGHTS, memory_at(description.weights_desc(), engine, weights.weights.get())},
-          in_scratch(DNNL_ARG_DST, to, engine, to_at),
-          in_scratch(DNNL_ARG_SCRATCHPAD, description.scratchpad_desc(), engine,
-                     end_of(to_at, to))};
-      if (weights.bias) {
-        arguments.push_back(
-            {DNNL_ARG_BIAS, memory_at(description.bias_desc(), engine, weights.bias.get())});
-      }
-    }
-    dnnl::convolution_forward primitive;
-    std::vector<Argument> arguments;
-    dnnl::memory::desc to;
-    std::size_t to_at = 0;
-  };
+  void compute(std::size_t worker, std::int64_t first, std::int64_t count);
+  template <class Body>
+  void for_tiles(std::int64_t first, std::int64_t tiles, Body&& body) const;
+  void transform_inputs(const Tiles& tiles, float* to, std::int64_t position) const;
+  void transform_outputs(const Tiles& tiles, const float* from, std::int64_t position) const;
 
-  /// Adds a block. `from`: the region of the reordered input that `input` fills; `to`: that of the
-  /// reordered output that fills `output`.
-  Block& add(const Binding& binding, const Shared& shared, const dnnl::memory::desc& input_layout,
-             const float* input, const dnnl::memory::desc& from,
-             const dnnl::memory::desc& output_layout, float* output, const dnnl::memory::desc& to) {
-    const dnnl::engine& engine = binding.engine;
-    Block& block = blocks_.emplace_back();
-    const auto reorder = [&](const Argument& source, const Argument& target) {
-      block.steps.emplace_back(binding, dnnl::reorder(source.memory, target.memory),
-                               std::vector{source, target});
-    };
-    reorder({DNNL_ARG_FROM, memory_at(input_layout, engine, input)},
-            in_scratch(DNNL_ARG_TO, from, engine, 0));
-    block.steps.emplace_back(binding, shared.primitive, shared.arguments);
-    reorder(in_scratch(DNNL_ARG_FROM, to, engine, shared.to_at),
-            {DNNL_ARG_TO, memory_at(output_layout, engine, output)});
-    return block;
-  }
-
-  /// Adds the block of output rows from `first` on; its input begins at row `top` of the image,
-  /// which may be above it.
-  void add_rows(const Binding& binding, const Shared& shared, const ConvolutionShape& shape,
-                std::int64_t image, std::int64_t first, std::int64_t top, const float* input) {
-    const std::int64_t above = std::clamp<std::int64_t>(-top, 0, tile_.input.h);
-    const std::int64_t below =
-        std::clamp<std::int64_t>(top + tile_.input.h - shape.input.h, 0, tile_.input.h - above);
-    const std::int64_t rows = tile_.input.h - above - below;
-    const Shape inside{1, shape.input.c, rows, shape.input.w};
-    const std::int64_t row = image * shape.input.h + top + above;
-    const dnnl::memory::desc from =
-        laid_out(tile_.input, dnnl::memory::format_tag::nChw16c)
-            .submemory_desc({1, inside.c, rows, inside.w}, {0, 0, above, 0});
-    Shape made = tile_.output;
-    made.h = std::min(made.h, shape.output.h - first);
-    const dnnl::memory::desc to =
-        shared.to.submemory_desc({1, made.c, made.h, made.w}, {0, 0, 0, 0});
-    Block& block = add(
-        binding, shared, nhwc(inside), input + row * inside.w * inside.c, from, nhwc(made),
-        binding.output + (image * shape.output.h + first) * shape.output.w * shape.output.c, to);
-    block.above = above;
-    block.below = below;
-  }
-
-  /// Clears rows of the reordered input outside the image.
-  void clear(std::int64_t first, std::int64_t rows) {
-    if (rows == 0) return;
-    const std::int64_t row_values = tile_.input.w * kLanes;
-    auto* const input = reinterpret_cast<float*>(scratch_.data());
-    for (std::int64_t lanes = 0; lanes < tile_.input.c / kLanes; ++lanes) {
-      std::fill_n(input + (lanes * tile_.input.h + first) * row_values, rows * row_values, 0.0f);
-    }
-  }
-
-  Scratch& scratch_;
+  Shape input_, output_shape_;
+  const float* image_;
+  const float* addend_;  // null: none
+  float* output_;
+  Extent padding_;
+  float floor_ = -std::numeric_limits<float>::infinity();
+  ActivationPass after_;             // but a relu
+  std::int64_t tile_rows_, across_;  // tiles of an image
+  BlockWorkers blocks_;
   std::shared_ptr<const PackedWeights> weights_;
-  Tile tile_;
-  std::vector<Block> blocks_;
+  std::vector<Worker> workers_;
+  Scratch& scratch_;
+  std::size_t products_at_ = 0, scratch_of_each_ = 0;  // in bytes; the inputs come first
 };
+
+std::int64_t tiles_for(std::int64_t outputs) { return (outputs + kTile - 1) / kTile; }
+
+BlockDivision division_of(const Shape& input, const Shape& output, int threads, std::int64_t rows) {
+  return divide_rows({output.n * tiles_for(output.h),
+                      kFloatBytes * kPositions * tiles_for(output.w) * (input.c + output.c),
+                      kFloatBytes * kPositions * input.c * output.c},
+                     threads, tiles_for(rows));
+}
+
+WinogradOperator::WinogradOperator(const Binding& binding, const ConvolutionChain& chain,
+                                   std::int64_t rows)
+    : input_(binding.inputs[chain.terms.front()].shape),
+      output_shape_(binding.output_shape()),
+      image_(binding.inputs[chain.terms.front()].floats()),
+      addend_(chain.addend ? binding.inputs[*chain.addend].floats() : nullptr),
+      output_(binding.output),
+      tile_rows_(tiles_for(output_shape_.h)),
+      across_(tiles_for(output_shape_.w)),
+      blocks_(division_of(input_, output_shape_, binding.share.threads, rows)),
+      scratch_(binding.scratch) {
+  const Layer& layer = binding.layer(chain.convolution);
+  padding_ = std::get<Conv>(layer.kind).padding.begin;
+  if (const LayerKind* const activation = activation_of(binding, chain)) {
+    if (std::holds_alternative<Relu>(*activation)) {
+      floor_ = 0;
+    } else {
+      after_ = ActivationPass(*activation);
+    }
+  }
+  const dnnl::stream stream(binding.engine);
+  const Binding own = binding.on(stream, blocks_.division().threads);
+  const ThreadCount as_run(own.share.threads);
+  const Matrices whole(own, input_.c, output_shape_.c, blocks_.division().block_rows * across_);
+  const Matrices last(own, input_.c, output_shape_.c, blocks_.division().last_rows() * across_,
+                      &whole.weights);
+  weights_ =
+      binding.weights.for_winograd(*binding.operation.model, layer, binding.source, whole.weights);
+  products_at_ = whole.inputs_bytes();
+  scratch_of_each_ = whole.scratch_bytes();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(blocks_.division().workers); ++i) {
+    workers_.push_back({whole.product(own, *weights_, i * scratch_of_each_, products_at_),
+                        last.product(own, *weights_, i * scratch_of_each_, products_at_)});
+  }
+}
+
+void WinogradOperator::run() {
+  blocks_.run([this](std::size_t worker, std::int64_t first, std::int64_t count) {
+    compute(worker, first, count);
+  });
+}
+
+/// Computes `count` tile rows of all images from `first` on.
+void WinogradOperator::compute(std::size_t index, std::int64_t first, std::int64_t count) {
+  std::byte* const scratch = scratch_.data() + index * scratch_of_each_;
+  auto* const inputs = reinterpret_cast<float*>(scratch);
+  auto* const products = reinterpret_cast<float*>(scratch + products_at_);
+  const std::int64_t tiles = count * across_;
+  for_tiles(first, tiles, [&](const Tiles& some, std::int64_t tile) {
+    transform_inputs(some, inputs + tile * input_.c, tiles * input_.c);
+  });
+  Worker& worker = workers_[index];
+  const bool whole = count == blocks_.division().block_rows;
+  (whole ? worker.product : worker.last_product).run();
+  for_tiles(first, tiles, [&](const Tiles& some, std::int64_t tile) {
+    transform_outputs(some, products + tile * output_shape_.c, tiles * output_shape_.c);
+  });
+}
+
+/// Divides the block's tiles evenly among the worker's threads and calls body(tiles of a tile row,
+/// the first one's place in the block).
+template <class Body>
+void WinogradOperator::for_tiles(std::int64_t first, std::int64_t tiles, Body&& body) const {
+  parallel_shares(blocks_.division().threads, static_cast<std::size_t>(tiles),
+                  [&](std::size_t begin, std::size_t end) {
+                    auto tile = static_cast<std::int64_t>(begin);
+                    while (tile < static_cast<std::int64_t>(end)) {
+                      const std::int64_t column = tile % across_;
+                      const std::int64_t count =
+                          std::min(across_ - column, static_cast<std::int64_t>(end) - tile);
+                      body(Tiles{first + tile / across_, column, count}, tile);
+                      tile += count;
+                    }
+                  });
+}
+
+void WinogradOperator::transform_inputs(const Tiles& tiles, float* to,
+                                        std::int64_t position) const {
+  const std::int64_t image = tiles.row / tile_rows_, row = tiles.row % tile_rows_;
+  kernels().winograd_input({.image = image_ + image * input_.h * input_.w * input_.c,
+                            .height = input_.h,
+                            .width = input_.w,
+                            .channels = input_.c,
+                            .top = row * kTile - padding_.h,
+                            .left = tiles.column * kTile - padding_.w,
+                            .tiles = tiles.count,
+                            .output = to,
+                            .position = position});
+}
+
+void WinogradOperator::transform_outputs(const Tiles& tiles, const float* from,
+                                         std::int64_t position) const {
+  const Shape& out = output_shape_;
+  const std::int64_t top = tiles.row % tile_rows_ * kTile, left = tiles.column * kTile;
+  const std::int64_t image_row = tiles.row / tile_rows_ * out.h + top;
+  const std::int64_t offset = (image_row * out.w + left) * out.c;
+  kernels().winograd_output({.input = from,
+                             .position = position,
+                             .tiles = tiles.count,
+                             .bias = weights_->bias_floats(),
+                             .addend = addend_ != nullptr ? addend_ + offset : nullptr,
+                             .floor = floor_,
+                             .output = output_ + offset,
+                             .height = out.h - top,
+                             .width = out.w - left,
+                             .channels = out.c,
+                             .row = out.w * out.c});
+  if (!after_) return;
+  const std::int64_t pixels = std::min(tiles.count * kTile, out.w - left);
+  for (std::int64_t y = 0; y < std::min(kTile, out.h - top); ++y) {
+    after_.run(output_ + offset + y * out.w * out.c, static_cast<std::size_t>(pixels * out.c));
+  }
+}
 
 }  // namespace
 
@@ -199,22 +245,12 @@ std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const Convo
                                              std::int64_t rows) {
   const Layer& layer = binding.layer(chain.convolution);
   const Conv& conv = std::get<Conv>(layer.kind);
-  if (chain.addend || conv.kernel != Extent{3, 3} || conv.stride != Extent{1, 1} ||
-      conv.dilation != Extent{1, 1} || conv.groups != 1) {
+  if (conv.kernel != Extent{3, 3} || conv.stride != Extent{1, 1} || conv.dilation != Extent{1, 1} ||
+      conv.groups != 1) {
     return nullptr;
   }
-  const std::optional<Tile> tile = tile_of(binding, chain, rows);
-  if (!tile) return nullptr;
-  const ThreadCount as_run(binding.share.threads);
-  try {
-    const Description description = describe(binding, chain, *tile);
-    return std::make_unique<WinogradOperator>(binding, chain, *tile, description);
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
-      return nullptr;
-    }
-    throw RunError("oneDNN, making the convolution " + layer.name + ": " + error.message);
-  }
+  return with_dnnl([&] { return "making the convolution " + layer.name; },
+                   [&] { return std::make_unique<WinogradOperator>(binding, chain, rows); });
 }
 
 }  // namespace hios::cpu

@@ -130,6 +130,31 @@ struct SoftmaxTask {
   std::size_t pixels, channels;  ///< channels ≥ 1
 };
 
+/// Winograd's method F(4×4, 3×3): a tile of 4×4 outputs has 36 positions, each of 6×6 inputs and
+/// each of the matrices between. output[q · position + t · channels + c] = position q of tile t.
+struct WinogradInput {
+  const float* image;  ///< its first pixel
+  std::ptrdiff_t height, width, channels;
+  std::ptrdiff_t top, left;  ///< the first input of the first tile; outside the image are zeros
+  std::ptrdiff_t tiles;      ///< next to each other
+  float* output;
+  std::ptrdiff_t position;  ///< values from a position to the next
+};
+
+/// From input[q · position + t · channels + c], the products of a row of tiles, to pixels of an
+/// image: bias[c] and the addend's values are added, and the sums are at least `floor`.
+struct WinogradOutput {
+  const float* input;
+  std::ptrdiff_t position;  ///< values from a position to the next
+  std::ptrdiff_t tiles;     ///< next to each other
+  const float* bias;
+  const float* addend;  ///< at the pixel of `output`, with the same rows; null: none
+  float floor;
+  float* output;                           ///< the first output of the first tile
+  std::ptrdiff_t height, width, channels;  ///< of the image from there on; others are not written
+  std::ptrdiff_t row;                      ///< values from a row of the image to the next
+};
+
 /// A set of kernels. Functions allocate nothing, keep no state, and give every output the same
 /// value however the rows, chunks, pixels and channels are divided among calls.
 struct Kernels {
@@ -147,6 +172,8 @@ struct Kernels {
   BinaryRuns binary;
   void (*weighted_sum)(const WeightedSumTask&);
   void (*gate)(const GateTask&);
+  void (*winograd_input)(const WinogradInput&);
+  void (*winograd_output)(const WinogradOutput&);
 };
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;

@@ -20,6 +20,7 @@
 #include "engine/cpu/kernels/channels_body.h"
 #include "engine/cpu/kernels/elementwise_body.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/winograd_body.h"
 
 namespace hios::cpu {
 namespace {
@@ -299,6 +300,7 @@ const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME, kLanes,         &runs_here,
                               &depthwise,        &pool<Maximum>, &pool<Average>,
                               &combine,          &channel_means, &normalize_channels,
                               &softmax_channels, kUnaryRuns,     kBinaryRuns,
-                              &weighted_sum,     &gate};
+                              &weighted_sum,     &gate,          &winograd_input,
+                              &winograd_output};
 
 }  // namespace hios::cpu

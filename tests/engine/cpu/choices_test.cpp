@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <dnnl.hpp>
 #include <nlohmann/json.hpp>
 
 #include "engine/cpu/backend.h"
@@ -34,23 +33,23 @@ OperationCase convolution(const Shape& input, const Conv& conv, bool relu = fals
   return one;
 }
 
-const Conv kThreeByThree{48, {3, 3}, {1, 1}, {1, 1}};
-
-/// Returns true if oneDNN has Winograd's method: for fp32, up to version 2, on AVX-512.
-bool has_winograd() {
-  return dnnl::version()->major == 2 &&
-         dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core &&
-         std::string(choosing_backend(1)->describe().at("isa")).starts_with("avx512");
+/// The same with an addend of the output's extents, and any activation after it.
+OperationCase adding_convolution(const Shape& input, const Conv& conv,
+                                 const LayerKind& activation) {
+  const Shape output{input.n, conv.out_channels, input.h, input.w};
+  return make_operation(kSignature, {input, output}, [&](ModelBuilder& b, Inputs x) {
+    b.add("after", activation, {b.sum("sum", {b.conv("conv", x[0], conv), x[1]})});
+  });
 }
+
+const Conv kThreeByThree{48, {3, 3}, {1, 1}, {1, 1}};
 
 TEST(CpuChoices, AConvolutionIsTimedWhereThereAreTwoMethods) {
   const auto backend = choosing_backend(2);
   const Json timed = backend->algorithms(convolution({1, 32, 20, 20}, kThreeByThree).operation(),
                                          Choosing::kByTiming);
-  ASSERT_EQ(timed.size(), has_winograd() ? 1u : 0u);
-  if (has_winograd()) {
-    EXPECT_TRUE(cpu::Method::from(timed[kSignature].get<std::string>())) << timed;
-  }
+  ASSERT_EQ(timed.size(), 1u);
+  EXPECT_TRUE(cpu::Method::from(timed[kSignature].get<std::string>())) << timed;
   Conv strided = kThreeByThree, grouped = kThreeByThree, dilated = kThreeByThree;
   strided.stride = {2, 2};
   grouped.groups = 2;
@@ -80,7 +79,7 @@ TEST(CpuChoices, AMethodForWholeImagesIsTimedAgainForParts) {
   const OperationCase one = convolution({1, 32, 20, 20}, kThreeByThree);
   for (const char* text : {"winograd", "winograd 8", "winograd 4", "direct", "direct 9"}) {
     const std::string method = text;
-    const bool stays = method.starts_with("direct") || method == "winograd 4" || !has_winograd();
+    const bool stays = method.starts_with("direct") || method == "winograd 4";
     const Json chosen = choosing_backend(1, {{kSignature, method}})
                             ->algorithms(one.operation(), Choosing::kByTimingInParts);
     const std::string now = chosen.at(kSignature).get<std::string>();
@@ -117,19 +116,22 @@ TEST(CpuChoices, AnUnknownMethodIsRefused) {
                                  {"not an object of strings"});
 }
 
-// Without such a convolution in oneDNN, the direct one runs in its stead and is right, too.
+// A convolution at another stride has no such method, and is computed directly.
 TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
   const Conv few{7, {3, 3}, {1, 1}, {1, 1}}, valid{64, {3, 3}, {1, 1}, {0, 0}},
       wide{40, {3, 3}, {1, 1}, {2, 2}, 1, false}, around{32, {3, 3}, {1, 1}, {2, 2}},
       strided{16, {3, 3}, {2, 2}, {1, 1}};
-  const std::vector<OperationCase> cases = {convolution({1, 32, 20, 20}, kThreeByThree),
-                                            convolution({2, 32, 20, 20}, kThreeByThree, true),
-                                            convolution({1, 3, 9, 11}, few),
-                                            convolution({1, 64, 13, 15}, valid, true),
-                                            convolution({1, 19, 8, 5}, wide),
-                                            convolution({1, 16, 9, 9}, strided),
-                                            convolution({2, 32, 21, 20}, around),
-                                            convolution({1, 16, 30, 6}, valid)};
+  const std::vector<OperationCase> cases = {
+      convolution({1, 32, 20, 20}, kThreeByThree),
+      convolution({2, 32, 20, 20}, kThreeByThree, true),
+      convolution({1, 3, 9, 11}, few),
+      convolution({1, 64, 13, 15}, valid, true),
+      convolution({1, 19, 8, 5}, wide),
+      convolution({1, 16, 9, 9}, strided),
+      convolution({2, 32, 21, 20}, around),
+      convolution({1, 16, 30, 6}, valid),
+      adding_convolution({3, 20, 9, 14}, kThreeByThree, Relu{}),
+      adding_convolution({2, 32, 7, 7}, kThreeByThree, Unary{Unary::Function::kSilu})};
   const auto reference = reference::make_backend({});
   for (const OperationCase& one : cases) {
     const auto expected = test::run_operation(*reference, one, 1, kChoiceSeed);
@@ -168,15 +170,29 @@ TEST(CpuChoices, DirectBlocksOfRowsAgreeWithTheReference) {
 }
 
 TEST(CpuChoices, WinogradsMethodIsTheOneThatRuns) {
-  if (!has_winograd()) {
-    std::puts("  oneDNN has no Winograd here: nothing to tell apart");
-    return;
+  for (const OperationCase& one : {convolution({1, 32, 20, 20}, kThreeByThree),
+                                   adding_convolution({1, 32, 20, 20}, kThreeByThree, Relu{})}) {
+    const auto direct = test::run_operation(*choosing_backend(1), one, 1, kChoiceSeed);
+    const auto winograd =
+        test::run_operation(*choosing_backend(1, {{kSignature, "winograd"}}), one, 1, kChoiceSeed);
+    EXPECT_FALSE(job::compare(winograd, direct, {}).bitwise) << "other sums, other last bits";
   }
-  const OperationCase one = convolution({1, 32, 20, 20}, kThreeByThree);
-  const auto direct = test::run_operation(*choosing_backend(1), one, 1, kChoiceSeed);
-  const auto winograd =
-      test::run_operation(*choosing_backend(1, {{kSignature, "winograd"}}), one, 1, kChoiceSeed);
-  EXPECT_FALSE(job::compare(winograd, direct, {}).bitwise) << "other sums, other last bits";
+}
+
+// A block of four rows is the same product wherever it lies, for any thread that computes it by
+// itself.
+TEST(CpuChoices, ThreadsDoNotChangeTheBitsOfWinogradsMethodInFourRows) {
+  for (const Shape& shape : {Shape{3, 40, 23, 17}, {2, 16, 60, 33}}) {
+    const OperationCase one = convolution(shape, kThreeByThree);
+    const auto values = [&](int threads) {
+      return test::run_operation(*choosing_backend(threads, {{kSignature, "winograd 4"}}), one,
+                                 threads, kChoiceSeed);
+    };
+    const auto first = values(1);
+    for (const int threads : {2, 3}) {
+      EXPECT_TRUE(job::compare(values(threads), first, {}).bitwise) << threads;
+    }
+  }
 }
 
 }  // namespace

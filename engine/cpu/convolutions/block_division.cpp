@@ -1,0 +1,48 @@
+// Measured with depthwise and pointwise convolutions in one pass: MobileNetV2 with eight images on
+// two cores takes 22.1 ms where each thread computes blocks by itself, 24.9 with all threads on one
+// block after the other; a 7×7 image with 960 channels to 160 takes 67 against 74 µs. Blocks of
+// 256 KiB and 1 MiB made no difference. If the weights are many, fewer blocks are better than data
+// in cache: 11×11, 3360 to 672 channels, 9 MB of weights, took 1.25 times as long in four blocks as
+// in one.
+#include "engine/cpu/convolutions/block_division.h"
+
+#include <algorithm>
+
+namespace hios::cpu {
+namespace {
+
+/// The data that shall stay in cache for each thread, in bytes: half of a small second-level cache,
+/// so that weights and input rows also fit into it.
+constexpr std::int64_t kBlockBytes = 512 * 1024;
+
+/// The most weights that each thread reads by itself, in bytes: half of a second-level cache.
+constexpr std::int64_t kWeightsOfEach = 1024 * 1024;
+
+/// The longest share of rows that a thread may have, by the mean of all.
+constexpr double kMostWaiting = 1.15;
+
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::int64_t each) {
+  if (each == 0) {
+    const std::int64_t limit = std::max(kBlockBytes * threads, of.weights_bytes);
+    const std::int64_t needed = quotient_up(of.rows * of.row_bytes, limit);
+    each = quotient_up(of.rows, std::min(of.rows, quotient_up(needed, workers) * workers));
+  }
+  return {workers, threads, of.rows, std::min(each, of.rows), quotient_up(of.rows, each)};
+}
+
+}  // namespace
+
+BlockDivision divide_rows(const RowsInBlocks& rows, int threads, std::int64_t block_rows) {
+  if (threads > 1 && rows.weights_bytes <= kWeightsOfEach) {
+    const BlockDivision alone = in_blocks(rows, threads, 1, block_rows);
+    const std::int64_t longest = quotient_up(alone.blocks, threads) * alone.block_rows;
+    if (static_cast<double>(longest * threads) <= kMostWaiting * static_cast<double>(rows.rows)) {
+      return alone;
+    }
+  }
+  return in_blocks(rows, 1, threads, block_rows);
+}
+
+}  // namespace hios::cpu
