@@ -114,16 +114,19 @@ void Choices::time(const Binding& binding, bool in_blocks,
                    const std::function<void(BoundOperator&)>& run) {
   const auto* chain = std::get_if<ConvolutionChain>(&binding.operation.layers->form);
   if (!chain || chain->has_front()) return;
+  const Shape output = binding.output_shape();
+  const bool one_block = output.n == 1 && output.h <= kRowsOfParts;  // with all methods
   std::vector<Candidate> candidates;
   candidates.push_back({Method{}, nullptr});
   for (const Method& method : kTimed) {
-    if (in_blocks && method.rows != kRowsOfParts) continue;
+    if ((in_blocks || one_block) && method.rows != kRowsOfParts) continue;
     if (auto op = bind_winograd(binding, *chain, method.rows)) {
       candidates.push_back({method, std::move(op)});
     }
   }
   if (candidates.size() == 1) return;
-  candidates.front().op = bind_convolution(binding, *chain);
+  methods_.erase(binding.operation.signature);  // what binds without a method is the direct one
+  candidates.front().op = bind_form(binding, *chain);
   take_times(candidates, run);
   Method best;
   double least = 0.95;

@@ -15,7 +15,8 @@
 namespace hios::cpu {
 
 /// Everything an operator is bound with. The references outlive the operator, except `operation`,
-/// `inputs` and `source`, which are used only while it is made.
+/// `inputs` and `source`, which are used only while it is made, and `stream`, of which it keeps a
+/// handle.
 struct Binding {
   const Operation& operation;
   BoundInputs inputs;

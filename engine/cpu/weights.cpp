@@ -49,11 +49,15 @@ AlignedBytes drawn_bias(const Model& model, const Layer& layer, TensorSource& so
 /// Returns G g Gᵀ for each window g, of all windows one position after the other.
 std::vector<float> winograd_matrices(std::span<const float> windows) {
   constexpr std::size_t kSide = 6, kTaps = 3;
-  constexpr double kG[kSide][kTaps] = {{1. / 4, 0, 0},
-                                       {-1. / 6, -1. / 6, -1. / 6},
-                                       {-1. / 6, 1. / 6, -1. / 6},
-                                       {1. / 24, 1. / 12, 1. / 6},
-                                       {1. / 24, -1. / 12, 1. / 6},
+  constexpr double a = kWinogradNear, b = kWinogradFar;
+  constexpr double by_zero = 1 / (a * a * b * b);
+  constexpr double by_near = 1 / (2 * a * a * (a * a - b * b));
+  constexpr double by_far = 1 / (2 * b * b * (b * b - a * a));
+  constexpr double kG[kSide][kTaps] = {{by_zero, 0, 0},
+                                       {by_near, a * by_near, a * a * by_near},
+                                       {by_near, -a * by_near, a * a * by_near},
+                                       {by_far, b * by_far, b * b * by_far},
+                                       {by_far, -b * by_far, b * b * by_far},
                                        {0, 0, 1}};
   const std::size_t count = windows.size() / (kTaps * kTaps);
   std::vector<float> matrices(count * kSide * kSide);
@@ -61,12 +65,12 @@ std::vector<float> winograd_matrices(std::span<const float> windows) {
     const float* const window = windows.data() + w * kTaps * kTaps;
     for (std::size_t i = 0; i < kSide; ++i) {
       double row[kTaps] = {};
-      for (std::size_t a = 0; a < kTaps; ++a) {
-        for (std::size_t b = 0; b < kTaps; ++b) row[b] += kG[i][a] * window[a * kTaps + b];
+      for (std::size_t y = 0; y < kTaps; ++y) {
+        for (std::size_t x = 0; x < kTaps; ++x) row[x] += kG[i][y] * window[y * kTaps + x];
       }
       for (std::size_t j = 0; j < kSide; ++j) {
         double sum = 0;
-        for (std::size_t b = 0; b < kTaps; ++b) sum += row[b] * kG[j][b];
+        for (std::size_t x = 0; x < kTaps; ++x) sum += row[x] * kG[j][x];
         matrices[(i * kSide + j) * count + w] = static_cast<float>(sum);
       }
     }

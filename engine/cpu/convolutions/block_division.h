@@ -57,9 +57,12 @@ class BlockWorkers {
         errors_[index] = std::current_exception();
       }
     });
+    std::exception_ptr first;
     for (std::exception_ptr& error : errors_) {
-      if (error) std::rethrow_exception(std::exchange(error, nullptr));
+      const std::exception_ptr thrown = std::exchange(error, nullptr);
+      if (!first) first = thrown;
     }
+    if (first) std::rethrow_exception(first);
   }
 
  private:

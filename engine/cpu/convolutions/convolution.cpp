@@ -39,12 +39,15 @@ class ConvolutionOperator final : public BoundOperator {
   Scratch& scratch_;
 };
 
-}  // namespace
-
-dnnl::convolution_forward::primitive_desc describe_convolution(
-    const Binding& binding, const Layer& layer, const ConvolutionShape& shape,
-    dnnl::algorithm algorithm, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
-    const dnnl::memory::desc* filter) {
+/// Describes the layer's convolution between two layouts, with bias and the layers after it in the
+/// same pass. `filter`: the layout of its weights; null: oneDNN's choice. Throws dnnl::error if
+/// oneDNN has no such convolution.
+dnnl::convolution_forward::primitive_desc describe_convolution(const Binding& binding,
+                                                               const Layer& layer,
+                                                               const ConvolutionShape& shape,
+                                                               const dnnl::memory::desc& from,
+                                                               const dnnl::memory::desc& to,
+                                                               const dnnl::memory::desc* filter) {
   const Conv& conv = std::get<Conv>(layer.kind);
   using Memory = dnnl::memory;
   const Memory::desc weights = filter != nullptr
@@ -62,9 +65,12 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   attributes.set_post_ops(post_operations(shape.add_output, shape.activation));
   return described<dnnl::convolution_forward>(binding.engine, attributes,
-                                              dnnl::prop_kind::forward_inference, algorithm, from,
-                                              weights, bias, to, stride, dilation, before, after);
+                                              dnnl::prop_kind::forward_inference,
+                                              dnnl::algorithm::convolution_direct, from, weights,
+                                              bias, to, stride, dilation, before, after);
 }
+
+}  // namespace
 
 ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain) {
   const Layer& layer = binding.layer(chain.convolution);
@@ -108,9 +114,8 @@ ConvolutionPrimitive::ConvolutionPrimitive(const Binding& binding, const Layer& 
   with_dnnl([&] { return "making the convolution " + layer.name + " of " + name_; },
             [&] {
               const ThreadCount as_run(threads_);
-              const auto description =
-                  describe_convolution(binding, layer, inside, dnnl::algorithm::convolution_direct,
-                                       nhwc(shape.input), nhwc(shape.output), layout);
+              const auto description = describe_convolution(
+                  binding, layer, inside, nhwc(shape.input), nhwc(shape.output), layout);
               primitive_ = dnnl::convolution_forward(description);
               weights_ = binding.weights.for_primitive(*binding.operation.model, layer,
                                                        binding.source, description.weights_desc());

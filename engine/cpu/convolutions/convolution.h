@@ -29,14 +29,6 @@ Shape as_one_image(const Shape& shape);
 /// before it.
 ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain);
 
-/// Describes the layer's convolution between two layouts, with bias and the layers after it in the
-/// same pass. `filter`: the layout of its weights; null: oneDNN's choice. Throws dnnl::error if
-/// oneDNN has no such convolution.
-dnnl::convolution_forward::primitive_desc describe_convolution(
-    const Binding& binding, const Layer& layer, const ConvolutionShape& shape,
-    dnnl::algorithm algorithm, const dnnl::memory::desc& from, const dnnl::memory::desc& to,
-    const dnnl::memory::desc* filter = nullptr);
-
 /// A oneDNN convolution from one NHWC tensor to another, with bias and the layers after it in one
 /// primitive, but for an activation that is faster in a pass of our own. oneDNN fixes its blocking
 /// for the number of threads at the time when a primitive is made. So it is made under, and run

@@ -27,20 +27,25 @@
 // is slower where the four times larger weights are read for a few tiles: 7×7 with 512 channels. So
 // it is timed (engine/cpu/choices.h).
 //
-// A tile's values do not depend on other tiles, so a shard that begins at a fourth row of the image
-// has the bits of the whole.
+// A tile's values depend on no other tile's, so a shard that begins at a fourth row of the image
+// has the bits of the whole. But below AVX-512, oneDNN 2.6 sums in an order that depends on the
+// number of tiles of a product, and on five threads or more. Blocks of four rows have equal
+// products; certification finds the rest.
 namespace hios::cpu {
 namespace {
 
 constexpr std::int64_t kPositions = 36, kTile = 4;
 constexpr auto kFloatBytes = static_cast<std::int64_t>(sizeof(float));
 
+/// The most bytes of a tile row between the steps: wider images are far beyond any cache.
+constexpr std::int64_t kMostRowBytes = 64 * 1024 * 1024;
+
 /// The product of a block: for each position inputs, tiles × channels, by weights.
 struct Matrices {
   using Desc = dnnl::memory::desc;
 
   /// `layout`: that of the weights; null: oneDNN's choice.
-  Matrices(const Binding& binding, std::int64_t in, std::int64_t out, std::int64_t tiles,
+  Matrices(const dnnl::engine& engine, std::int64_t in, std::int64_t out, std::int64_t tiles,
            const Desc* layout = nullptr)
       : inputs({kPositions, tiles, in}, dnnl::memory::data_type::f32,
                dnnl::memory::format_tag::abc),
@@ -50,8 +55,8 @@ struct Matrices {
                    dnnl::memory::format_tag::any);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const auto description = described<dnnl::matmul>(binding.engine, attributes, inputs,
-                                                     layout ? *layout : any, products);
+    const auto description =
+        described<dnnl::matmul>(engine, attributes, inputs, layout ? *layout : any, products);
     weights = description.weights_desc();
     scratchpad = description.scratchpad_desc();
     primitive = dnnl::matmul(description);
@@ -59,8 +64,8 @@ struct Matrices {
 
   static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
   std::size_t inputs_bytes() const { return aligned(inputs.get_size()); }
-  std::size_t scratch_bytes() const {
-    return inputs_bytes() + aligned(products.get_size()) + aligned(scratchpad.get_size());
+  std::size_t scratch_bytes(std::size_t products_at) const {
+    return products_at + aligned(products.get_size()) + aligned(scratchpad.get_size());
   }
 
   /// Makes the product in scratch from `begin` on. `products_at`: the place of its results, there.
@@ -118,11 +123,10 @@ class WinogradOperator final : public BoundOperator {
 
 std::int64_t tiles_for(std::int64_t outputs) { return (outputs + kTile - 1) / kTile; }
 
-BlockDivision division_of(const Shape& input, const Shape& output, int threads, std::int64_t rows) {
-  return divide_rows({output.n * tiles_for(output.h),
-                      kFloatBytes * kPositions * tiles_for(output.w) * (input.c + output.c),
-                      kFloatBytes * kPositions * input.c * output.c},
-                     threads, tiles_for(rows));
+RowsInBlocks tile_rows_of(const Shape& input, const Shape& output) {
+  return {output.n * tiles_for(output.h),
+          kFloatBytes * kPositions * tiles_for(output.w) * (input.c + output.c),
+          kFloatBytes * kPositions * input.c * output.c};
 }
 
 WinogradOperator::WinogradOperator(const Binding& binding, const ConvolutionChain& chain,
@@ -134,7 +138,8 @@ WinogradOperator::WinogradOperator(const Binding& binding, const ConvolutionChai
       output_(binding.output),
       tile_rows_(tiles_for(output_shape_.h)),
       across_(tiles_for(output_shape_.w)),
-      blocks_(division_of(input_, output_shape_, binding.share.threads, rows)),
+      blocks_(
+          divide_rows(tile_rows_of(input_, output_shape_), binding.share.threads, tiles_for(rows))),
       scratch_(binding.scratch) {
   const Layer& layer = binding.layer(chain.convolution);
   padding_ = std::get<Conv>(layer.kind).padding.begin;
@@ -145,17 +150,18 @@ WinogradOperator::WinogradOperator(const Binding& binding, const ConvolutionChai
       after_ = ActivationPass(*activation);
     }
   }
-  const dnnl::stream stream(binding.engine);
-  const Binding own = binding.on(stream, blocks_.division().threads);
-  const ThreadCount as_run(own.share.threads);
-  const Matrices whole(own, input_.c, output_shape_.c, blocks_.division().block_rows * across_);
-  const Matrices last(own, input_.c, output_shape_.c, blocks_.division().last_rows() * across_,
+  const BlockDivision& blocks = blocks_.division();
+  const ThreadCount as_run(blocks.threads);
+  const Matrices whole(binding.engine, input_.c, output_shape_.c, blocks.block_rows * across_);
+  const Matrices last(binding.engine, input_.c, output_shape_.c, blocks.last_rows() * across_,
                       &whole.weights);
   weights_ =
       binding.weights.for_winograd(*binding.operation.model, layer, binding.source, whole.weights);
   products_at_ = whole.inputs_bytes();
-  scratch_of_each_ = whole.scratch_bytes();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(blocks_.division().workers); ++i) {
+  scratch_of_each_ = std::max(whole.scratch_bytes(products_at_), last.scratch_bytes(products_at_));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(blocks.workers); ++i) {
+    const dnnl::stream stream(binding.engine);
+    const Binding own = binding.on(stream, blocks.threads);
     workers_.push_back({whole.product(own, *weights_, i * scratch_of_each_, products_at_),
                         last.product(own, *weights_, i * scratch_of_each_, products_at_)});
   }
@@ -249,6 +255,8 @@ std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const Convo
       conv.groups != 1) {
     return nullptr;
   }
+  const Shape& input = binding.inputs[chain.terms.front()].shape;
+  if (tile_rows_of(input, binding.output_shape()).row_bytes > kMostRowBytes) return nullptr;
   return with_dnnl([&] { return "making the convolution " + layer.name; },
                    [&] { return std::make_unique<WinogradOperator>(binding, chain, rows); });
 }

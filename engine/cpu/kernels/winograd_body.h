@@ -13,18 +13,21 @@ namespace {
 
 constexpr std::ptrdiff_t kTileOutputs = 4, kTileInputs = 6;
 
+constexpr float kNear2 = kWinogradNear * kWinogradNear, kFar2 = kWinogradFar * kWinogradFar;
+
 /// Computes Bᵀ d.
 inline __attribute__((always_inline)) void transform_input(const Vec* d, Vec* result) {
-  const Vec two = broadcast(2), four = broadcast(4);
-  const Vec minus = broadcast(-1), minus_four = broadcast(-4), minus_five = broadcast(-5);
-  result[0] = fma(four, d[0], fma(minus_five, d[2], d[4]));
-  const Vec even = fma(minus_four, d[2], d[4]), odd = fma(minus_four, d[1], d[3]);
-  result[1] = add(even, odd);
-  result[2] = fma(minus, odd, even);
-  const Vec outer = fma(minus, d[2], d[4]), inner = fma(minus, d[1], d[3]);
-  result[3] = fma(two, inner, outer);
-  result[4] = fma(broadcast(-2), inner, outer);
-  result[5] = fma(four, d[1], fma(minus_five, d[3], d[5]));
+  const Vec product = broadcast(kNear2 * kFar2), sum = broadcast(-(kNear2 + kFar2));
+  result[0] = fma(product, d[0], fma(sum, d[2], d[4]));
+  const Vec near_even = fma(broadcast(-kFar2), d[2], d[4]);
+  const Vec near_odd = fma(broadcast(-kFar2), d[1], d[3]);
+  result[1] = fma(broadcast(kWinogradNear), near_odd, near_even);
+  result[2] = fma(broadcast(-kWinogradNear), near_odd, near_even);
+  const Vec far_even = fma(broadcast(-kNear2), d[2], d[4]);
+  const Vec far_odd = fma(broadcast(-kNear2), d[1], d[3]);
+  result[3] = fma(broadcast(kWinogradFar), far_odd, far_even);
+  result[4] = fma(broadcast(-kWinogradFar), far_odd, far_even);
+  result[5] = fma(product, d[1], fma(sum, d[3], d[5]));
 }
 
 /// Computes Aᵀ m.
@@ -33,9 +36,12 @@ inline __attribute__((always_inline)) void transform_output(const Vec* m, Vec* r
   const Vec near = add(m[1], m[2]), near_difference = fma(minus, m[2], m[1]);
   const Vec far = add(m[3], m[4]), far_difference = fma(minus, m[4], m[3]);
   result[0] = add(add(m[0], near), far);
-  result[1] = fma(broadcast(2), far_difference, near_difference);
-  result[2] = fma(broadcast(4), far, near);
-  result[3] = add(fma(broadcast(8), far_difference, near_difference), m[5]);
+  result[1] =
+      fma(broadcast(kWinogradFar), far_difference, mul(broadcast(kWinogradNear), near_difference));
+  result[2] = fma(broadcast(kFar2), far, mul(broadcast(kNear2), near));
+  result[3] = add(fma(broadcast(kFar2 * kWinogradFar), far_difference,
+                      mul(broadcast(kNear2 * kWinogradNear), near_difference)),
+                  m[5]);
 }
 
 /// Transforms a tile whose input begins at this row and column. `kInside`: all of it is in the

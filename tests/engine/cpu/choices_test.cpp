@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/cpu/backend.h"
@@ -121,6 +123,8 @@ TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
   const Conv few{7, {3, 3}, {1, 1}, {1, 1}}, valid{64, {3, 3}, {1, 1}, {0, 0}},
       wide{40, {3, 3}, {1, 1}, {2, 2}, 1, false}, around{32, {3, 3}, {1, 1}, {2, 2}},
       strided{16, {3, 3}, {2, 2}, {1, 1}};
+  Conv uneven{12, {3, 3}, {1, 1}, {4, 3}};
+  uneven.padding.end = {0, 1};
   const std::vector<OperationCase> cases = {
       convolution({1, 32, 20, 20}, kThreeByThree),
       convolution({2, 32, 20, 20}, kThreeByThree, true),
@@ -131,7 +135,10 @@ TEST(CpuChoices, WinogradsMethodAgreesWithTheReference) {
       convolution({2, 32, 21, 20}, around),
       convolution({1, 16, 30, 6}, valid),
       adding_convolution({3, 20, 9, 14}, kThreeByThree, Relu{}),
-      adding_convolution({2, 32, 7, 7}, kThreeByThree, Unary{Unary::Function::kSilu})};
+      adding_convolution({2, 32, 7, 7}, kThreeByThree, Unary{Unary::Function::kSilu}),
+      adding_convolution({1, 5, 1, 3}, kThreeByThree, Unary{Unary::Function::kClip, -0.1f, 0.1f}),
+      convolution({1, 96, 13, 13}, Conv{96, {3, 3}, {1, 1}, {1, 1}}),
+      convolution({2, 8, 5, 2}, uneven, true)};
   const auto reference = reference::make_backend({});
   for (const OperationCase& one : cases) {
     const auto expected = test::run_operation(*reference, one, 1, kChoiceSeed);
@@ -177,6 +184,20 @@ TEST(CpuChoices, WinogradsMethodIsTheOneThatRuns) {
         test::run_operation(*choosing_backend(1, {{kSignature, "winograd"}}), one, 1, kChoiceSeed);
     EXPECT_FALSE(job::compare(winograd, direct, {}).bitwise) << "other sums, other last bits";
   }
+}
+
+TEST(CpuChoices, WinogradsMethodIsAccurateWithManyChannels) {
+  const OperationCase one =
+      convolution({1, 1024, 9, 9}, Conv{16, {3, 3}, {1, 1}, {1, 1}, 1, false});
+  const auto expected = test::run_operation(*reference::make_backend({}), one, 1, kChoiceSeed);
+  const auto values =
+      test::run_operation(*choosing_backend(1, {{kSignature, "winograd"}}), one, 1, kChoiceSeed);
+  float largest = 0, error = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    largest = std::max(largest, std::abs(expected[i]));
+    error = std::max(error, std::abs(values[i] - expected[i]));
+  }
+  EXPECT_LT(error, 5e-6f * largest) << largest;
 }
 
 // A block of four rows is the same product wherever it lies, for any thread that computes it by

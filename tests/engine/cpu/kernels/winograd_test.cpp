@@ -16,11 +16,20 @@ namespace {
 
 constexpr int kIn = 6, kOut = 4;
 using Square = std::array<std::array<double, kIn>, kIn>;
-/// Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", section 4.3.
-constexpr double kB[kIn][kIn] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
-                                 {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+constexpr double kNear = kWinogradNear, kFar = kWinogradFar;
+constexpr double kProduct = kNear * kNear * kFar * kFar, kSum = kNear * kNear + kFar * kFar;
+/// The polynomials (x² − a²)(x² − b²) and those without one of their roots.
+constexpr double kB[kIn][kIn] = {{kProduct, 0, -kSum, 0, 1, 0},
+                                 {0, -kNear* kFar* kFar, -kFar* kFar, kNear, 1, 0},
+                                 {0, kNear* kFar* kFar, -kFar* kFar, -kNear, 1, 0},
+                                 {0, -kFar* kNear* kNear, -kNear* kNear, kFar, 1, 0},
+                                 {0, kFar* kNear* kNear, -kNear* kNear, -kFar, 1, 0},
+                                 {0, kProduct, 0, -kSum, 0, 1}};
 constexpr double kA[kOut][kIn] = {
-    {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+    {1, 1, 1, 1, 1, 0},
+    {0, kNear, -kNear, kFar, -kFar, 0},
+    {0, kNear* kNear, kNear* kNear, kFar* kFar, kFar* kFar, 0},
+    {0, kNear* kNear* kNear, -kNear* kNear* kNear, kFar* kFar* kFar, -kFar* kFar* kFar, 1}};
 
 /// Returns m v mᵀ, of which `Rows` rows and columns count.
 template <int Rows>

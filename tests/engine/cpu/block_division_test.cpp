@@ -1,0 +1,71 @@
+#include "engine/cpu/convolutions/block_division.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+namespace hios::cpu {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+/// Returns how often each row is computed.
+std::vector<int> computed(const BlockDivision& division) {
+  std::vector<int> times(static_cast<std::size_t>(division.rows));
+  std::mutex mutex;
+  BlockWorkers(division).run([&](std::size_t worker, std::int64_t first, std::int64_t count) {
+    const std::lock_guard lock(mutex);
+    EXPECT_LT(worker, static_cast<std::size_t>(division.workers));
+    EXPECT_GT(count, 0);
+    for (std::int64_t row = first; row < first + count; ++row) {
+      ++times.at(static_cast<std::size_t>(row));
+    }
+  });
+  return times;
+}
+
+TEST(BlockDivision, ComputesEachRowOnce) {
+  for (const std::int64_t rows : {1, 2, 7, 64, 113}) {
+    for (const int threads : {1, 2, 3, 5}) {
+      for (const std::int64_t block_rows : {0, 1, 2, 200}) {
+        for (const std::int64_t weights : {kKiB, 4096 * kKiB}) {
+          const BlockDivision division =
+              divide_rows({rows, 100 * kKiB, weights}, threads, block_rows);
+          EXPECT_EQ(division.workers * division.threads, threads);
+          EXPECT_GT(division.last_rows(), 0);
+          EXPECT_EQ(computed(division), std::vector<int>(static_cast<std::size_t>(rows), 1));
+        }
+      }
+    }
+  }
+}
+
+TEST(BlockDivision, KeepsABlockInCacheUnlessWeightsAreMany) {
+  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 1).block_rows, 5);  // of 512 KiB
+  EXPECT_EQ(divide_rows({64, 100 * kKiB, 3000 * kKiB}, 1).block_rows, 22);
+  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 1, 7).block_rows, 7);
+  EXPECT_EQ(divide_rows({3, 100 * kKiB, kKiB}, 1, 7).block_rows, 3);
+}
+
+TEST(BlockDivision, LetsThreadsWorkAloneWhereRowsDivideEvenlyAndWeightsAreFew) {
+  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 4).workers, 4);
+  EXPECT_EQ(divide_rows({7, kKiB, kKiB}, 2).workers, 2);  // four rows and three
+  EXPECT_EQ(divide_rows({5, kKiB, kKiB}, 4).workers, 1);  // two rows each, and one thread without
+  EXPECT_EQ(divide_rows({1, kKiB, kKiB}, 2).workers, 1);
+  EXPECT_EQ(divide_rows({64, 100 * kKiB, 4096 * kKiB}, 4).workers, 1);
+}
+
+TEST(BlockWorkers, RethrowOneExceptionAndForgetTheOthers) {
+  BlockWorkers workers(divide_rows({8, 100 * kKiB, kKiB}, 2));
+  ASSERT_EQ(workers.division().workers, 2);
+  const auto throwing = [](std::size_t worker, std::int64_t, std::int64_t) {
+    throw std::runtime_error("worker " + std::to_string(worker));
+  };
+  EXPECT_THROW(workers.run(throwing), std::runtime_error);
+  EXPECT_NO_THROW(workers.run([](std::size_t, std::int64_t, std::int64_t) {}));
+}
+
+}  // namespace
+}  // namespace hios::cpu
