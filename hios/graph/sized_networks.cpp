@@ -64,6 +64,7 @@ Network SizedNetworks::divide(std::vector<Batch> batches) const {
                       .operators = {},
                       .producer_of = from.producer_of,
                       .element_bytes = from.element_bytes};
+  divided.first_together = batches_together(divided.graph);
   for (const auto& [op, inputs] : divided.graph.batching()->batches) {
     const auto& network = by_size_.at(inputs.size());
     divided.operators.push_back(network->coarse.layers(op));

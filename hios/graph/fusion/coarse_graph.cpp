@@ -2,13 +2,10 @@
 // cut. Neither is both: the operators of a cut network are its own for each number of inputs.
 #include "hios/graph/fusion/coarsen.h"
 
+#include <algorithm>
+
 namespace hios {
 namespace {
-
-/// Returns the bytes of the inputs before a batch's first. REQUIRES: the graph divides inputs.
-Bytes bytes_before(const Batching& batching, OpId reader, Bytes bytes_per_input) {
-  return static_cast<Bytes>(batching.of(reader).inputs.begin) * bytes_per_input;
-}
 
 Bytes bytes_per_input(const Graph& graph, OpId producer) {
   return graph.op(producer).memory_bytes /
@@ -21,7 +18,9 @@ std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_o
 
 Place CoarseGraph::place_of(OpId id) const {
   if (const Batching* const batching = graph.batching()) {
-    return {batching->of(id).op.index(), bytes_before(*batching, id, bytes_per_input(graph, id))};
+    const OpId first = first_together[id.index()];
+    const std::int64_t before = batching->of(id).inputs.begin - batching->of(first).inputs.begin;
+    return {first.index(), static_cast<Bytes>(before) * bytes_per_input(graph, id)};
   }
   return places.empty() ? Place{id.index(), 0} : places.of(layers(id).output);
 }
@@ -39,25 +38,48 @@ ByteRange CoarseGraph::read_by(EdgeId id) const {
 }
 
 std::int64_t CoarseGraph::distance(OpId producer, TensorId tensor, OpId reader) const {
-  const auto begin = static_cast<std::int64_t>(place_of(producer).begin);
   if (const Batching* const batching = graph.batching()) {
-    const Bytes each = bytes_per_input(graph, producer);
-    return static_cast<std::int64_t>(bytes_before(*batching, reader, each)) - begin;
+    const auto each = static_cast<std::int64_t>(bytes_per_input(graph, producer));
+    return (batching->of(reader).inputs.begin - batching->of(producer).inputs.begin) * each;
   }
-  return places.empty() ? 0 : static_cast<std::int64_t>(places.of(tensor).begin) - begin;
+  if (places.empty()) return 0;
+  return static_cast<std::int64_t>(places.of(tensor).begin) -
+         static_cast<std::int64_t>(place_of(producer).begin);
 }
 
 std::int64_t CoarseGraph::distance_from_input(const Model& model, TensorId tensor,
                                               OpId reader) const {
   const TensorId input = model.input();
   if (const Batching* const batching = graph.batching()) {
-    const Bytes all = size_bytes(model.tensor(input).shape);
-    const Bytes each = all / static_cast<Bytes>(batching->inputs);
-    return static_cast<std::int64_t>(bytes_before(*batching, reader, each));
+    const auto all = static_cast<std::int64_t>(size_bytes(model.tensor(input).shape));
+    return batching->of(reader).inputs.begin * (all / batching->inputs);
   }
   return places.empty() ? 0
                         : static_cast<std::int64_t>(places.of(tensor).begin) -
                               static_cast<std::int64_t>(places.of(input).begin);
+}
+
+std::vector<OpId> batches_together(const Graph& graph) {
+  const Batching& batching = *graph.batching();
+  std::vector<bool> with_previous(graph.size());
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    std::map<OpId, std::pair<std::size_t, std::size_t>> read;  // by operator: first and last batch
+    for (const EdgeId edge : graph.in_edges(OpId(v))) {
+      const std::size_t from = graph.edge(edge).from.index();
+      const auto [found, is_new] = read.try_emplace(batching.of(OpId(from)).op, from, from);
+      auto& [first, last] = found->second;
+      first = std::min(first, from);
+      last = std::max(last, from);
+    }
+    for (const auto& [op, batches] : read) {
+      for (std::size_t b = batches.first + 1; b <= batches.second; ++b) with_previous[b] = true;
+    }
+  }
+  std::vector<OpId> first;
+  for (std::size_t v = 0; v < graph.size(); ++v) {
+    first.push_back(with_previous[v] ? first.back() : OpId(v));
+  }
+  return first;
 }
 
 }  // namespace hios

@@ -46,7 +46,7 @@ struct CoarseGraph {
   }
   Bytes size_bytes(const Shape& shape) const { return shape.size_bytes(element_bytes); }
 
-  /// Returns where the output of an operator lies. Batches of an operator share a region.
+  /// Returns where the output of an operator lies. Batches that one operator reads share a region.
   Place place_of(OpId id) const;
   /// Returns the bytes of the producer's output that the consumer reads.
   ByteRange read_by(EdgeId id) const;
@@ -64,11 +64,18 @@ struct CoarseGraph {
   /// The models of a graph that divides inputs (SizedNetworks::divide), by number of inputs. They
   /// differ from the whole model in their tensors' first extent only; ids are the same.
   std::map<std::int64_t, std::shared_ptr<const Model>> batch_models = {};
+  /// By OpId, in a graph that divides inputs: batches_together().
+  std::vector<OpId> first_together = {};
   /// By OpId, in the graph of a model whose operators were cut: the name that an operator has in
   /// the whole network, or that of which it is a shard. Empty: an operator that joins or moves.
   std::vector<std::string> whole_names = {};
   Places places = {};  ///< where tensors lie; those of a graph that divides inputs: alone
 };
+
+/// Returns, for each batch, the first of those of its operator that lie together, one after the
+/// other: neighbours that one operator reads. Others have memory of their own, which tensors of
+/// other inputs use before and after. REQUIRES: the graph divides inputs.
+std::vector<OpId> batches_together(const Graph& graph);
 
 /// Returns an operator's signature: inputs, layers and output, everything that its work depends on.
 std::string signature_of(const OperatorLayers& op, const Model& model);

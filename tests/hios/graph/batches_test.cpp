@@ -44,6 +44,27 @@ TEST(BatchSizes, AreTheMultiplesOfTheSmallest) {
   EXPECT_EQ(batch_sizes(8, {{OpId(0), {0, 3}}, {OpId(0), {3, 8}}}), (BatchSizes{3, 5, 8}));
 }
 
+TEST(Divide, BatchesThatOneOperatorReadsLieTogether) {
+  const SizedGraphs graphs = sizes_of(two_operators(), 4);
+  const auto first_of = [&](std::vector<Batch> batches) {
+    std::vector<std::size_t> first;
+    for (const OpId op : batches_together(divide(graphs, std::move(batches)))) {
+      first.push_back(op.index());
+    }
+    return first;
+  };
+  const std::vector<Batch> a = {{OpId(0), {0, 1}}, {OpId(0), {1, 2}}, {OpId(0), {2, 4}}};
+  const auto with = [&](std::vector<InputRange> b) {
+    std::vector<Batch> all = a;
+    for (const InputRange& inputs : b) all.push_back({OpId(1), inputs});
+    return all;
+  };
+  using Firsts = std::vector<std::size_t>;
+  EXPECT_EQ(first_of(with({{0, 4}})), (Firsts{0, 0, 0, 3}));
+  EXPECT_EQ(first_of(with({{0, 2}, {2, 4}})), (Firsts{0, 0, 2, 3, 4}));
+  EXPECT_EQ(first_of(with({{0, 1}, {1, 3}, {3, 4}})), (Firsts{0, 1, 1, 3, 4, 5}));
+}
+
 TEST(Divide, AnEdgeLeadsToWhoeverReadsSomeOfTheInputs) {
   const SizedGraphs graphs = sizes_of(two_operators(), 4);
   const Graph graph =

@@ -5,6 +5,7 @@
 #include "engine/job/divided_job.h"
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
+#include "scheduler/algorithms/baselines/sequential.h"
 #include "support/fakes/fake_backend.h"
 
 namespace hios {
@@ -54,6 +55,18 @@ TEST(MemoryEstimate, CountsTheWeightsOfBatchesOfOneSizeOnce) {
   const Schedule schedule{{one_operator_stages({order.begin(), order.end()})}};
   const RankPlan plan = plan_rank(network.coarse, schedule, Rank(0));
   EXPECT_EQ(estimate_memory(network.coarse, network.model, plan).parameters, weights);
+}
+
+TEST(MemoryEstimate, BatchesThatRunOneAfterTheOtherUseTheSameBytes) {
+  const SizedNetworks networks = job::all_sizes();
+  const Graph& whole = networks.whole().coarse.graph;
+  const auto arena_bytes = [&](std::int64_t batches) {
+    const Network network = networks.divide(even_batches(whole, job::kInputs, batches));
+    const Schedule schedule{{scheduler::sequential(network.coarse.graph)}};
+    return plan_rank(network.coarse, schedule, Rank(0)).arena_bytes;
+  };
+  EXPECT_LT(2 * arena_bytes(6), arena_bytes(1));
+  EXPECT_LT(arena_bytes(6), arena_bytes(2));
 }
 
 TEST(MemoryEstimate, ABackendsCountReplacesTheNetworks) {
