@@ -16,7 +16,7 @@ class Report:
         self.file, self.networks = file, {}
         self.head = {"processor": processor(), "versions": versions, "protocol": {
             **asdict(protocol), "statistic": "median of a round's runs, median over rounds; each round new processes, "
-            "in turn, on the same cores", "values": "max |a - b| / max |b|"}}
+            "in turn, on the same cores", "ratio": "to the faster peer in the same round, median over rounds", "values": "max |a - b| / max |b|"}}
 
     def add(self, name, results):
         self.networks[name] = results

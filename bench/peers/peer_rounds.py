@@ -14,7 +14,6 @@ FEWEST, MOST = 10, 300  # measured runs per round
 OURS, PEERS = "hios", ("onnxruntime", "openvino")
 PROFILE_SWEEPS = 10
 STAGES_S = 90  # for measuring stages of several operators
-PLANS = ("ios", "sequential")  # of several cores; the first one alone on one
 TRIALS = 3  # runs of each plan, in turn
 
 
@@ -42,12 +41,12 @@ class Measurement:
         self.file, self.folder, self.programs, self.worker, self.protocol = file, folder, programs, worker, protocol
         self.input = folder / "input.npy"
         self.iterations, self.details, self.versions = FEWEST, {}, None
-        self.plans = {}  # by threads: the algorithm of the schedule
+        self.plans = {}  # by threads: the plan's name and its profile
 
     def run(self, name):
         dims = self.worker.ask({"do": "input", "model": str(self.file), "input": str(self.input)})["dims"]
         for threads in self.protocol.threads:
-            self.plan(threads)
+            self.plan(threads, dims[0])
         first = min(self.protocol.threads)
         once_ms = self.ours(first)
         self.iterations = min(MOST, max(FEWEST, math.ceil(self.protocol.seconds * 1e3 / once_ms)))
@@ -78,40 +77,50 @@ class Measurement:
         return times
 
     def row(self, threads, rounds):
-        row = {"threads": threads, "cores": cores(threads), "plan": self.plans[threads]}
+        row = {"threads": threads, "cores": cores(threads), "plan": self.plans[threads][0]}
         for who in (OURS, *PEERS):
             times = rounds[who, threads]
             row[who] = {"ms": statistics.median(times), "rounds_ms": times, "moved": moved(times),
                         **self.details.get((who, threads), {})}
-        row["ratio"] = row[OURS]["ms"] / min(row[peer]["ms"] for peer in PEERS)
+        side_by_side = zip(*(rounds[who, threads] for who in (OURS, *PEERS)), strict=True)
+        row["ratio"] = statistics.median(ours / min(peers) for ours, *peers in side_by_side)
         return row
 
-    # Ours: measured and planned once; with several cores also for concurrent operators. Other programs that slow some of the
-    # measurements mislead a plan, so the one counts that is faster in a trial.
+    # Ours: measured and planned once; with several cores also for concurrent operators, and with several images also for
+    # one image after the other. Other programs that slow some of the measurements mislead a plan, so the one counts that is
+    # faster in a trial.
 
-    def plan(self, threads):
+    def plan(self, threads, images):
         stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
         device = ("--threads", threads, "--streams", threads)
-        with on_cores(cores(threads)):
-            self.programs.run("hios-profile", "--model", self.file, *device, *stages, "--iterations", PROFILE_SWEEPS,
-                              "--output", self.profile(threads), "-q", "--flight-record", "off")
-        plans = PLANS if threads > 1 else PLANS[:1]
-        for algorithm in plans:
-            self.programs.run("hios-schedule", "--model", self.file, "--profile", self.profile(threads), "--devices", 1,
-                              *device, "--algorithm", algorithm, "--output", self.folder / f"{algorithm}-{threads}.json", "-q")
-        self.plans[threads] = plans[0]
-        if len(plans) > 1:
-            trials = {algorithm: [] for algorithm in plans}
-            for _ in range(TRIALS):
-                for self.plans[threads] in plans:
-                    trials[self.plans[threads]].append(self.ours(threads))
-            self.plans[threads] = min(plans, key=lambda algorithm: statistics.median(trials[algorithm]))
+        each_image = ("--inputs", images, "--parts", images)
+        plans = {"ios": (self.measured("whole", threads, *device, *stages), "ios")}
+        if threads > 1:
+            plans["sequential"] = plans["ios"][0], "sequential"
+        if images > 1:
+            plans["images"] = self.measured("images", threads, *device, "--stages", "none", *each_image), "sequential"
+        for name, (profile, algorithm) in plans.items():
+            self.programs.run("hios-schedule", "--model", self.file, "--profile", profile, "--devices", 1, *device,
+                              "--algorithm", algorithm, "--output", self.folder / f"{name}-{threads}.json", "-q",
+                              *(each_image if name == "images" else ()))
+        trials = {name: [] for name in plans} if len(plans) > 1 else {}
+        for _ in range(TRIALS):
+            for name, times in trials.items():
+                self.plans[threads] = name, plans[name][0]
+                times.append(self.ours(threads))
+        best = min(trials, key=lambda name: statistics.median(trials[name]), default="ios")
+        self.plans[threads] = best, plans[best][0]
 
-    def profile(self, threads):
-        return self.folder / f"profile-{threads}.json"
+    def measured(self, name, threads, *flags):
+        """Returns a new profile."""
+        profile = self.folder / f"{name}-{threads}-profile.json"
+        with on_cores(cores(threads)):
+            self.programs.run("hios-profile", "--model", self.file, *flags, "--iterations", PROFILE_SWEEPS, "--output", profile,
+                              "-q", "--flight-record", "off")
+        return profile
 
     def schedule(self, threads):
-        return self.folder / f"{self.plans[threads]}-{threads}.json"
+        return self.folder / f"{self.plans[threads][0]}-{threads}.json"
 
     def outputs(self, who, threads):
         return self.folder / f"{who}-{threads}"
@@ -120,7 +129,7 @@ class Measurement:
         file = self.folder / "run.json"
         with on_cores(cores(threads)):
             self.programs.run("hios-run", "--model", self.file, "--schedule", self.schedule(threads), "--profile",
-                              self.profile(threads), "--input", self.input, "--outputs", self.outputs(OURS, threads),
+                              self.plans[threads][1], "--input", self.input, "--outputs", self.outputs(OURS, threads),
                               "--warmup", self.protocol.warmup, "--iterations", self.iterations, "--json", file,
                               "--force", "-q", "--flight-record", "off")
         report = json.loads(file.read_text())

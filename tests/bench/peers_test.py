@@ -21,12 +21,12 @@ class FakeWorker:
     """Peers that take 20 and 10 ms, and compute the same values as ours."""
 
     def __init__(self, difference=1e-6):
-        self.asked, self.difference = [], difference
+        self.asked, self.difference, self.images = [], difference, 1
 
     def ask(self, request):
         self.asked.append(request)
         if request["do"] == "input":
-            return {"dims": [1, 3, 8, 8]}
+            return {"dims": [self.images, 3, 8, 8]}
         if request["do"] == "compare":
             return {name: self.difference for name in request["pairs"]}
         return {"median_ms": {"onnxruntime": 20.0, "openvino": 10.0}[request["do"]], "load_s": 0.5}
@@ -78,6 +78,23 @@ class PeersTest(FolderTest):
             self.assertEqual([row["plan"] for row in found["rows"]], ["ios", wanted])
             runs = self.programs.asked("hios-run")
             self.assertEqual(Path(flag(runs[-1], "--schedule")).name, f"{wanted}-2.json")
+
+    def test_of_several_images_one_after_the_other_is_a_plan_too(self):
+        self.worker.images = 4
+        found = self.measure(8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, threads=(2,))
+        self.assertEqual(found["rows"][0]["plan"], "images")
+        divided = [flags for flags in self.programs.asked("hios-schedule") if "--inputs" in map(str, flags)]
+        self.assertEqual([(flag(flags, "--inputs"), flag(flags, "--parts"), flag(flags, "--algorithm")) for flags in divided],
+                         [("4", "4", "sequential")])
+        last = self.programs.asked("hios-run")[-1]
+        self.assertEqual((Path(flag(last, "--schedule")).name, Path(flag(last, "--profile")).name),
+                         ("images-2.json", "images-2-profile.json"))
+
+    def test_the_ratio_is_that_of_programs_in_the_same_round(self):
+        with mock.patch.object(Measurement, "peer", lambda _, who, __: next(self.theirs)):
+            self.theirs = iter([10.0, 20.0, 20.0, 10.0, 30.0, 60.0])
+            row = self.measure(8.0, 8.0, 8.0, 30.0, threads=(1,), rounds=3, attempts=1)["rows"][0]
+        self.assertEqual((row[OURS]["ms"], row["ratio"]), (8.0, 0.8))
 
     def test_who_begins_changes(self):
         order = []
