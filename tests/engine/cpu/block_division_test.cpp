@@ -9,7 +9,7 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kBlockKiB = 1024;
 
 /// Returns how often each row is computed.
 std::vector<int> computed(const BlockDivision& division) {
@@ -30,9 +30,9 @@ TEST(BlockDivision, ComputesEachRowOnce) {
   for (const std::int64_t rows : {1, 2, 7, 64, 113}) {
     for (const int threads : {1, 2, 3, 5}) {
       for (const std::int64_t block_rows : {0, 1, 2, 200}) {
-        for (const std::int64_t weights : {kKiB, 4096 * kKiB}) {
+        for (const std::int64_t weights : {kBlockKiB, 4096 * kBlockKiB}) {
           const BlockDivision division =
-              divide_rows({rows, 100 * kKiB, weights}, threads, block_rows);
+              divide_rows({rows, 100 * kBlockKiB, weights}, threads, block_rows);
           EXPECT_EQ(division.workers * division.threads, threads);
           EXPECT_GT(division.last_rows(), 0);
           EXPECT_EQ(computed(division), std::vector<int>(static_cast<std::size_t>(rows), 1));
@@ -43,22 +43,23 @@ TEST(BlockDivision, ComputesEachRowOnce) {
 }
 
 TEST(BlockDivision, KeepsABlockInCacheUnlessWeightsAreMany) {
-  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 1).block_rows, 5);  // of 512 KiB
-  EXPECT_EQ(divide_rows({64, 100 * kKiB, 3000 * kKiB}, 1).block_rows, 22);
-  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 1, 7).block_rows, 7);
-  EXPECT_EQ(divide_rows({3, 100 * kKiB, kKiB}, 1, 7).block_rows, 3);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1).block_rows, 5);  // of 512 KiB
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, 3000 * kBlockKiB}, 1).block_rows, 22);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1, 7).block_rows, 7);
+  EXPECT_EQ(divide_rows({3, 100 * kBlockKiB, kBlockKiB}, 1, 7).block_rows, 3);
 }
 
 TEST(BlockDivision, LetsThreadsWorkAloneWhereRowsDivideEvenlyAndWeightsAreFew) {
-  EXPECT_EQ(divide_rows({64, 100 * kKiB, kKiB}, 4).workers, 4);
-  EXPECT_EQ(divide_rows({7, kKiB, kKiB}, 2).workers, 2);  // four rows and three
-  EXPECT_EQ(divide_rows({5, kKiB, kKiB}, 4).workers, 1);  // two rows each, and one thread without
-  EXPECT_EQ(divide_rows({1, kKiB, kKiB}, 2).workers, 1);
-  EXPECT_EQ(divide_rows({64, 100 * kKiB, 4096 * kKiB}, 4).workers, 1);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 4).workers, 4);
+  EXPECT_EQ(divide_rows({7, kBlockKiB, kBlockKiB}, 2).workers, 2);  // four rows and three
+  EXPECT_EQ(divide_rows({5, kBlockKiB, kBlockKiB}, 4).workers,
+            1);  // two rows each, and one thread without
+  EXPECT_EQ(divide_rows({1, kBlockKiB, kBlockKiB}, 2).workers, 1);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, 4096 * kBlockKiB}, 4).workers, 1);
 }
 
 TEST(BlockWorkers, RethrowOneExceptionAndForgetTheOthers) {
-  BlockWorkers workers(divide_rows({8, 100 * kKiB, kKiB}, 2));
+  BlockWorkers workers(divide_rows({8, 100 * kBlockKiB, kBlockKiB}, 2));
   ASSERT_EQ(workers.division().workers, 2);
   const auto throwing = [](std::size_t worker, std::int64_t, std::int64_t) {
     throw std::runtime_error("worker " + std::to_string(worker));

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "engine/job/divided_job.h"
 #include "hios/base/error.h"
 #include "hios/model/networks/networks.h"
-#include "scheduler/algorithms/baselines/sequential.h"
 #include "support/fakes/fake_backend.h"
 
 namespace hios {
@@ -62,7 +65,11 @@ TEST(MemoryEstimate, BatchesThatRunOneAfterTheOtherUseTheSameBytes) {
   const Graph& whole = networks.whole().coarse.graph;
   const auto arena_bytes = [&](std::int64_t batches) {
     const Network network = networks.divide(even_batches(whole, job::kInputs, batches));
-    const Schedule schedule{{scheduler::sequential(network.coarse.graph)}};
+    const auto in_order = network.coarse.graph.topological();
+    std::vector<OpId> order(in_order.begin(), in_order.end());
+    std::ranges::stable_sort(order, {},
+                             [&](OpId op) { return network.coarse.graph.batch(op).inputs.begin; });
+    const Schedule schedule{{one_operator_stages(std::move(order))}};
     return plan_rank(network.coarse, schedule, Rank(0)).arena_bytes;
   };
   EXPECT_LT(2 * arena_bytes(6), arena_bytes(1));
