@@ -79,7 +79,7 @@ class PeersTest(FolderTest):
             runs = self.programs.asked("hios-run")
             self.assertEqual(Path(flag(runs[-1], "--schedule")).name, f"{wanted}-2.json")
 
-    def test_of_several_images_one_after_the_other_is_a_plan_too(self):
+    def test_a_plan_runs_several_images_one_after_the_other(self):
         self.worker.images = 4
         found = self.measure(8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, threads=(2,))
         self.assertEqual(found["rows"][0]["plan"], "images")

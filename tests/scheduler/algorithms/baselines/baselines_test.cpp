@@ -2,10 +2,12 @@
 
 #include "hios/evaluate/simulate.h"
 #include "hios/evaluate/validate.h"
+#include "hios/graph/batches.h"
 #include "scheduler/algorithms/baselines/annealing.h"
 #include "scheduler/algorithms/baselines/evolution.h"
 #include "scheduler/algorithms/baselines/greedy.h"
 #include "scheduler/algorithms/baselines/met.h"
+#include "scheduler/algorithms/baselines/sequential.h"
 #include "scheduler/algorithms/list/getf.h"
 #include "scheduler/algorithms/list/m_sct.h"
 #include "support/graphs/dag_generator.h"
@@ -30,6 +32,30 @@ Graph with_slow_second(const Graph& graph, double factor) {
 double latency_of(const Graph& graph, const CostModel& costs, const TimedSchedule& found) {
   EXPECT_TRUE(validate(graph, costs.platform(), found.schedule).empty());
   return simulate(graph, found.schedule, costs).latency_ms;
+}
+
+TEST(Sequential, RunsTheFirstInputsThroughTheNetworkBeforeTheNext) {
+  Operator a, b, c;
+  a.name = "a", b.name = "b", c.name = "c";
+  for (Operator* op : {&a, &b, &c}) op->time_by_size["cpu"] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}};
+  const Graph whole("chain", {a, b, c}, {{OpId(0), OpId(1), 0, {}}, {OpId(1), OpId(2), 0, {}}}, {},
+                    4);
+  const auto order = [&](std::vector<Batch> batches) {
+    const Graph graph = divide(SizedGraphs(whole, batch_sizes(4, std::int64_t{4})), batches);
+    std::string names;
+    for (const Stage& stage : sequential(graph)) {
+      names += graph.op(stage.groups.front().front()).name + " ";
+    }
+    return names;
+  };
+  EXPECT_EQ(order(even_batches(whole, 4, 2)), "a[0, 2) b[0, 2) c[0, 2) a[2, 4) b[2, 4) c[2, 4) ");
+  EXPECT_EQ(order({{OpId(0), {0, 2}},
+                   {OpId(0), {2, 4}},
+                   {OpId(1), {0, 1}},
+                   {OpId(1), {1, 4}},
+                   {OpId(2), {0, 4}}}),
+            "a[0, 2) b[0, 1) a[2, 4) b[1, 4) c ")
+      << "what is ready, by inputs";
 }
 
 TEST(Baselines, MetIgnoresWhatWaitsAndGreedyDoesNot) {
