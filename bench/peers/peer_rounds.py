@@ -87,8 +87,8 @@ class Measurement:
         return row
 
     # Ours: measured and planned once; with several cores also for concurrent operators, and with several images also for
-    # one image after the other. Other programs that slow some of the measurements mislead a plan, so the one counts that is
-    # faster in a trial.
+    # one image after the other. Other programs that slow some of the measurements mislead a plan, so the one counts that has
+    # the fastest trial.
 
     def plan(self, threads, images):
         stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
@@ -108,7 +108,7 @@ class Measurement:
             for name, times in trials.items():
                 self.plans[threads] = name, plans[name][0]
                 times.append(self.ours(threads))
-        best = min(trials, key=lambda name: statistics.median(trials[name]), default="ios")
+        best = min(trials, key=lambda name: min(trials[name]), default="ios")
         self.plans[threads] = best, plans[best][0]
 
     def measured(self, name, threads, *flags):

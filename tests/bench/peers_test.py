@@ -140,6 +140,19 @@ class PeersTest(FolderTest):
         self.assertRegex(text, r"other: our row on the fewest cores varied by 12\.5 % .* of 3 attempts")
 
 
+class ReadmeTest(unittest.TestCase):
+    def test_its_range_of_ratios_is_that_of_the_results(self):
+        text = " ".join((ROOT / "README.md").read_text().split())
+        networks = json.loads((ROOT / "bench/results/peers.json").read_text())["networks"]
+        least, most = {}, {}
+        for row in (row for measured in networks.values() for row in measured["rows"]):
+            least[row["threads"]] = min(row["ratio"], least.get(row["threads"], 9))
+            most[row["threads"]] = max(row["ratio"], most.get(row["threads"], 0))
+        self.assertEqual(len(networks), 16)
+        self.assertIn(f"on sixteen networks one core takes {least[1]:.2f} to {most[1]:.2f} times as long", text)
+        self.assertIn(f"two cores take {least[2]:.2f} to {most[2]:.2f} times as long", text)
+
+
 class WorstTest(unittest.TestCase):
     def test_nan_counts_at_any_position(self):
         self.assertEqual(peer_worker.worst([1e-6, 3e-6, 0.0]), 3e-6)
