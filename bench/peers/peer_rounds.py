@@ -6,6 +6,7 @@ import statistics
 import sys
 from dataclasses import dataclass
 
+from hios.launch.programs import ProgramFailed
 from peer_workers import cores, on_cores
 
 STILL = 0.03  # limit of the one-core row's variation between rounds
@@ -15,6 +16,7 @@ OURS, PEERS = "hios", ("onnxruntime", "openvino")
 PROFILE_SWEEPS = 10
 STAGES_S = 90  # for measuring stages of several operators
 TRIALS = 3  # runs of each plan, in turn
+MOST_PARTS = 8  # into which images are divided
 
 
 @dataclass
@@ -86,30 +88,42 @@ class Measurement:
         row["ratio"] = statistics.median(ours / min(peers) for ours, *peers in side_by_side)
         return row
 
-    # Ours: measured and planned once; with several cores also for concurrent operators, and with several images also for
-    # one image after the other. Other programs that slow some of the measurements mislead a plan, so the one counts that has
-    # the fastest trial.
+    # Ours: measured and planned once; with several cores also for concurrent operators, and several images also divided
+    # evenly. Other programs that slow some of the measurements mislead a plan, so the one counts that has the fastest trial.
 
     def plan(self, threads, images):
-        stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
-        device = ("--threads", threads, "--streams", threads)
-        each_image = ("--inputs", images, "--parts", images)
-        plans = {"ios": (self.measured("whole", threads, *device, *stages), "ios")}
-        if threads > 1:
-            plans["sequential"] = plans["ios"][0], "sequential"
-        if images > 1:
-            plans["images"] = self.measured("images", threads, *device, "--stages", "none", *each_image), "sequential"
-        for name, (profile, algorithm) in plans.items():
-            self.programs.run("hios-schedule", "--model", self.file, "--profile", profile, "--devices", 1, *device,
-                              "--algorithm", algorithm, "--output", self.folder / f"{name}-{threads}.json", "-q",
-                              *(each_image if name == "images" else ()))
+        plans = dict(self.candidates(threads, images))
         trials = {name: [] for name in plans} if len(plans) > 1 else {}
         for _ in range(TRIALS):
             for name, times in trials.items():
-                self.plans[threads] = name, plans[name][0]
+                self.plans[threads] = name, plans[name]
                 times.append(self.ours(threads))
         best = min(trials, key=lambda name: min(trials[name]), default="ios")
-        self.plans[threads] = best, plans[best][0]
+        self.plans[threads] = best, plans[best]
+
+    def candidates(self, threads, images):
+        """Yields the plans that are there, each with its profile."""
+        device = ("--threads", threads, "--streams", threads)
+        stages = ("--stages", "ios", "--time-limit", STAGES_S) if threads > 1 else ("--stages", "none")
+        profile = self.measured("whole", threads, *device, *stages)
+        for algorithm in ("ios", "sequential") if threads > 1 else ("ios",):
+            self.scheduled(algorithm, threads, algorithm, profile, *device)
+            yield algorithm, profile
+        parts = max(parts for parts in range(1, MOST_PARTS + 1) if images % parts == 0)
+        if parts == 1:
+            return
+        divided = ("--inputs", images, "--parts", parts)
+        try:
+            profile = self.measured("images", threads, *device, "--stages", "none", *divided)
+            self.scheduled("images", threads, "sequential", profile, *device, *divided)
+        except ProgramFailed as error:  # a file that holds for one batch only, say
+            print(f"images are not divided: {error.words()}", file=sys.stderr)
+        else:
+            yield "images", profile
+
+    def scheduled(self, name, threads, algorithm, profile, *flags):
+        self.programs.run("hios-schedule", "--model", self.file, "--profile", profile, "--devices", 1, *flags, "--algorithm",
+                          algorithm, "--output", self.folder / f"{name}-{threads}.json", "-q")
 
     def measured(self, name, threads, *flags):
         """Returns a new profile."""

@@ -10,7 +10,7 @@ namespace hios::cpu {
 
 /// Binds conv + bias + addend + activation by Winograd's method, in blocks of about `rows` output
 /// rows (0: as many as fit into the cache). Returns null but for 3×3 windows at stride 1, and for
-/// images of extreme width. REQUIRES: one term, no relu before, no depthwise.
+/// blocks of more than 64 MiB. REQUIRES: one term, no relu before, no depthwise.
 std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const ConvolutionChain& chain,
                                              std::int64_t rows);
 

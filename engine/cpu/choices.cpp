@@ -125,7 +125,7 @@ void Choices::time(const Binding& binding, bool in_blocks,
     }
   }
   if (candidates.size() == 1) return;
-  methods_.erase(binding.operation.signature);  // what binds without a method is the direct one
+  take_direct(binding.operation, 0);
   candidates.front().op = bind_form(binding, *chain);
   take_times(candidates, run);
   Method best;

@@ -46,6 +46,7 @@ class Choices {
   /// 0.95 of the direct method's time. `in_blocks`: only in blocks of rows, which a shard has, too.
   /// `run` runs an operator on the binding's core share. Keeps
   /// nothing if there is one method only. The binding's inputs and output are read and written.
+  /// REQUIRES: its choices are these.
   void time(const Binding& binding, bool in_blocks, const std::function<void(BoundOperator&)>& run);
   /// Takes the direct method, in blocks of so many rows; 0: the whole image at once.
   void take_direct(const Operation& operation, std::int64_t rows) {

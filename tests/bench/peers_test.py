@@ -1,6 +1,7 @@
 """bench/peers: the networks, the order of programs, repeated measurements, and the files."""
 
 import contextlib
+import io
 import json
 import subprocess
 import unittest
@@ -12,6 +13,7 @@ import peer_report
 import peer_worker
 from peer_rounds import OURS, PEERS, Measurement, Protocol
 from peer_workers import Worker, WorkerError, cores, on_cores
+from hios.launch.programs import ProgramFailed
 from support import FakePrograms, FolderTest, flag
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,12 +85,31 @@ class PeersTest(FolderTest):
         self.worker.images = 4
         found = self.measure(8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, 9.0, 7.0, 8.0, threads=(2,))
         self.assertEqual(found["rows"][0]["plan"], "images")
-        divided = [flags for flags in self.programs.asked("hios-schedule") if "--inputs" in map(str, flags)]
-        self.assertEqual([(flag(flags, "--inputs"), flag(flags, "--parts"), flag(flags, "--algorithm")) for flags in divided],
-                         [("4", "4", "sequential")])
+        for program in ("hios-profile", "hios-schedule"):
+            divided = [flags for flags in self.programs.asked(program) if "--inputs" in map(str, flags)]
+            self.assertEqual([(flag(flags, "--inputs"), flag(flags, "--parts")) for flags in divided], [("4", "4")])
+        self.assertEqual(flag(divided[0], "--algorithm"), "sequential")
         last = self.programs.asked("hios-run")[-1]
         self.assertEqual((Path(flag(last, "--schedule")).name, Path(flag(last, "--profile")).name),
                          ("images-2.json", "images-2-profile.json"))
+
+    def test_a_file_whose_images_cannot_be_divided_has_the_other_plans(self):
+        self.worker.images = 12
+
+        def refuse(program, flags, text):
+            if "--inputs" in map(str, flags):
+                self.assertEqual(flag(flags, "--parts"), "6")
+                raise ProgramFailed([program], 2, "error: a Reshape to 12x256\n")
+            self.answer(program, flags, text)
+
+        self.programs = FakePrograms(answer=refuse)
+        with contextlib.redirect_stderr(io.StringIO()) as printed:
+            self.assertEqual(self.measure(8.0, threads=(1,))["rows"][0]["plan"], "ios")
+        self.assertIn("images are not divided: error: a Reshape to 12x256", printed.getvalue())
+
+    def test_the_fastest_trial_counts_not_the_usual_one(self):
+        found = self.measure(8.0, 7.0, 8.0, 9.0, 8.0, 9.0, 8.0, threads=(2,))
+        self.assertEqual(found["rows"][0]["plan"], "sequential")
 
     def test_the_ratio_is_that_of_programs_in_the_same_round(self):
         with mock.patch.object(Measurement, "peer", lambda _, who, __: next(self.theirs)):

@@ -37,8 +37,8 @@ namespace {
 constexpr std::int64_t kPositions = 36, kTile = 4;
 constexpr auto kFloatBytes = static_cast<std::int64_t>(sizeof(float));
 
-/// The most bytes of a tile row between the steps: wider images are far beyond any cache.
-constexpr std::int64_t kMostRowBytes = 64 * 1024 * 1024;
+/// The most bytes of a block between the steps: larger ones are far beyond any cache.
+constexpr std::int64_t kMostBlockBytes = 64 * 1024 * 1024;
 
 /// The product of a block: for each position inputs, tiles × channels, by weights.
 struct Matrices {
@@ -256,7 +256,9 @@ std::unique_ptr<BoundOperator> bind_winograd(const Binding& binding, const Convo
     return nullptr;
   }
   const Shape& input = binding.inputs[chain.terms.front()].shape;
-  if (tile_rows_of(input, binding.output_shape()).row_bytes > kMostRowBytes) return nullptr;
+  const RowsInBlocks all = tile_rows_of(input, binding.output_shape());
+  const std::int64_t block_rows = std::clamp<std::int64_t>(tiles_for(rows), 1, all.rows);
+  if (block_rows * all.row_bytes > kMostBlockBytes) return nullptr;
   return with_dnnl([&] { return "making the convolution " + layer.name; },
                    [&] { return std::make_unique<WinogradOperator>(binding, chain, rows); });
 }

@@ -3,6 +3,7 @@
 #include "hios/graph/fusion/coarsen.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hios {
 namespace {
@@ -18,7 +19,7 @@ std::optional<OpId> CoarseGraph::producer(TensorId id) const { return producer_o
 
 Place CoarseGraph::place_of(OpId id) const {
   if (const Batching* const batching = graph.batching()) {
-    const OpId first = first_together[id.index()];
+    const OpId first = first_together.at(id.index());
     const std::int64_t before = batching->of(id).inputs.begin - batching->of(first).inputs.begin;
     return {first.index(), static_cast<Bytes>(before) * bytes_per_input(graph, id)};
   }

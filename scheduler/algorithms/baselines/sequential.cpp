@@ -1,5 +1,6 @@
 #include "scheduler/algorithms/baselines/sequential.h"
 
+#include <functional>
 #include <queue>
 #include <utility>
 
