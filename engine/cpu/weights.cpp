@@ -12,8 +12,6 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kWinogradPositions = 36;
-
 std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
 /// A layer's weights in ONNX order: the source's own, or drawn here.

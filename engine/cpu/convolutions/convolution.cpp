@@ -11,6 +11,20 @@
 namespace hios::cpu {
 namespace {
 
+/// Returns the shape of a chain's whole convolution and everything after it. REQUIRES: no layer
+/// before it.
+ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain) {
+  const Layer& layer = binding.layer(chain.convolution);
+  ConvolutionShape shape{binding.inputs[chain.terms.front()].shape, binding.output_shape(),
+                         std::get<Conv>(layer.kind).stride, chain.addend.has_value(),
+                         activation_of(binding, chain)};
+  if (is_pointwise(layer) && shape.stride == Extent{1, 1}) {
+    shape.input = as_one_image(shape.input);
+    shape.output = as_one_image(shape.output);
+  }
+  return shape;
+}
+
 class ConvolutionOperator final : public BoundOperator {
  public:
   ConvolutionOperator(const Binding& binding, const ConvolutionChain& chain)
@@ -71,18 +85,6 @@ dnnl::convolution_forward::primitive_desc describe_convolution(const Binding& bi
 }
 
 }  // namespace
-
-ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain) {
-  const Layer& layer = binding.layer(chain.convolution);
-  ConvolutionShape shape{binding.inputs[chain.terms.front()].shape, binding.output_shape(),
-                         std::get<Conv>(layer.kind).stride, chain.addend.has_value(),
-                         activation_of(binding, chain)};
-  if (is_pointwise(layer) && shape.stride == Extent{1, 1}) {
-    shape.input = as_one_image(shape.input);
-    shape.output = as_one_image(shape.output);
-  }
-  return shape;
-}
 
 Shape as_one_image(const Shape& shape) {
   if (shape.w == 1) return {1, shape.c, 1, shape.n * shape.h};

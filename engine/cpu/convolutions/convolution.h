@@ -25,9 +25,6 @@ const LayerKind* activation_of(const Binding& binding, const ConvolutionChain& c
 /// convolution gives the same result; but oneDNN computes many small images one by one (a
 /// transformer's 197 tokens as images of one pixel: ten times the time).
 Shape as_one_image(const Shape& shape);
-/// Returns the shape of a chain's whole convolution and everything after it. REQUIRES: no layer
-/// before it.
-ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain);
 
 /// A oneDNN convolution from one NHWC tensor to another, with bias and the layers after it in one
 /// primitive, but for an activation that is faster in a pass of our own. oneDNN fixes its blocking

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/arena.h"
 #include "engine/cpu/convolutions/block_division.h"
 #include "engine/cpu/convolutions/convolution.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -64,8 +65,7 @@ class SeparableOperator final : public BoundOperator {
   /// Computes one block after another: a thread by itself, or a team of all.
   struct Worker {
     std::optional<ConvolutionPrimitive> pointwise = {};
-    std::optional<ConvolutionPrimitive> last_pointwise =
-        {};  // for the last block, if it is shorter
+    std::optional<ConvolutionPrimitive> last_pointwise = {};  // for a last block with fewer rows
   };
 
   BlockDivision division(int threads) const;
@@ -161,21 +161,22 @@ void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChai
 }
 
 void SeparableOperator::reserve_scratch() {
-  const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
   const Bytes element = element_bytes(Precision::kFp32);
   const std::int64_t block_rows = blocks_->division().block_rows;
-  if (!reads_input_) sums_at_ = aligned(block_shape(middle_.c, block_rows).size_bytes(element));
+  if (!reads_input_)
+    sums_at_ = aligned_size(block_shape(middle_.c, block_rows).size_bytes(element));
   dnnl_at_ = sums_at_;
   if (window_ && terms_.size() > 1) {
     const std::int64_t rows =
         (std::min(block_rows, middle_.h) - 1) * stride_.h + window_->kernel_height;
-    dnnl_at_ += aligned(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(element));
+    dnnl_at_ +=
+        aligned_size(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(element));
   }
   std::size_t dnnl_bytes = workers_.front().pointwise->scratch_bytes();
   if (const auto& last = workers_.front().last_pointwise) {
     dnnl_bytes = std::max(dnnl_bytes, last->scratch_bytes());
   }
-  scratch_of_each_ = aligned(dnnl_at_ + dnnl_bytes);
+  scratch_of_each_ = aligned_size(dnnl_at_ + dnnl_bytes);
   scratch_.reserve(scratch_of_each_ * workers_.size());
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/arena.h"
 #include "engine/cpu/convolutions/block_division.h"
 #include "engine/cpu/convolutions/convolution.h"
 #include "engine/cpu/kernels/kernels.h"
@@ -34,7 +35,7 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::int64_t kPositions = 36, kTile = 4;
+constexpr std::int64_t kPositions = kWinogradPositions, kTile = kWinogradTile;
 constexpr auto kFloatBytes = static_cast<std::int64_t>(sizeof(float));
 
 /// The most bytes of a block between the steps: larger ones are far beyond any cache.
@@ -62,10 +63,9 @@ struct Matrices {
     primitive = dnnl::matmul(description);
   }
 
-  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-  std::size_t inputs_bytes() const { return aligned(inputs.get_size()); }
+  std::size_t inputs_bytes() const { return aligned_size(inputs.get_size()); }
   std::size_t scratch_bytes(std::size_t products_at) const {
-    return products_at + aligned(products.get_size()) + aligned(scratchpad.get_size());
+    return products_at + aligned_size(products.get_size()) + aligned_size(scratchpad.get_size());
   }
 
   /// Makes the product in scratch from `begin` on. `products_at`: the place of its results, there.
@@ -73,13 +73,13 @@ struct Matrices {
                          std::size_t products_at) const {
     const dnnl::engine& engine = binding.engine;
     const std::size_t at = begin + products_at;
-    return {
-        binding,
-        primitive,
-        {in_scratch(DNNL_ARG_SRC, inputs, engine, begin),
-         {DNNL_ARG_WEIGHTS, memory_at(weights, engine, packed.weights.get())},
-         in_scratch(DNNL_ARG_DST, products, engine, at),
-         in_scratch(DNNL_ARG_SCRATCHPAD, scratchpad, engine, at + aligned(products.get_size()))}};
+    return {binding,
+            primitive,
+            {in_scratch(DNNL_ARG_SRC, inputs, engine, begin),
+             {DNNL_ARG_WEIGHTS, memory_at(weights, engine, packed.weights.get())},
+             in_scratch(DNNL_ARG_DST, products, engine, at),
+             in_scratch(DNNL_ARG_SCRATCHPAD, scratchpad, engine,
+                        at + aligned_size(products.get_size()))}};
   }
 
   Desc inputs, products, weights, scratchpad;

@@ -134,6 +134,8 @@ struct SoftmaxTask {
 /// to 0.4 of that with the usual 1 and 2 (the largest 9e-6, a plain sum's 7e-6, at outputs with a
 /// standard deviation of 1), and all constants that are made of them are exact in fp32.
 constexpr float kWinogradNear = 0.625f, kWinogradFar = 1.5f;
+/// The outputs of a tile along each axis, and the positions of a tile.
+constexpr std::ptrdiff_t kWinogradTile = 4, kWinogradPositions = 36;
 
 /// Winograd's method F(4×4, 3×3): a tile of 4×4 outputs has 36 positions, each of 6×6 inputs and
 /// each of the matrices between. output[q · position + t · channels + c] = position q of tile t.

@@ -11,7 +11,7 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::ptrdiff_t kTileOutputs = 4, kTileInputs = 6;
+constexpr std::ptrdiff_t kTileOutputs = kWinogradTile, kTileInputs = 6;
 
 constexpr float kNear2 = kWinogradNear * kWinogradNear, kFar2 = kWinogradFar * kWinogradFar;
 
