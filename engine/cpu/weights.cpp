@@ -212,6 +212,31 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_window(const Model& model
   });
 }
 
+std::shared_ptr<const PackedWeights> WeightsCache::for_panels(const Model& model,
+                                                              const Layer& layer,
+                                                              TensorSource& source) {
+  return find_or(model, layer, source, dnnl::memory::desc(), [&](PackedWeights& packed) {
+    const auto lanes = static_cast<std::size_t>(kernels().lanes);
+    const auto depth = static_cast<std::size_t>(in_channels(layer));
+    const auto columns = static_cast<std::size_t>(std::get<Conv>(layer.kind).out_channels);
+    const std::size_t padded = (columns + lanes - 1) / lanes * lanes;
+    const PlainWeights held(model, layer, source);
+    const float* const plain = held.values().data();
+    packed.weights_bytes = padded * depth * sizeof(float);
+    packed.weights = slabs_.take(packed.weights_bytes);
+    auto* to = reinterpret_cast<float*>(packed.weights.get());
+    for (std::size_t first = 0; first < padded; first += 2 * lanes) {
+      const std::size_t width = std::min(2 * lanes, padded - first);
+      const std::size_t used = std::min(width, columns - first);
+      for (std::size_t k = 0; k < depth; ++k, to += width) {
+        for (std::size_t c = 0; c < used; ++c) to[c] = plain[(first + c) * depth + k];
+      }
+    }
+    packed.bias_bytes = padded * sizeof(float);
+    packed.bias = drawn_bias(model, layer, source, padded);
+  });
+}
+
 std::shared_ptr<const PackedWeights> WeightsCache::for_own_loops(const Model& model,
                                                                  const Layer& layer,
                                                                  TensorSource& source) {

@@ -50,6 +50,10 @@ class WeightsCache {
   std::shared_ptr<const PackedWeights> for_winograd(const Model& model, const Layer& layer,
                                                     TensorSource& source,
                                                     const dnnl::memory::desc& layout);
+  /// Returns weights as PanelTask describes, the panels of two chunks one after the other; a bias
+  /// of zeros if the layer has none, padded to whole panels. REQUIRES: a pointwise Conv.
+  std::shared_ptr<const PackedWeights> for_panels(const Model& model, const Layer& layer,
+                                                  TensorSource& source);
   /// Returns weights in the source's order; those of a ConvTranspose as (kernel h, kernel w, in,
   /// out/groups), so that the innermost loop runs over neighbours. For layers without a primitive.
   std::shared_ptr<const PackedWeights> for_own_loops(const Model& model, const Layer& layer,

@@ -158,7 +158,8 @@ std::vector<ConvolutionProblem> problems_of(const Model& model, const OperatorLa
   std::vector<ConvolutionProblem> problems;
   if (const auto* const chain = std::get_if<ConvolutionChain>(&op.form)) {
     if (auto problem = problem_of(model, *chain, precision)) problems.push_back(*problem);
-  } else if (std::holds_alternative<LayeredForm>(op.form)) {
+  } else if (std::holds_alternative<LayeredForm>(op.form) ||
+             std::holds_alternative<ExpandedForm>(op.form)) {
     for (const Part& part : parts_of(model, op)) {
       for (ConvolutionProblem& problem : problems_of(model, part.layers, precision)) {
         problems.push_back(std::move(problem));

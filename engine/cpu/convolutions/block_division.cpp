@@ -32,15 +32,46 @@ BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::i
   return {workers, threads, of.rows, std::min(each, of.rows), quotient_up(of.rows, each)};
 }
 
+/// Blocks of at most `limit` rows and more than half of them: those of which the most loaded worker
+/// has the fewest rows.
+BlockDivision image_blocks(const ImagesInBlocks& of, int workers, int threads, std::int64_t limit) {
+  BlockDivision best;
+  std::int64_t fewest = 0;
+  for (std::int64_t rows = limit; rows > limit / 2; --rows) {
+    const std::int64_t blocks = of.images * quotient_up(of.rows, rows);
+    const std::int64_t longest = quotient_up(blocks, workers) * rows;
+    if (best.blocks > 0 && longest >= fewest) continue;
+    best = {workers, threads, blocks * rows, rows, blocks};
+    fewest = longest;
+  }
+  return best;
+}
+
+/// Returns true if no worker has many more rows than the mean.
+bool is_even(const BlockDivision& division, std::int64_t rows) {
+  const std::int64_t longest = quotient_up(division.blocks, division.workers) * division.block_rows;
+  return static_cast<double>(longest * division.workers) <=
+         kMostWaiting * static_cast<double>(rows);
+}
+
 }  // namespace
+
+BlockDivision divide_images(const ImagesInBlocks& images, int threads) {
+  const auto limit = [&](int of) {
+    const std::int64_t fit = kBlockBytes * of / images.row_bytes;
+    return std::clamp<std::int64_t>(fit, 1, images.rows);
+  };
+  if (threads > 1 && images.weights_bytes <= kWeightsOfEach) {
+    const BlockDivision alone = image_blocks(images, threads, 1, limit(1));
+    if (is_even(alone, images.images * images.rows)) return alone;
+  }
+  return image_blocks(images, 1, threads, limit(threads));
+}
 
 BlockDivision divide_rows(const RowsInBlocks& rows, int threads, std::int64_t block_rows) {
   if (threads > 1 && rows.weights_bytes <= kWeightsOfEach) {
     const BlockDivision alone = in_blocks(rows, threads, 1, block_rows);
-    const std::int64_t longest = quotient_up(alone.blocks, threads) * alone.block_rows;
-    if (static_cast<double>(longest * threads) <= kMostWaiting * static_cast<double>(rows.rows)) {
-      return alone;
-    }
+    if (is_even(alone, rows.rows)) return alone;
   }
   return in_blocks(rows, 1, threads, block_rows);
 }

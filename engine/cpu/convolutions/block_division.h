@@ -33,6 +33,18 @@ struct BlockDivision {
 /// 0: as many as fit.
 BlockDivision divide_rows(const RowsInBlocks& rows, int threads, std::int64_t block_rows = 0);
 
+/// Images of so many rows each, which are computed in blocks of one image.
+struct ImagesInBlocks {
+  std::int64_t images = 1, rows = 0;
+  std::int64_t row_bytes = 0;      ///< of what shall stay in cache
+  std::int64_t weights_bytes = 0;  ///< every block reads all of them
+};
+
+/// Divides images in the same way, each into as many blocks. The division counts whole blocks, so
+/// that it may have more rows than an image: blocks × block_rows = images × blocks of each ×
+/// block_rows.
+BlockDivision divide_images(const ImagesInBlocks& images, int threads);
+
 /// The workers of a division, on the calling thread's team. Not copied.
 class BlockWorkers {
  public:

@@ -28,28 +28,21 @@ ConvolutionShape shape_of(const Binding& binding, const ConvolutionChain& chain)
 class ConvolutionOperator final : public BoundOperator {
  public:
   ConvolutionOperator(const Binding& binding, const ConvolutionChain& chain)
-      : threads_(binding.share.threads),
-        primitive_(binding, binding.layer(chain.convolution), shape_of(binding, chain)),
+      : primitive_(binding, binding.layer(chain.convolution), shape_of(binding, chain)),
         input_(binding.inputs[chain.terms.front()].floats()),
         addend_(chain.addend ? binding.inputs[*chain.addend].floats() : nullptr),
         output_(binding.output),
-        values_(static_cast<std::size_t>(binding.output_shape().elements())),
         scratch_(binding.scratch) {
     scratch_.reserve(primitive_.scratch_bytes());
   }
 
-  void run() override {
-    if (addend_ != nullptr) copy_floats(threads_, addend_, output_, values_);
-    primitive_.run(input_, output_, scratch_.data());
-  }
+  void run() override { primitive_.run(input_, addend_, output_, scratch_.data()); }
 
  private:
-  int threads_;
   ConvolutionPrimitive primitive_;
   const float* input_;
   const float* addend_;  // null: none
   float* output_;
-  std::size_t values_;
   Scratch& scratch_;
 };
 
@@ -77,7 +70,7 @@ dnnl::convolution_forward::primitive_desc describe_convolution(const Binding& bi
   const Memory::dims after{conv.padding.end.h, conv.padding.end.w};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attributes.set_post_ops(post_operations(shape.add_output, shape.activation));
+  attributes.set_post_ops(post_operations(shape.adds, shape.activation));
   return described<dnnl::convolution_forward>(binding.engine, attributes,
                                               dnnl::prop_kind::forward_inference,
                                               dnnl::algorithm::convolution_direct, from, weights,
@@ -95,29 +88,38 @@ const LayerKind* activation_of(const Binding& binding, const ConvolutionChain& c
   return chain.activation ? &binding.layer(*chain.activation).kind : nullptr;
 }
 
-void copy_floats(int threads, const float* from, float* to, std::size_t values) {
-  parallel_shares(threads, values, [&](std::size_t begin, std::size_t end) {
-    std::memcpy(to + begin, from + begin, (end - begin) * sizeof(float));
-  });
-}
-
 ConvolutionPrimitive::ConvolutionPrimitive(const Binding& binding, const Layer& layer,
                                            const ConvolutionShape& shape,
-                                           const dnnl::memory::desc* layout)
+                                           const ConvolutionPrimitive* like)
     : name_(binding.operation.name),
       threads_(binding.share.threads),
       stream_(binding.stream),
       values_(static_cast<std::size_t>(shape.output.elements())) {
+  const Shape& out = shape.output;
+  const ProductSize size{out.n * out.h * out.w, shape.input.c, out.c};
+  const bool product =
+      like ? like->product_.has_value()
+           : is_pointwise(layer) && shape.stride == Extent{1, 1} && PanelProduct::suits(size);
   ConvolutionShape inside = shape;
-  if (is_faster_apart(shape.activation)) {
+  const auto bounds = shape.activation ? bounds_of(*shape.activation) : std::nullopt;
+  if (shape.activation && (product ? !bounds : is_faster_apart(shape.activation))) {
     after_ = ActivationPass(*shape.activation);
     inside.activation = nullptr;
   }
+  if (product) {
+    product_.emplace(binding, layer, size, bounds);
+  } else {
+    make(binding, layer, inside, like ? &like->weights_->layout : nullptr);
+  }
+}
+
+void ConvolutionPrimitive::make(const Binding& binding, const Layer& layer,
+                                const ConvolutionShape& shape, const dnnl::memory::desc* layout) {
   with_dnnl([&] { return "making the convolution " + layer.name + " of " + name_; },
             [&] {
               const ThreadCount as_run(threads_);
               const auto description = describe_convolution(
-                  binding, layer, inside, nhwc(shape.input), nhwc(shape.output), layout);
+                  binding, layer, shape, nhwc(shape.input), nhwc(shape.output), layout);
               primitive_ = dnnl::convolution_forward(description);
               weights_ = binding.weights.for_primitive(*binding.operation.model, layer,
                                                        binding.source, description.weights_desc());
@@ -146,7 +148,18 @@ void ConvolutionPrimitive::point(dnnl::memory& memory, const void* data, const v
   current = data;
 }
 
-void ConvolutionPrimitive::run(const float* input, float* output, std::byte* scratch) {
+void ConvolutionPrimitive::run(const float* input, const float* addend, float* output,
+                               std::byte* scratch) {
+  if (product_) {
+    product_->run(threads_, input, addend, output);
+    if (after_) after_.run(threads_, output, values_);
+    return;
+  }
+  if (addend != nullptr) {  // the primitive adds to what its output holds
+    parallel_shares(threads_, values_, [&](std::size_t begin, std::size_t end) {
+      std::memcpy(output + begin, addend + begin, (end - begin) * sizeof(float));
+    });
+  }
   omp_set_num_threads(threads_);
   with_dnnl([&] { return "running the convolution of " + name_; },
             [&] {

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "engine/cpu/convolutions/panel_product.h"
 #include "engine/cpu/kernels/activation_pass.h"
 #include "engine/cpu/operators.h"
 
@@ -15,7 +17,7 @@ namespace hios::cpu {
 struct ConvolutionShape {
   Shape input, output;
   Extent stride;
-  bool add_output = false;                ///< adds to the output's present values
+  bool adds = false;                      ///< adds an addend
   const LayerKind* activation = nullptr;  ///< after it; null: none
 };
 
@@ -26,28 +28,32 @@ const LayerKind* activation_of(const Binding& binding, const ConvolutionChain& c
 /// transformer's 197 tokens as images of one pixel: ten times the time).
 Shape as_one_image(const Shape& shape);
 
-/// A oneDNN convolution from one NHWC tensor to another, with bias and the layers after it in one
-/// primitive, but for an activation that is faster in a pass of our own. oneDNN fixes its blocking
-/// for the number of threads at the time when a primitive is made. So it is made under, and run
-/// with, the number of threads of its core share.
+/// A convolution from one NHWC tensor to another, with bias and the layers after it: our own
+/// product where it is pointwise and suits (panel_product.h), else one oneDNN primitive, but for an
+/// activation that is faster in a pass of our own. oneDNN fixes its blocking for the number of
+/// threads at the time when a primitive is made. So it is made under, and run with, the number of
+/// threads of its core share.
 class ConvolutionPrimitive {
  public:
-  /// `layout`: the layout of the layer's weights; null: oneDNN's choice.
+  /// `like`: a primitive of the same layer for other rows, whose method and weights it has; null:
+  /// none.
   ConvolutionPrimitive(const Binding& binding, const Layer& layer, const ConvolutionShape& shape,
-                       const dnnl::memory::desc* layout = nullptr);
+                       const ConvolutionPrimitive* like = nullptr);
 
-  std::size_t scratch_bytes() const { return scratchpad_.get_desc().get_size(); }
-  const PackedWeights& weights() const { return *weights_; }
+  std::size_t scratch_bytes() const { return product_ ? 0 : scratchpad_.get_desc().get_size(); }
 
   /// Runs the primitive. Allocates nothing itself. `scratch` has scratch_bytes() and is 64-byte
-  /// aligned.
-  void run(const float* input, float* output, std::byte* scratch);
+  /// aligned. `addend`: of the output's shape. REQUIRES: an addend where its shape adds one.
+  void run(const float* input, const float* addend, float* output, std::byte* scratch);
 
  private:
+  void make(const Binding& binding, const Layer& layer, const ConvolutionShape& shape,
+            const dnnl::memory::desc* layout);
   static void point(dnnl::memory& memory, const void* data, const void*& current);
 
   std::string name_;  // for messages
   int threads_;
+  std::optional<PanelProduct> product_;  // empty: what follows
   dnnl::stream stream_;
   dnnl::convolution_forward primitive_;
   std::shared_ptr<const PackedWeights> weights_;
@@ -58,9 +64,5 @@ class ConvolutionPrimitive {
   ActivationPass after_;  // what the primitive leaves
   std::size_t values_;    // of the output
 };
-
-/// Copies `values` floats, an even share on each thread: the addend that a convolution finds in its
-/// output.
-void copy_floats(int threads, const float* from, float* to, std::size_t values);
 
 }  // namespace hios::cpu

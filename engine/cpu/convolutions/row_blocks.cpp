@@ -36,10 +36,8 @@ BlockRows block_at(const Conv& conv, std::int64_t first, std::int64_t end, std::
 class RowBlocksOperator final : public BoundOperator {
  public:
   RowBlocksOperator(const Binding& binding, const ConvolutionChain& chain, std::int64_t rows)
-      : threads_(binding.share.threads),
-        addend_(chain.addend ? binding.inputs[*chain.addend].floats() : nullptr),
+      : addend_(chain.addend ? binding.inputs[*chain.addend].floats() : nullptr),
         output_(binding.output),
-        values_(static_cast<std::size_t>(binding.output_shape().elements())),
         scratch_(binding.scratch) {
     const Layer& layer = binding.layer(chain.convolution);
     const auto& conv = std::get<Conv>(layer.kind);
@@ -58,8 +56,10 @@ class RowBlocksOperator final : public BoundOperator {
   }
 
   void run() override {
-    if (addend_ != nullptr) copy_floats(threads_, addend_, output_, values_);
-    for (const Step& step : steps_) step.primitive->run(step.input, step.output, scratch_.data());
+    for (const Step& step : steps_) {
+      const float* const addend = addend_ != nullptr ? addend_ + (step.output - output_) : nullptr;
+      step.primitive->run(step.input, addend, step.output, scratch_.data());
+    }
   }
 
  private:
@@ -91,10 +91,8 @@ class RowBlocksOperator final : public BoundOperator {
     return &made;
   }
 
-  int threads_;
   const float* addend_;  // null: none
   float* output_;
-  std::size_t values_;
   Scratch& scratch_;
   std::map<decltype(BlockRows().shape()), ConvolutionPrimitive> primitives_;
   std::vector<Step> steps_;

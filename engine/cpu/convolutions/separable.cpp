@@ -1,7 +1,6 @@
 #include "engine/cpu/bind_convolutions.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,8 +8,8 @@
 #include "engine/backend/arena.h"
 #include "engine/cpu/convolutions/block_division.h"
 #include "engine/cpu/convolutions/convolution.h"
+#include "engine/cpu/convolutions/depthwise_pass.h"
 #include "engine/cpu/kernels/kernels.h"
-#include "engine/cpu/kernels/row_chunks.h"
 
 // Sum, relu, depthwise convolution and activation, or a product with a gate, before a pointwise
 // convolution, and an addend after it, without a pass over memory for each. NASNet and RandWire
@@ -21,17 +20,18 @@
 // second-level cache. Then oneDNN's 1×1 convolution, with bias and trailing relu as
 // post-operations, reads it from there and writes the output. The middle is filled as follows:
 //  - with a depthwise convolution: our window kernel (engine/cpu/kernels/kernels_body.h), which
-//    applies the relu to its inputs as it loads them; a sum before it is first made in scratch, for
-//    the input rows that the block needs; an activation after it takes each row in place;
+//    applies the relu to its inputs as it loads them; a sum before it is first made in scratch,
+//    with the relu, for the input rows that the block needs; an activation after it takes each row
+//    in place;
 //  - without: the sum and relu of those input pixels that the stride keeps, or their product with
 //    the gate;
 //  - with no layer before the pointwise convolution: not at all, the convolution reads the input.
 //
 // An activation in a pass of its own (activation_pass.h) finds the block of the output in cache.
 //
-// An addend is copied into the block of the output, where the convolution, which reads and writes
-// it, finds it in cache. (oneDNN 2.6 accepts an addend, but then uses a slower kernel: 1.4 times
-// the time on 56×56, 64 to 256 channels.)
+// An addend is copied into the block of the output, where oneDNN's convolution, which reads and
+// writes it, finds it in cache. (oneDNN 2.6 accepts an addend, but then uses a slower kernel: 1.4
+// times the time on 56×56, 64 to 256 channels.)
 //
 // Measured on NASNet's and RandWire's 18 largest operators, one core with AVX-512, sources not in
 // cache, against the best of oneDNN's own three primitives (eltwise, brdgmm_dw, brgconv_1x1): 12.8
@@ -48,8 +48,6 @@
 // tests/engine/cpu/: operators_test.cpp, and backend_test.cpp for the borders between blocks.
 namespace hios::cpu {
 namespace {
-
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
 
 /// Output rows of one image.
 struct Rows {
@@ -74,10 +72,9 @@ class SeparableOperator final : public BoundOperator {
   void compute(std::size_t index, std::int64_t first, std::int64_t count);
   const float* middle_of(std::int64_t first, std::int64_t count, std::byte* scratch);
   void fill_by_depthwise(const Rows& rows, float* middle, float* sums);
-  void activate(const WindowTask& row) const;
   void fill_by_combining(const Rows& rows, float* middle);
   void fill_pixels(std::int64_t image, std::size_t from, std::size_t pixels, float* to) const;
-  const float* sum_rows(std::int64_t image, std::int64_t first, std::int64_t last, float* sums);
+  RowsAt sum_rows(std::int64_t image, const ImageRows& rows, float* sums);
   Shape block_shape(std::int64_t channels, std::int64_t rows) const {
     return {1, channels, rows, middle_.w};
   }
@@ -89,12 +86,9 @@ class SeparableOperator final : public BoundOperator {
   Shape input_, middle_, output_shape_;  // whole tensors
   float* output_;
   float floor_;
-  Extent stride_;                    // from input pixels to those of the middle
-  bool reads_input_ = false;         // the middle is the input
-  std::optional<RowWindow> window_;  // no depthwise: empty
-  WindowRow depthwise_row_ = nullptr;
-  ActivationPass between_;  // after the depthwise convolution
-  std::shared_ptr<const PackedWeights> depthwise_weights_;
+  Extent stride_;             // from input pixels to those of the middle
+  bool reads_input_ = false;  // the middle is the input
+  std::optional<DepthwisePass> depthwise_;
   std::optional<BlockWorkers> blocks_;
   std::vector<Worker> workers_;
   Scratch& scratch_;
@@ -119,13 +113,7 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
     output_shape_ = as_one_image(output_shape_);
   }
   middle_ = {input_.n, input_.c, output_shape_.h, output_shape_.w};
-  if (chain.depthwise) {
-    window_ = window_of(input_, middle_, front.kernel, front.stride, front.padding.begin);
-    depthwise_row_ = kernels().depthwise(*window_);
-    depthwise_weights_ = binding.weights.for_window(
-        *binding.operation.model, binding.layer(*chain.depthwise), binding.source);
-  }
-  if (chain.between) between_ = ActivationPass(binding.layer(*chain.between).kind);
+  if (chain.depthwise) depthwise_.emplace(binding, chain, input_, middle_);
   const BlockDivision& blocks = blocks_.emplace(division(binding.share.threads)).division();
   threads_ = blocks.threads;
   for (int i = 0; i < blocks.workers; ++i) add_worker(binding, chain);
@@ -144,19 +132,19 @@ BlockDivision SeparableOperator::division(int threads) const {
 void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChain& chain) {
   const dnnl::stream stream(binding.engine);
   const Binding own = binding.on(stream, threads_);
-  const auto make = [&](std::int64_t rows, const dnnl::memory::desc* layout) {
+  const auto make = [&](std::int64_t rows, const ConvolutionPrimitive* like) {
     const ConvolutionShape shape{block_shape(middle_.c, rows),
                                  block_shape(output_shape_.c, rows),
                                  {1, 1},
                                  chain.addend.has_value(),
                                  activation_of(binding, chain)};
-    return ConvolutionPrimitive(own, binding.layer(chain.convolution), shape, layout);
+    return ConvolutionPrimitive(own, binding.layer(chain.convolution), shape, like);
   };
   Worker& worker = workers_.emplace_back();
   const BlockDivision& blocks = blocks_->division();
   worker.pointwise.emplace(make(blocks.block_rows, nullptr));
   if (blocks.last_rows() != blocks.block_rows) {
-    worker.last_pointwise.emplace(make(blocks.last_rows(), &worker.pointwise->weights().layout));
+    worker.last_pointwise.emplace(make(blocks.last_rows(), &*worker.pointwise));
   }
 }
 
@@ -166,11 +154,9 @@ void SeparableOperator::reserve_scratch() {
   if (!reads_input_)
     sums_at_ = aligned_size(block_shape(middle_.c, block_rows).size_bytes(element));
   dnnl_at_ = sums_at_;
-  if (window_ && terms_.size() > 1) {
-    const std::int64_t rows =
-        (std::min(block_rows, middle_.h) - 1) * stride_.h + window_->kernel_height;
-    dnnl_at_ +=
-        aligned_size(Shape{1, input_.c, std::min(rows, input_.h), input_.w}.size_bytes(element));
+  if (depthwise_ && terms_.size() > 1) {
+    const std::int64_t rows = depthwise_->most_read(std::min(block_rows, middle_.h));
+    dnnl_at_ += aligned_size(Shape{1, input_.c, rows, input_.w}.size_bytes(element));
   }
   std::size_t dnnl_bytes = workers_.front().pointwise->scratch_bytes();
   if (const auto& last = workers_.front().last_pointwise) {
@@ -192,13 +178,10 @@ void SeparableOperator::compute(std::size_t index, std::int64_t first, std::int6
   const float* const middle = middle_of(first, count, scratch);
   const std::int64_t row_values = output_shape_.w * output_shape_.c;
   float* const output = output_ + first * row_values;
-  if (addend_ != nullptr) {
-    copy_floats(threads_, addend_ + first * row_values, output,
-                static_cast<std::size_t>(count * row_values));
-  }
+  const float* const addend = addend_ != nullptr ? addend_ + first * row_values : nullptr;
   const bool whole = count == blocks_->division().block_rows;
   ConvolutionPrimitive& pointwise = whole ? *worker.pointwise : *worker.last_pointwise;
-  pointwise.run(middle, output, scratch + dnnl_at_);
+  pointwise.run(middle, addend, output, scratch + dnnl_at_);
 }
 
 /// Returns rows of the middle, of all images one after the other.
@@ -211,7 +194,7 @@ const float* SeparableOperator::middle_of(std::int64_t first, std::int64_t count
     const std::int64_t in_image = row % middle_.h;
     const Rows rows{row / middle_.h, in_image, std::min(middle_.h - in_image, first + count - row)};
     float* const to = middle + (row - first) * row_values;
-    if (window_) {
+    if (depthwise_) {
       fill_by_depthwise(rows, to, reinterpret_cast<float*>(scratch + sums_at_));
     } else {
       fill_by_combining(rows, to);
@@ -222,51 +205,22 @@ const float* SeparableOperator::middle_of(std::int64_t first, std::int64_t count
 }
 
 void SeparableOperator::fill_by_depthwise(const Rows& rows, float* middle, float* sums) {
-  WindowTask task{};
-  task.floor = floor_;
-  task.weights = reinterpret_cast<const float*>(depthwise_weights_->weights.get());
-  task.bias = reinterpret_cast<const float*>(depthwise_weights_->bias.get());
-  const std::int64_t image_values = input_.h * input_.w * input_.c;
-  task.rows = terms_.front() + rows.image * image_values;
+  const ImageRows made{rows.first, rows.first + rows.count};
   if (terms_.size() > 1) {
-    const std::int64_t top = rows.first * stride_.h - window_->pad_height;
-    const std::int64_t bottom = top + (rows.count - 1) * stride_.h + window_->kernel_height;
-    task.first_row = std::max<std::int64_t>(0, top);
-    task.rows = sum_rows(rows.image, task.first_row, std::min(input_.h, bottom), sums);
+    const RowsAt input = sum_rows(rows.image, depthwise_->reads(made), sums);
+    depthwise_->run(threads_, input, made, kNoFloor, middle);
+    return;
   }
-  parallel_row_chunks(threads_, static_cast<std::size_t>(rows.count), chunks_of(middle_.c),
-                      [&](std::size_t row, std::size_t first_chunk, std::size_t last_chunk) {
-                        WindowTask part = task;
-                        part.row = rows.first + static_cast<std::int64_t>(row);
-                        part.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
-                        part.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
-                        part.output =
-                            middle + static_cast<std::int64_t>(row) * middle_.w * middle_.c;
-                        depthwise_row_(*window_, part);
-                        if (between_) activate(part);
-                      });
+  const float* const image = terms_.front() + rows.image * input_.h * input_.w * input_.c;
+  depthwise_->run(threads_, {image}, made, floor_, middle);
 }
 
-/// Applies the activation to the chunks of a row of the middle.
-void SeparableOperator::activate(const WindowTask& row) const {
-  const auto lanes = static_cast<std::ptrdiff_t>(kernels().lanes);
-  const std::ptrdiff_t first = row.first_chunk * lanes;
-  const std::ptrdiff_t last = std::min<std::ptrdiff_t>(row.last_chunk * lanes, middle_.c);
-  const bool whole = first == 0 && last == middle_.c;
-  const std::ptrdiff_t runs = whole ? 1 : middle_.w;
-  const auto count = static_cast<std::size_t>((last - first) * (whole ? middle_.w : 1));
-  for (std::ptrdiff_t i = 0; i < runs; ++i) {
-    between_.run(row.output + i * middle_.c + first, count);
-  }
-}
-
-/// Computes input rows [first, last) of the sum of the terms, in `sums`.
-const float* SeparableOperator::sum_rows(std::int64_t image, std::int64_t first, std::int64_t last,
-                                         float* sums) {
+/// Computes input rows of the sum of the terms, with the relu, in `sums`.
+RowsAt SeparableOperator::sum_rows(std::int64_t image, const ImageRows& rows, float* sums) {
   const auto row_values = static_cast<std::size_t>(input_.w * input_.c);
-  const auto offset = static_cast<std::size_t>(image * input_.h + first) * row_values;
+  const auto offset = static_cast<std::size_t>(image * input_.h + rows.first) * row_values;
   // One row at a time, so that the first term's row is still in cache when the last term is added.
-  parallel_shares(threads_, static_cast<std::size_t>(last - first),
+  parallel_shares(threads_, static_cast<std::size_t>(rows.end - rows.first),
                   [&](std::size_t begin, std::size_t end) {
                     for (std::size_t row = begin; row < end; ++row) {
                       kernels().combine({.terms = terms_.data(),
@@ -277,10 +231,10 @@ const float* SeparableOperator::sum_rows(std::int64_t image, std::int64_t first,
                                          .output_stride = row_values,
                                          .pixels = 1,
                                          .channels = row_values,
-                                         .floor = kNoFloor});
+                                         .floor = floor_});
                     }
                   });
-  return sums;
+  return {sums, rows.first};
 }
 
 void SeparableOperator::fill_by_combining(const Rows& rows, float* middle) {

@@ -16,8 +16,16 @@ constexpr std::ptrdiff_t kFewLanes = 8;
 ActivationPass::ActivationPass(const LayerKind& activation) {
   const Unary* const unary = std::get_if<Unary>(&activation);  // else a relu
   run_ = loop_of(unary ? unary->function : Unary::Function::kClip);
-  alpha_ = unary ? unary->alpha : 0;
-  beta_ = unary ? unary->beta : std::numeric_limits<float>::infinity();
+  const auto bounds = bounds_of(activation);
+  alpha_ = bounds ? bounds->lowest : unary->alpha;
+  beta_ = bounds ? bounds->highest : unary->beta;
+}
+
+std::optional<Bounds> bounds_of(const LayerKind& activation) {
+  const Unary* const unary = std::get_if<Unary>(&activation);
+  if (unary == nullptr) return Bounds{0, std::numeric_limits<float>::infinity()};
+  if (unary->function != Unary::Function::kClip) return {};
+  return Bounds{unary->alpha, unary->beta};
 }
 
 void ActivationPass::run(int threads, float* values, std::size_t count) const {

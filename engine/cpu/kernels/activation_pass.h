@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "hios/model/layer.h"
@@ -23,6 +24,14 @@ class ActivationPass {
   UnaryRun run_ = nullptr;
   float alpha_ = 0, beta_ = 0;
 };
+
+/// What a relu or a Clip limits values to.
+struct Bounds {
+  float lowest, highest;
+};
+
+/// Returns the bounds of an activation that is nothing else.
+std::optional<Bounds> bounds_of(const LayerKind& activation);
 
 /// Returns true for an activation (null: none) that takes longer inside oneDNN's convolutions than
 /// in a pass of our own over the values while they are in cache: those with an exponential, but

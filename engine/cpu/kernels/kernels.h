@@ -35,6 +35,8 @@ struct WindowTask {
   /// For depthwise convolutions: inputs are clamped from below to it; 0 is a relu before the layer,
   /// −infinity is none.
   float floor;
+  /// For depthwise convolutions: outputs are clamped to them; infinities are none.
+  float lowest, highest;
 };
 
 using WindowRow = void (*)(const RowWindow&, const WindowTask&);
@@ -49,6 +51,21 @@ struct CombineTask {
   std::size_t output_stride;
   std::size_t pixels, channels;
   float floor;
+};
+
+/// output[r · output_stride + c] = Σ over k of input[r · input_stride + k] · weights[k][c], in the
+/// order of k, + bias[c] + addend[r · output_stride + c], between floor and ceiling; for the
+/// columns of a panel, at most two chunks. Prefetches what follows the panel's weights.
+struct PanelTask {
+  const float* input;
+  std::ptrdiff_t input_stride;
+  const float* weights;  ///< depth × whole chunks, 64-byte aligned
+  const float* bias;     ///< whole chunks
+  const float* addend;   ///< null: none
+  float* output;
+  std::ptrdiff_t output_stride;
+  std::ptrdiff_t rows, depth, columns;
+  float floor, ceiling;
 };
 
 /// output[p · channels + c] = input[p · input_stride + c] · gate[c].
@@ -181,6 +198,8 @@ struct Kernels {
   void (*gate)(const GateTask&);
   void (*winograd_input)(const WinogradInput&);
   void (*winograd_output)(const WinogradOutput&);
+  void (*multiply_panel)(const PanelTask&);
+  std::ptrdiff_t panel_rows;  ///< that it computes together
 };
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;

@@ -13,6 +13,8 @@ using Mask = __m256i;
 constexpr std::ptrdiff_t kLanes = 8;
 /// Block sizes in output pixels: the accumulators fit 16 registers.
 constexpr int kBlockSizes[] = {8, 7, 4, 1};
+/// Rows of a product's tile: two accumulators each.
+constexpr int kPanelRows = 6;
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
   const int count = static_cast<int>(lanes < kLanes ? lanes : kLanes);
@@ -28,6 +30,8 @@ inline Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
 /// Returns `value` if either is NaN.
 inline Vec at_least(Vec floor, Vec value) { return _mm256_max_ps(floor, value); }
+/// Returns `value` if either is NaN.
+inline Vec at_most(Vec ceiling, Vec value) { return _mm256_min_ps(ceiling, value); }
 inline Vec square_root(Vec v) { return _mm256_sqrt_ps(v); }
 
 bool runs_here() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }

@@ -13,6 +13,8 @@ using Mask = __mmask16;
 constexpr std::ptrdiff_t kLanes = 16;
 /// Block sizes in output pixels: the accumulators, with a row of weights, fit 32 registers.
 constexpr int kBlockSizes[] = {14, 11, 8, 7, 4, 1};
+/// Rows of a product's tile: two accumulators each.
+constexpr int kPanelRows = 14;
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
   return static_cast<Mask>(lanes >= kLanes ? 0xffffu : (1u << lanes) - 1u);
@@ -28,6 +30,8 @@ inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
 /// Returns `value` if either is NaN. (The form with a mask, which the compiler removes, because GCC
 /// 12 warns of its own _mm512_max_ps.)
 inline Vec at_least(Vec floor, Vec value) { return _mm512_maskz_max_ps(0xffff, floor, value); }
+/// Returns `value` if either is NaN.
+inline Vec at_most(Vec ceiling, Vec value) { return _mm512_maskz_min_ps(0xffff, ceiling, value); }
 inline Vec square_root(Vec v) { return _mm512_maskz_sqrt_ps(0xffff, v); }
 
 bool runs_here() {

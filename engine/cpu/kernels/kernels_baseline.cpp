@@ -12,6 +12,8 @@ using Mask = std::ptrdiff_t;  // the number of lanes in use
 constexpr std::ptrdiff_t kLanes = 4;
 /// Block sizes in output pixels: the accumulators fit 16 registers.
 constexpr int kBlockSizes[] = {8, 7, 4, 1};
+/// Rows of a product's tile: two accumulators each.
+constexpr int kPanelRows = 6;
 
 inline Mask mask_of(std::ptrdiff_t lanes) { return lanes < kLanes ? lanes : kLanes; }
 inline Vec load(const float* p) {
@@ -36,6 +38,8 @@ inline Vec mul(Vec a, Vec b) { return a * b; }
 inline Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
 /// Returns `value` if either is NaN.
 inline Vec at_least(Vec floor, Vec value) { return floor > value ? floor : value; }
+/// Returns `value` if either is NaN.
+inline Vec at_most(Vec ceiling, Vec value) { return ceiling < value ? ceiling : value; }
 inline Vec square_root(Vec v) {
   for (std::ptrdiff_t i = 0; i < kLanes; ++i) v[i] = __builtin_sqrtf(v[i]);
   return v;

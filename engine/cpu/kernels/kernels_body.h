@@ -20,6 +20,7 @@
 #include "engine/cpu/kernels/channels_body.h"
 #include "engine/cpu/kernels/elementwise_body.h"
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/panels_body.h"
 #include "engine/cpu/kernels/winograd_body.h"
 
 namespace hios::cpu {
@@ -36,21 +37,25 @@ struct Depthwise {
   static Vec step(const Vec& acc, const Vec& value, const Vec& weight) {
     return fma(value, weight, acc);
   }
-  static Vec finish(const Vec& acc, float) { return acc; }
+  static Vec finish(const Vec& acc, float, const Vec& lowest, const Vec& highest) {
+    return at_most(highest, at_least(lowest, acc));
+  }
 };
 
 struct Maximum {
   static constexpr bool kWeighted = false;
   static Vec start(const Vec&) { return broadcast(-__builtin_inff()); }
   static Vec step(const Vec& acc, const Vec& value, const Vec&) { return at_least(acc, value); }
-  static Vec finish(const Vec& acc, float) { return acc; }
+  static Vec finish(const Vec& acc, float, const Vec&, const Vec&) { return acc; }
 };
 
 struct Average {
   static constexpr bool kWeighted = false;
   static Vec start(const Vec&) { return broadcast(0.0f); }
   static Vec step(const Vec& acc, const Vec& value, const Vec&) { return add(acc, value); }
-  static Vec finish(const Vec& acc, float inputs) { return mul(acc, broadcast(1.0f / inputs)); }
+  static Vec finish(const Vec& acc, float inputs, const Vec&, const Vec&) {
+    return mul(acc, broadcast(1.0f / inputs));
+  }
 };
 
 /// The chunk of a block, and the addresses of its rows.
@@ -60,6 +65,7 @@ struct Chunk {
   std::ptrdiff_t row_stride;  // floats from one input row to the next
   const float* weights;
   Vec bias, floor;
+  float lowest, highest;
   Mask mask;
 };
 
@@ -67,16 +73,18 @@ template <class Op>
 inline void finish_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t first_column,
                          const Vec* acc, int pixels, float* output) {
   const float rows = static_cast<float>(chunk.end - chunk.begin);
+  const Vec lowest = broadcast(chunk.lowest), highest = broadcast(chunk.highest);
   for (int p = 0; p < pixels; ++p) {
     const std::ptrdiff_t left = first_column + p * w.stride_width;
     const std::ptrdiff_t columns = smaller(left + w.kernel_width, w.in_width) - larger(left, 0);
-    store(output + p * w.channels, Op::finish(acc[p], rows * static_cast<float>(columns)),
-          chunk.mask);
+    store(output + p * w.channels,
+          Op::finish(acc[p], rows * static_cast<float>(columns), lowest, highest), chunk.mask);
   }
 }
 
-/// Computes P outputs of a K × K window with stride S.
-template <class Op, int K, int S, int P>
+/// Computes P outputs of a K × K window with stride S. kInside: all columns lie in the image.
+/// kClamped: a relu comes before the layer.
+template <class Op, int K, int S, int P, bool kInside, bool kClamped>
 inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const Chunk& chunk,
                                                        std::ptrdiff_t first_column, float* output) {
   const std::ptrdiff_t low = -first_column, high = w.in_width - first_column;
@@ -91,9 +99,9 @@ inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const
     }
 #pragma GCC unroll 64
     for (int x = 0; x < (P - 1) * S + K; ++x) {
-      if (x < low || x >= high) continue;
+      if (!kInside && (x < low || x >= high)) continue;
       Vec value = load(row + x * pixel, chunk.mask);
-      if constexpr (Op::kWeighted) value = at_least(chunk.floor, value);
+      if constexpr (kClamped) value = at_least(chunk.floor, value);
 #pragma GCC unroll 16
       for (int kx = 0; kx < K; ++kx) {
         const int from = x - kx;
@@ -101,12 +109,6 @@ inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const
           acc[from / S] = Op::step(acc[from / S], value, weight[kx]);
         }
       }
-    }
-  }
-  if (chunk.end == K) {
-    for (int ahead = 0; ahead < S; ++ahead, row += chunk.row_stride) {
-#pragma GCC unroll 64
-      for (int x = 0; x < P * S; ++x) __builtin_prefetch(row + x * pixel);
     }
   }
   finish_block<Op>(w, chunk, first_column, acc, P, output);
@@ -136,14 +138,16 @@ inline void any_block(const RowWindow& w, const Chunk& chunk, std::ptrdiff_t fir
 }
 
 /// Computes a row of outputs, chunk by chunk, in blocks of P. K = 0: any window.
-template <class Op, int K, int S, int P>
-void window_row(const RowWindow& w, const WindowTask& task) {
+template <class Op, int K, int S, int P, bool kClamped>
+void window_row_of(const RowWindow& w, const WindowTask& task) {
   const std::ptrdiff_t top = task.row * w.stride_height - w.pad_height;
   Chunk chunk;
   chunk.begin = larger(0, -top);
   chunk.end = smaller(w.kernel_height, w.in_height - top);
   chunk.row_stride = w.in_width * w.channels;
   chunk.floor = broadcast(task.floor);
+  chunk.lowest = task.lowest;
+  chunk.highest = task.highest;
   const float* rows = task.rows + (top + chunk.begin - task.first_row) * chunk.row_stride;
   const std::ptrdiff_t taps = w.kernel_height * w.kernel_width;
   for (std::ptrdiff_t c = task.first_chunk; c < task.last_chunk; ++c) {
@@ -158,9 +162,24 @@ void window_row(const RowWindow& w, const WindowTask& task) {
       if constexpr (K == 0) {
         any_block<Op, P>(w, chunk, first_column, output + x * w.channels);
       } else {
-        fixed_block<Op, K, S, P>(w, chunk, first_column, output + x * w.channels);
+        constexpr std::ptrdiff_t kColumns = (P - 1) * S + K;
+        float* const pixels = output + x * w.channels;
+        if (first_column >= 0 && first_column + kColumns <= w.in_width) {
+          fixed_block<Op, K, S, P, true, kClamped>(w, chunk, first_column, pixels);
+        } else {
+          fixed_block<Op, K, S, P, false, kClamped>(w, chunk, first_column, pixels);
+        }
       }
     }
+  }
+}
+
+template <class Op, int K, int S, int P>
+void window_row(const RowWindow& w, const WindowTask& task) {
+  if (Op::kWeighted && task.floor > -__builtin_inff()) {
+    window_row_of<Op, K, S, P, Op::kWeighted>(w, task);
+  } else {
+    window_row_of<Op, K, S, P, false>(w, task);
   }
 }
 
@@ -296,11 +315,11 @@ void channel_means(const MeanTask& task) {
 
 }  // namespace
 
-const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME, kLanes,         &runs_here,
-                              &depthwise,        &pool<Maximum>, &pool<Average>,
-                              &combine,          &channel_means, &normalize_channels,
-                              &softmax_channels, kUnaryRuns,     kBinaryRuns,
-                              &weighted_sum,     &gate,          &winograd_input,
-                              &winograd_output};
+const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME, kLanes,          &runs_here,
+                              &depthwise,        &pool<Maximum>,  &pool<Average>,
+                              &combine,          &channel_means,  &normalize_channels,
+                              &softmax_channels, kUnaryRuns,      kBinaryRuns,
+                              &weighted_sum,     &gate,           &winograd_input,
+                              &winograd_output,  &multiply_panel, kPanelRows};
 
 }  // namespace hios::cpu

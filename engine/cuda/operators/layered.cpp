@@ -31,4 +31,8 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredFo
   return std::make_unique<PartsOnGpu>(binding);
 }
 
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ExpandedForm&) {
+  return std::make_unique<PartsOnGpu>(binding);
+}
+
 }  // namespace hios::cuda

@@ -59,8 +59,9 @@ std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm&
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const CombineForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const SingleForm& form);
-/// Binds an operation as a sequence of layers, through buffers of its own.
+/// Bind an operation as a sequence of parts, through buffers of its own.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const LayeredForm& form);
+std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ExpandedForm& form);
 
 /// Returns the dense convolution of a chain as a problem; nothing if the chain has only a depthwise
 /// one.

@@ -104,20 +104,9 @@ class Cursor {
   std::size_t next_ = 0;
 };
 
-/// Returns the layers of: (gated | sum? relu?) (depthwise activation? pointwise | conv) (+ addend)?
+/// Continues a chain with the layers of: (depthwise activation? pointwise | conv) (+ addend)?
 /// activation?
-std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
-  if (!layers.front().reads_only_inputs()) return {};
-  ConvolutionChain chain{.terms = layers.front().inputs()};
-  Cursor next(layers);
-  if (const ReadLayer* const gated = next.take_gated()) {
-    const std::size_t gate = *gate_of(*gated->layer);
-    chain.gate = chain.terms[gate];
-    chain.terms = {chain.terms[1 - gate]};
-  } else {
-    next.take<Sum>();
-    chain.relu_before = next.take<Relu>() != nullptr;
-  }
+std::optional<ConvolutionChain> end_of_chain(Cursor& next, ConvolutionChain chain) {
   const ReadLayer *const first = next.peek(), *const second = next.peek(1);
   const bool activated = second && is_activation(second->layer->kind);
   const ReadLayer* const pointwise = activated ? next.peek(2) : second;
@@ -132,6 +121,36 @@ std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> lay
   if (const ReadLayer* const activation = next.take_activation()) chain.activation = activation->id;
   if (!next.at_end()) return {};
   return chain;
+}
+
+/// Returns the layers of: (gated | sum? relu?) and the end of a chain.
+std::optional<ConvolutionChain> convolution_chain(std::span<const ReadLayer> layers) {
+  if (!layers.front().reads_only_inputs()) return {};
+  ConvolutionChain chain{.terms = layers.front().inputs()};
+  Cursor next(layers);
+  if (const ReadLayer* const gated = next.take_gated()) {
+    const std::size_t gate = *gate_of(*gated->layer);
+    chain.gate = chain.terms[gate];
+    chain.terms = {chain.terms[1 - gate]};
+  } else {
+    next.take<Sum>();
+    chain.relu_before = next.take<Relu>() != nullptr;
+  }
+  return end_of_chain(next, std::move(chain));
+}
+
+/// Returns the layers of: pointwise activation? depthwise activation? pointwise (+ addend)?
+/// activation?
+std::optional<ExpandedForm> expanded_chain(std::span<const ReadLayer> layers) {
+  Cursor next(layers);
+  const ReadLayer* const expansion = next.take<Conv>();
+  if (!expansion || !reads_every_pixel(*expansion->layer)) return {};
+  const ReadLayer* const activation = next.take_activation();
+  const InputIndex input = expansion->inputs().front();
+  auto chain = end_of_chain(next, {.terms = {input}});
+  if (!chain || !chain->depthwise) return {};
+  return ExpandedForm{input, expansion->id,
+                      activation ? std::optional(activation->id) : std::nullopt, *std::move(chain)};
 }
 
 /// Returns the layers of: sum | relu | sum relu
@@ -175,6 +194,7 @@ std::optional<CombineForm> concat_of_terms(std::span<const ReadLayer> layers) {
 
 Form form_of(std::span<const ReadLayer> layers) {
   if (auto chain = convolution_chain(layers)) return *std::move(chain);
+  if (auto expanded = expanded_chain(layers)) return *std::move(expanded);
   if (auto combine = combine_chain(layers)) return *std::move(combine);
   if (auto concat = concat_of_terms(layers)) return *std::move(concat);
   if (layers.size() == 1) {
@@ -233,6 +253,11 @@ OperatorLayers fuse(const Model& model, std::vector<LayerId> layers) {
 }
 
 std::vector<Part> parts_of(const Model& model, const OperatorLayers& op) {
+  if (const auto* const expanded = std::get_if<ExpandedForm>(&op.form)) {
+    return cut(model, op, [&](const ReadLayer&, const ReadLayer& next) {
+      return next.id != *expanded->chain.depthwise;
+    });
+  }
   return cut(model, op, [&](const ReadLayer& layer, const ReadLayer& next) {
     return (layer.as<Conv>() || layer.as<Sum>()) && next.as<Relu>() &&
            next.layer->inputs.front() == layer.layer->output &&
@@ -280,6 +305,10 @@ bool is_pointwise(const Layer& layer) {
          conv->padding == Padding{0, 0};
 }
 
+bool reads_every_pixel(const Layer& layer) {
+  return is_pointwise(layer) && std::get<Conv>(layer.kind).stride == Extent{1, 1};
+}
+
 std::optional<std::size_t> gate_of(const Layer& layer) {
   const Binary* const binary = std::get_if<Binary>(&layer.kind);
   if (binary == nullptr || binary->function != Binary::Function::kMul || binary->constant)
@@ -292,9 +321,8 @@ std::optional<std::size_t> gate_of(const Layer& layer) {
 }
 
 bool is_separable(const Layer& depthwise, const Layer& pointwise) {
-  return is_depthwise(depthwise) && is_pointwise(pointwise) &&
-         std::get<Conv>(depthwise.kind).dilation == Extent{} &&
-         std::get<Conv>(pointwise.kind).stride == Extent{1, 1};
+  return is_depthwise(depthwise) && reads_every_pixel(pointwise) &&
+         std::get<Conv>(depthwise.kind).dilation == Extent{};
 }
 
 double flop(const Model& model, const OperatorLayers& op) {

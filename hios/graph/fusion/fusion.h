@@ -36,6 +36,18 @@ struct ConvolutionChain {
   bool operator==(const ConvolutionChain&) const = default;
 };
 
+/// A pointwise convolution of stride 1, its activation, and a chain with a depthwise convolution
+/// that alone reads it, as in inverted residuals (Sandler et al., "MobileNetV2: Inverted Residuals
+/// and Linear Bottlenecks", section 3.3). `chain` is made of the layers after it; its one term
+/// stands for what the first layers make.
+struct ExpandedForm {
+  InputIndex input;
+  LayerId expansion;
+  std::optional<LayerId> activation = {};  ///< is_activation
+  ConvolutionChain chain;
+  bool operator==(const ExpandedForm&) const = default;
+};
+
 struct PoolForm {
   InputIndex input;
   LayerId pool;
@@ -75,8 +87,8 @@ struct LayeredForm {
   bool operator==(const LayeredForm&) const = default;
 };
 
-using Form = std::variant<LayeredForm, ConvolutionChain, PoolForm, GlobalAverageForm, CombineForm,
-                          SingleForm>;
+using Form = std::variant<LayeredForm, ConvolutionChain, ExpandedForm, PoolForm, GlobalAverageForm,
+                          CombineForm, SingleForm>;
 
 /// The layers of one operator in order, its inputs and output, and its form. Only the last layer's
 /// output is read outside the operator.
@@ -110,7 +122,8 @@ struct Part {
 };
 
 /// Divides an operator for a backend without a kernel for the whole. A part is one layer, or a
-/// convolution or sum with the relu that is its only consumer.
+/// convolution or sum with the relu that is its only consumer. Of an ExpandedForm, there are two
+/// parts: the layers before its chain, and the chain.
 std::vector<Part> parts_of(const Model& model, const OperatorLayers& op);
 /// Divides an operator into its layers.
 std::vector<Part> single_layers(const Model& model, const OperatorLayers& op);
@@ -122,6 +135,8 @@ bool is_activation(const LayerKind& kind);
 bool is_depthwise(const Layer& layer);
 /// Returns true for a 1×1 convolution without padding or groups, of any stride.
 bool is_pointwise(const Layer& layer);
+/// Returns true for a pointwise convolution of stride 1.
+bool reads_every_pixel(const Layer& layer);
 /// Returns which of the layer's inputs is the gate (0 or 1), if the layer is the product of images
 /// of several pixels and a computed factor for each channel of an image, as in squeeze and
 /// excitation.

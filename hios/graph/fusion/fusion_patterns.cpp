@@ -14,6 +14,8 @@
 // and takes as many of the following layers as a pattern allows:
 //
 //     [depthwise [activation]] conv [+ addend] [activation]     (depthwise: of common windows)
+//     pointwise [activation] depthwise [activation] pointwise [+ addend] [activation]
+//                                                 (where the tensor in the midst is large)
 //     gated pointwise [+ addend] [activation]     (gated: a product with a factor a channel)
 //     sum conv [activation]
 //     [sum] relu conv
@@ -80,7 +82,7 @@ class Patterns {
   }
 
   std::vector<LayerId> starting_at(LayerId id) const {
-    if (kind_as<Conv>(layer(id))) return separable(id);
+    if (kind_as<Conv>(layer(id))) return expanded(id);
     if (kind_as<Relu>(layer(id))) return pre_activated(id);
     if (kind_as<Sum>(layer(id))) return summed(id);
     if (is_slice_of_siblings(id)) return sliced(id);
@@ -135,14 +137,40 @@ class Patterns {
            stride.h == stride.w && stride.h <= 2;
   }
 
+  /// Returns true where an image of the layer's output is larger than what caches hold next to
+  /// other data. Smaller ones gain nothing from a pass in blocks.
+  bool is_large(LayerId id) const {
+    constexpr std::int64_t kValues = 128 * 1024;
+    const Shape& shape = model_.tensor(layer(id).output).shape;
+    return shape.c * shape.h * shape.w >= kValues;
+  }
+
+  /// Returns the layers of: [pointwise [activation] before depthwise] …
+  std::vector<LayerId> expanded(LayerId conv) const {
+    std::vector<LayerId> layers = convolution(conv);
+    const auto depthwise = then<Conv>(layers.back());
+    if (depthwise && reads_every_pixel(layer(conv)) && is_large(conv) &&
+        layer(conv).merged.empty() && pointwise_after(*depthwise)) {
+      const std::vector<LayerId> next = separable(*depthwise);
+      layers.insert(layers.end(), next.begin(), next.end());
+      return layers;
+    }
+    return separable(conv);
+  }
+
+  /// Returns the pointwise convolution that can be fused with a depthwise one before it.
+  std::optional<LayerId> pointwise_after(LayerId depthwise) const {
+    if (!is_depthwise(layer(depthwise)) || !is_common(layer(depthwise))) return {};
+    const auto pointwise = then<Conv>(convolution(depthwise).back());
+    if (!pointwise || !is_separable(layer(depthwise), layer(*pointwise))) return {};
+    return pointwise;
+  }
+
   /// Returns the layers of: [depthwise [activation]] conv [+ addend] [activation]
   std::vector<LayerId> separable(LayerId conv) const {
-    const auto activation = activation_after(conv);
-    const auto pointwise = then<Conv>(activation.value_or(conv));
-    if (!pointwise || !is_separable(layer(conv), layer(*pointwise)) || !is_common(layer(conv)))
-      return convolution_and_addend(conv);
-    std::vector<LayerId> layers{conv};
-    if (activation) layers.push_back(*activation);
+    const auto pointwise = pointwise_after(conv);
+    if (!pointwise) return convolution_and_addend(conv);
+    std::vector<LayerId> layers = convolution(conv);
     const std::vector<LayerId> next = convolution_and_addend(*pointwise);
     layers.insert(layers.end(), next.begin(), next.end());
     return layers;

@@ -75,6 +75,16 @@ std::vector<OperationCase> operators_of_many_blocks() {
         activated(b, b.conv("pw", activated(b, dw, Unary::Function::kTanh), pointwise(8)),
                   Unary::Function::kSigmoid);
       }));
+  for (const auto& [name, kernel, stride] :
+       {std::tuple{"expanded", 3, 1}, {"expanded_s2", 3, 2}, {"expanded_5x5", 5, 1}}) {
+    cases.push_back(make_operation(name, {2, 9, 87, 83}, {}, [&](ModelBuilder& b, Inputs x) {
+      const TensorId wide =
+          activated(b, b.conv("first", x[0], pointwise(40)), Unary::Function::kTanh);
+      const TensorId out =
+          b.conv("pw", b.conv("dw", wide, depthwise(40, kernel, stride)), pointwise(9));
+      if (stride == 1) b.relu("relu", b.sum("sum", {out, x[0]}));
+    }));
+  }
   return cases;
 }
 
@@ -121,6 +131,10 @@ std::vector<OperationCase> small_operators() {
   }));
   cases.push_back(make_operation("b", {1, 42, 21, 23}, {}, [](ModelBuilder& b, Inputs x) {
     b.conv("pw", b.conv("dw", b.relu("relu", x[0]), depthwise(42, 5, 1)), pointwise(42));
+  }));
+  cases.push_back(make_operation("expanded", {1, 42, 21, 23}, {}, [](ModelBuilder& b, Inputs x) {
+    const TensorId wide = b.conv("first", x[0], pointwise(42));
+    b.conv("pw", b.conv("dw", wide, depthwise(42, 3, 1)), pointwise(42));
   }));
   cases.push_back(make_operation("c", {1, 50, 15, 14}, {}, [](ModelBuilder& b, Inputs x) {
     b.pool("pool", x[0], {Pool::Kind::kAverage, {3, 3}, {1, 1}, {1, 1}});

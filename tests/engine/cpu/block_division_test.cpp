@@ -58,6 +58,33 @@ TEST(BlockDivision, LetsThreadsWorkAloneWhereRowsDivideEvenlyAndWeightsAreFew) {
   EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, 4096 * kBlockKiB}, 4).workers, 1);
 }
 
+TEST(BlockDivision, CoversEachImageWithBlocksOfItsOwn) {
+  for (const std::int64_t images : {1, 2, 5}) {
+    for (const std::int64_t rows : {1, 7, 56, 113}) {
+      for (const int threads : {1, 2, 3, 5}) {
+        const BlockDivision division =
+            divide_images({images, rows, 40 * kBlockKiB, kBlockKiB}, threads);
+        EXPECT_EQ(division.workers * division.threads, threads);
+        EXPECT_EQ(division.blocks % images, 0);
+        EXPECT_EQ(division.rows, division.blocks * division.block_rows);
+        const std::int64_t of_each = division.blocks / images;
+        EXPECT_GE(of_each * division.block_rows, rows);
+        EXPECT_LT((of_each - 1) * division.block_rows, rows);
+      }
+    }
+  }
+}
+
+TEST(BlockDivision, ChoosesBlocksThatDivideImagesEvenly) {
+  EXPECT_EQ(divide_images({1, 56, 64 * kBlockKiB, kBlockKiB}, 1).block_rows, 8);
+  EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, kBlockKiB}, 2).block_rows, 7);
+  EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, kBlockKiB}, 2).workers, 2);
+  EXPECT_EQ(divide_images({1, 56, 600 * kBlockKiB, kBlockKiB}, 1).block_rows, 1);
+  EXPECT_EQ(divide_images({1, 5, kBlockKiB, kBlockKiB}, 4).workers, 1);
+  EXPECT_EQ(divide_images({4, 5, kBlockKiB, kBlockKiB}, 4).workers, 4);
+  EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, 4096 * kBlockKiB}, 2).workers, 1);
+}
+
 TEST(BlockWorkers, RethrowOneExceptionAndForgetTheOthers) {
   BlockWorkers workers(divide_rows({8, 100 * kBlockKiB, kBlockKiB}, 2));
   ASSERT_EQ(workers.division().workers, 2);

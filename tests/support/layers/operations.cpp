@@ -15,30 +15,16 @@
 #include "engine/reference/backend.h"
 #include "hios/base/numbers/random.h"
 #include "hios/model/channel_slice.h"
+#include "support/layers/operation_lists.h"
 
 namespace hios::test {
 namespace {
-
-using Inputs = std::span<const TensorId>;
 
 OperatorLayers layers_from(const Model& model, std::size_t first) {
   std::vector<LayerId> layers;
   for (std::size_t i = first; i < model.layers().size(); ++i) layers.emplace_back(i);
   return fuse(model, std::move(layers));
 }
-
-/// Collects cases under construction.
-class CaseList {
- public:
-  void add(std::string name, const Shape& input, const std::vector<std::int64_t>& channels,
-           const BuildOperator& build) {
-    cases_.push_back(make_operation(std::move(name), input, channels, build));
-  }
-  std::vector<OperationCase> take() { return std::move(cases_); }
-
- private:
-  std::vector<OperationCase> cases_;
-};
 
 struct ConvCase {
   const char* name;
@@ -131,63 +117,6 @@ void add_addends(CaseList& list) {
   });
 }
 
-struct SeparableCase {
-  const char* name;
-  Shape input;  ///< shape of each summand
-  std::size_t summands;
-  std::int64_t kernel, stride, out_channels;
-  bool bias, relu_after;
-};
-
-void add_separables(CaseList& list) {
-  const SeparableCase cases[] = {
-      {"3x3", {1, 21, 9, 7}, 1, 3, 1, 21, true, false},
-      {"5x5_s2", {1, 32, 11, 10}, 1, 5, 2, 48, true, false},
-      {"7x7", {2, 14, 7, 7}, 1, 7, 1, 9, true, false},
-      {"3x3_no_bias", {1, 16, 6, 6}, 1, 3, 1, 16, false, false},
-      {"3x3_relu", {1, 42, 5, 6}, 1, 3, 1, 42, true, true},
-      {"3x3_s2_sum2", {1, 17, 8, 9}, 2, 3, 2, 30, true, false},
-      {"3x3_sum8", {1, 25, 7, 7}, 8, 3, 1, 25, true, false},
-      {"5x5_sum3_relu", {1, 12, 6, 5}, 3, 5, 1, 18, true, true},
-  };
-  for (const SeparableCase& c : cases) {
-    const std::int64_t channels = c.input.c, pad = c.kernel / 2;
-    const Conv depthwise{channels, {c.kernel, c.kernel}, {c.stride, c.stride}, {pad, pad}, channels,
-                         c.bias};
-    const Conv pointwise{c.out_channels, {1, 1}, {1, 1}, {0, 0}, 1, c.bias};
-    const std::vector<std::int64_t> inputs(c.summands > 1 ? c.summands : 0, channels);
-    list.add(std::string("separable_") + c.name, c.input, inputs, [&](ModelBuilder& b, Inputs x) {
-      const TensorId in = x.size() > 1 ? b.sum("sum", {x.begin(), x.end()}) : x[0];
-      const TensorId middle = b.conv("depthwise", b.relu("relu", in), depthwise);
-      const TensorId out = b.conv("pointwise", middle, pointwise);
-      if (c.relu_after) b.relu("relu_after", out);
-    });
-  }
-}
-
-/// Adds depthwise and pointwise convolutions with an activation between them, and an addend where
-/// the shape allows it.
-void add_activated_separables(CaseList& list) {
-  using enum Unary::Function;
-  const std::tuple<const char*, Shape, std::int64_t, LayerKind> cases[] = {
-      {"relu", {2, 32, 11, 10}, 2, Relu{}},
-      {"clip", {1, 21, 9, 7}, 1, Unary{kClip, 0.0f, 0.5f}},
-      {"clip_blocks", {1, 97, 40, 41}, 1, Unary{kClip, -0.25f, 0.5f}},
-      {"hard_swish", {1, 40, 3, 5}, 2, Unary{kHardSwish}},
-      {"silu", {2, 17, 5, 6}, 1, Unary{kSilu}},
-  };
-  for (const auto& [name, input, stride, between] : cases) {
-    const Conv depthwise{input.c, {3, 3}, {stride, stride}, {1, 1}, input.c};
-    const Conv pointwise{input.c, {1, 1}, {1, 1}, {0, 0}};
-    const std::vector<std::int64_t> inputs(stride == 1 ? 2 : 0, input.c);
-    list.add(std::string("separable_with_") + name, input, inputs, [&](ModelBuilder& b, Inputs x) {
-      const TensorId middle = b.add("between", between, {b.conv("depthwise", x[0], depthwise)});
-      const TensorId out = b.conv("pointwise", middle, pointwise);
-      if (x.size() > 1) b.relu("relu", b.sum("sum", {out, x[1]}));
-    });
-  }
-}
-
 void add_pools(CaseList& list) {
   struct PoolCase {
     const char* name;
@@ -272,7 +201,7 @@ std::vector<OperationCase> all_cases() {
   add_convs(list);
   add_addends(list);
   add_separables(list);
-  add_activated_separables(list);
+  add_expanded(list);
   add_pools(list);
   add_elementwise(list);
   add_slices(list);

@@ -102,7 +102,7 @@ std::string text(const RowWindow& w) {
          std::to_string(w.kernel_width) + " s" + std::to_string(w.stride_height);
 }
 
-TEST_P(CpuKernels, DepthwiseWithAndWithoutAReluBefore) {
+TEST_P(CpuKernels, DepthwiseWithAndWithoutAReluBeforeAndBoundsAfter) {
   const Kernels& k = *GetParam();
   for (const RowWindow& w : windows()) {
     if (w.out_height < 1 || w.out_width < 1) continue;
@@ -112,6 +112,8 @@ TEST_P(CpuKernels, DepthwiseWithAndWithoutAReluBefore) {
     const std::ptrdiff_t padded = (w.channels + k.lanes - 1) / k.lanes * k.lanes;
     const Floats weights = random_floats(padded * taps, 2), bias = random_floats(padded, 3);
     for (const float floor : {0.0f, kNone}) {
+      const bool bounded = floor == 0;
+      const float lowest = bounded ? -0.25f : kNone, highest = bounded ? 0.75f : -kNone;
       const Floats output = run_window(k, k.depthwise(w), w,
                                        {.rows = input.data(),
                                         .first_row = 0,
@@ -121,13 +123,16 @@ TEST_P(CpuKernels, DepthwiseWithAndWithoutAReluBefore) {
                                         .output = nullptr,
                                         .weights = weights.data(),
                                         .bias = bias.data(),
-                                        .floor = floor});
+                                        .floor = floor,
+                                        .lowest = lowest,
+                                        .highest = highest});
       for_outputs(w, input, [&](std::ptrdiff_t at, std::ptrdiff_t c, const auto& under) {
         double expected = bias[c];
         for (const auto& [value, tap] : under) {
           const std::ptrdiff_t weight = (c / k.lanes * taps + tap) * k.lanes + c % k.lanes;
           expected += std::max<double>(value, floor) * weights[weight];
         }
+        expected = std::clamp<double>(expected, lowest, highest);
         ASSERT_NEAR(output[at], expected, 1e-5) << "at " << at;
       });
     }
@@ -140,7 +145,8 @@ TEST_P(CpuKernels, DepthwiseFromRowsInTheMiddleOfTheImage) {
   const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
   const Floats weights = random_floats(9 * k.lanes, 2), bias = random_floats(k.lanes, 3);
   Floats whole(w.out_width * w.channels), part(whole.size());
-  WindowTask task{input.data(), 0, 5, 0, 1, whole.data(), weights.data(), bias.data(), 0.0f};
+  WindowTask task{input.data(),   0,           5,    0,     1,     whole.data(),
+                  weights.data(), bias.data(), 0.0f, kNone, -kNone};
   k.depthwise(w)(w, task);
   task.rows += 4 * w.in_width * w.channels;
   task.first_row = 4;

@@ -1,0 +1,79 @@
+#include "engine/cpu/convolutions/depthwise_pass.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "engine/cpu/kernels/row_chunks.h"
+
+namespace hios::cpu {
+
+DepthwisePass::DepthwisePass(const Binding& binding, const ConvolutionChain& chain,
+                             const Shape& input, const Shape& output)
+    : lowest_(kNoFloor), highest_(-kNoFloor) {
+  const Layer& layer = binding.layer(*chain.depthwise);
+  const Conv& conv = std::get<Conv>(layer.kind);
+  window_ = window_of(input, output, conv.kernel, conv.stride, conv.padding.begin);
+  kernel_ = kernels().depthwise(window_);
+  weights_ = binding.weights.for_window(*binding.operation.model, layer, binding.source);
+  if (!chain.between) return;
+  const LayerKind& activation = binding.layer(*chain.between).kind;
+  if (const auto bounds = bounds_of(activation)) {
+    std::tie(lowest_, highest_) = std::pair(bounds->lowest, bounds->highest);
+  } else {
+    between_ = ActivationPass(activation);
+  }
+}
+
+ImageRows DepthwisePass::reads(const ImageRows& rows) const {
+  const std::int64_t height = window_.in_height;
+  const std::int64_t top = rows.first * window_.stride_height - window_.pad_height;
+  const std::int64_t bottom =
+      (rows.end - 1) * window_.stride_height - window_.pad_height + window_.kernel_height;
+  const std::int64_t first = std::clamp<std::int64_t>(top, 0, height);
+  return {first, std::clamp<std::int64_t>(bottom, first, height)};
+}
+
+std::int64_t DepthwisePass::most_read(std::int64_t rows) const {
+  return std::min<std::int64_t>((rows - 1) * window_.stride_height + window_.kernel_height,
+                                window_.in_height);
+}
+
+void DepthwisePass::run(int threads, const RowsAt& input, const ImageRows& rows, float floor,
+                        float* output) const {
+  WindowTask task{};
+  task.floor = floor;
+  task.lowest = lowest_;
+  task.highest = highest_;
+  task.weights = weights_->weight_floats();
+  task.bias = weights_->bias_floats();
+  task.rows = input.values;
+  task.first_row = input.first;
+  parallel_row_chunks(threads, static_cast<std::size_t>(rows.end - rows.first),
+                      chunks_of(window_.channels),
+                      [&](std::size_t row, std::size_t first_chunk, std::size_t last_chunk) {
+                        WindowTask part = task;
+                        part.row = rows.first + static_cast<std::int64_t>(row);
+                        part.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
+                        part.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
+                        part.output = output + static_cast<std::ptrdiff_t>(row) *
+                                                   window_.out_width * window_.channels;
+                        kernel_(window_, part);
+                        if (between_) activate(part);
+                      });
+}
+
+/// Applies the activation to the chunks of an output row.
+void DepthwisePass::activate(const WindowTask& row) const {
+  const auto lanes = static_cast<std::ptrdiff_t>(kernels().lanes);
+  const std::ptrdiff_t first = row.first_chunk * lanes;
+  const std::ptrdiff_t last = std::min(row.last_chunk * lanes, window_.channels);
+  const bool whole = first == 0 && last == window_.channels;
+  const std::ptrdiff_t runs = whole ? 1 : window_.out_width;
+  const auto count = static_cast<std::size_t>((last - first) * (whole ? window_.out_width : 1));
+  for (std::ptrdiff_t i = 0; i < runs; ++i) {
+    between_.run(row.output + i * window_.channels + first, count);
+  }
+}
+
+}  // namespace hios::cpu

@@ -1,0 +1,76 @@
+// Measured against oneDNN 2.6 with weights that are not in cache, one core with AVX-512: 49 rows,
+// 1232 to 1232 channels 1.04 against 1.27 ms; 49 rows, 320 to 1280 0.27 against 0.34; 121 rows, 672
+// to 672 0.66 against 0.75; 196 rows, 1024 to 256 0.60 against 0.65; 392 rows, 320 to 1280 alike.
+#include "engine/cpu/convolutions/panel_product.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/parallel.h"
+
+namespace hios::cpu {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+constexpr std::int64_t kFewestRows = 16, kMostRows = 128;
+
+/// Depths at which it is faster with more rows, too. With less depth, sums go to memory and back
+/// for few multiply-adds. Deeper sums are divided by oneDNN, and so have other last bits: there an
+/// image and its shards shall have one method.
+constexpr std::int64_t kShallowest = 192, kDeepest = 1280, kMostRowsBetween = 256;
+
+/// With fewer, oneDNN's code for the processor is faster.
+constexpr std::ptrdiff_t kFewestLanes = 8;
+
+}  // namespace
+
+bool PanelProduct::suits(const ProductSize& size) {
+  const bool between = size.depth >= kShallowest && size.depth <= kDeepest;
+  const std::int64_t most = between ? kMostRowsBetween : kMostRows;
+  return size.rows >= kFewestRows && size.rows <= most && kernels().lanes >= kFewestLanes;
+}
+
+PanelProduct::PanelProduct(const Binding& binding, const Layer& layer, const ProductSize& size,
+                           const std::optional<Bounds>& bounds)
+    : size_(size),
+      bounds_(bounds.value_or(Bounds{-kInfinity, kInfinity})),
+      weights_(binding.weights.for_panels(*binding.operation.model, layer, binding.source)) {}
+
+void PanelProduct::run(int threads, const float* input, const float* addend, float* output) const {
+  const Kernels& kernel = kernels();
+  const std::int64_t width = 2 * kernel.lanes;
+  const std::int64_t panels = (size_.columns + width - 1) / width;
+  const std::int64_t tiles = (size_.rows + kernel.panel_rows - 1) / kernel.panel_rows;
+  const auto compute = [&](std::int64_t panel, std::int64_t begin, std::int64_t end) {
+    const std::int64_t column = panel * width;
+    const std::int64_t at = begin * size_.columns + column;
+    kernel.multiply_panel({.input = input + begin * size_.depth,
+                           .input_stride = size_.depth,
+                           .weights = weights_->weight_floats() + column * size_.depth,
+                           .bias = weights_->bias_floats() + column,
+                           .addend = addend != nullptr ? addend + at : nullptr,
+                           .output = output + at,
+                           .output_stride = size_.columns,
+                           .rows = end - begin,
+                           .depth = size_.depth,
+                           .columns = std::min(width, size_.columns - column),
+                           .floor = bounds_.lowest,
+                           .ceiling = bounds_.highest});
+  };
+  // Panel by panel, and within a panel by tiles, so that shares differ by one tile at most.
+  parallel_shares(threads, static_cast<std::size_t>(panels * tiles),
+                  [&](std::size_t first, std::size_t last) {
+                    auto at = static_cast<std::int64_t>(first);
+                    const auto end = static_cast<std::int64_t>(last);
+                    while (at < end) {
+                      const std::int64_t panel = at / tiles, from = at % tiles;
+                      const std::int64_t to = std::min(tiles, from + (end - at));
+                      compute(panel, size_.rows * from / tiles, size_.rows * to / tiles);
+                      at += to - from;
+                    }
+                  });
+}
+
+}  // namespace hios::cpu

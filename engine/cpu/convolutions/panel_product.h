@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/cpu/kernels/activation_pass.h"
+#include "engine/cpu/operators.h"
+
+namespace hios::cpu {
+
+/// A product of so many rows (pixels) and a layer's weights.
+struct ProductSize {
+  std::int64_t rows = 0, depth = 0, columns = 0;
+};
+
+/// A pointwise convolution of few pixels by our own kernel (engine/cpu/kernels/panels_body.h), with
+/// bias, addend and bounds in the same pass. Values do not depend on the threads, nor on the rows
+/// that are computed together.
+class PanelProduct {
+ public:
+  /// Returns true where it is faster than oneDNN's convolution.
+  static bool suits(const ProductSize& size);
+
+  /// `bounds`: of an activation after it. REQUIRES: a pointwise convolution.
+  PanelProduct(const Binding& binding, const Layer& layer, const ProductSize& size,
+               const std::optional<Bounds>& bounds);
+
+  /// Computes all rows. `addend`: of the output's shape, added before the activation; null: none.
+  void run(int threads, const float* input, const float* addend, float* output) const;
+
+ private:
+  ProductSize size_;
+  Bounds bounds_;
+  std::shared_ptr<const PackedWeights> weights_;
+};
+
+}  // namespace hios::cpu
