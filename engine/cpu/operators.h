@@ -45,6 +45,7 @@ std::unique_ptr<BoundOperator> bind_operator(const Binding& binding);
 
 /// Bind operations of one form. REQUIRES: it is the form of the binding's operation.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ConvolutionChain& chain);
+/// Defined in convolutions/expanded.cpp.
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const ExpandedForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const PoolForm& form);
 std::unique_ptr<BoundOperator> bind_form(const Binding& binding, const GlobalAverageForm& form);

@@ -12,6 +12,8 @@
 namespace hios::cpu {
 namespace {
 
+constexpr std::size_t kLineFloats = 16;  // of a cache line
+
 std::int64_t in_channels(const Layer& layer) { return layer.input_shapes.front().c; }
 
 /// A layer's weights in ONNX order: the source's own, or drawn here.
@@ -228,8 +230,13 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_panels(const Model& model
     for (std::size_t first = 0; first < padded; first += 2 * lanes) {
       const std::size_t width = std::min(2 * lanes, padded - first);
       const std::size_t used = std::min(width, columns - first);
-      for (std::size_t k = 0; k < depth; ++k, to += width) {
-        for (std::size_t c = 0; c < used; ++c) to[c] = plain[(first + c) * depth + k];
+      for (std::size_t k = 0; k < depth; k += kLineFloats) {  // reads each line once
+        const std::size_t steps = std::min(kLineFloats, depth - k);
+        for (std::size_t c = 0; c < used; ++c) {
+          const float* const from = plain + (first + c) * depth + k;
+          for (std::size_t step = 0; step < steps; ++step) to[step * width + c] = from[step];
+        }
+        to += steps * width;
       }
     }
     packed.bias_bytes = padded * sizeof(float);

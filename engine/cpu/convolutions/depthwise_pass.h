@@ -9,7 +9,7 @@
 
 namespace hios::cpu {
 
-/// What depthwise convolutions clamp their inputs to where no relu comes before them.
+/// The bound below of a depthwise convolution's inputs where no relu comes before it: none.
 inline constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
 
 /// Rows [first, end) of an image.

@@ -25,7 +25,7 @@ class ActivationPass {
   float alpha_ = 0, beta_ = 0;
 };
 
-/// What a relu or a Clip limits values to.
+/// The least and the largest value after a relu or a Clip.
 struct Bounds {
   float lowest, highest;
 };

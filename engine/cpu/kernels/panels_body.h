@@ -14,7 +14,7 @@ namespace hios::cpu {
 namespace {
 
 constexpr std::ptrdiff_t kPanelDepth = 256;  // of a block
-constexpr std::ptrdiff_t kLineFloats = 16;   // of a cache line
+constexpr std::ptrdiff_t kPanelLine = 16;    // of a cache line
 
 /// A tile: some rows of a panel's block.
 struct PanelTile {
@@ -33,7 +33,7 @@ struct PanelAhead {
   std::ptrdiff_t lines;
 
   inline void ask() {
-    for (std::ptrdiff_t i = 0; i < lines && next < end; ++i, next += kLineFloats) {
+    for (std::ptrdiff_t i = 0; i < lines && next < end; ++i, next += kPanelLine) {
       __builtin_prefetch(next, 0, 2);
     }
   }
@@ -108,7 +108,7 @@ void panel_of(const PanelTask& task) {
   const std::ptrdiff_t blocks = (task.depth + kPanelDepth - 1) / kPanelDepth;
   const std::ptrdiff_t each = ((task.depth + blocks - 1) / blocks + 3) / 4 * 4;
   const std::ptrdiff_t tiles = (task.rows + kPanelRows - 1) / kPanelRows;
-  const std::ptrdiff_t lines = 4 * width / kLineFloats;
+  const std::ptrdiff_t lines = 4 * width / kPanelLine;
   for (std::ptrdiff_t k = 0; k < task.depth; k += each) {
     const std::ptrdiff_t left = task.depth - k;
     const std::ptrdiff_t depth = left < each ? left : each;
