@@ -8,6 +8,7 @@
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
+#include "engine/host/machine.h"
 
 namespace hios::cpu {
 namespace {
@@ -24,6 +25,14 @@ constexpr std::int64_t kShallowest = 192, kDeepest = 1280, kMostRowsBetween = 25
 /// With fewer, oneDNN's code for the processor is faster.
 constexpr std::ptrdiff_t kFewestLanes = 8;
 
+/// Returns the depth of blocks of a panel's weights. Two thirds of a first-level cache are for
+/// them, the rest for the rows of a tile. More than 256 steps gained nothing.
+std::int64_t block_depth() {
+  const auto bytes = static_cast<std::int64_t>(first_level_cache_bytes());
+  const std::int64_t fits = bytes * 2 / 3 / (2 * kernels().lanes * std::int64_t{sizeof(float)});
+  return std::clamp<std::int64_t>(fits / 32 * 32, 64, 256);
+}
+
 }  // namespace
 
 bool PanelProduct::suits(const ProductSize& size) {
@@ -35,6 +44,7 @@ bool PanelProduct::suits(const ProductSize& size) {
 PanelProduct::PanelProduct(const Binding& binding, const Layer& layer, const ProductSize& size,
                            const std::optional<Bounds>& bounds)
     : size_(size),
+      block_depth_(block_depth()),
       bounds_(bounds.value_or(Bounds{-kInfinity, kInfinity})),
       weights_(binding.weights.for_panels(*binding.operation.model, layer, binding.source)) {}
 
@@ -56,6 +66,7 @@ void PanelProduct::run(int threads, const float* input, const float* addend, flo
                            .rows = end - begin,
                            .depth = size_.depth,
                            .columns = std::min(width, size_.columns - column),
+                           .block_depth = block_depth_,
                            .floor = bounds_.lowest,
                            .ceiling = bounds_.highest});
   };

@@ -31,6 +31,7 @@ class PanelProduct {
 
  private:
   ProductSize size_;
+  std::int64_t block_depth_;
   Bounds bounds_;
   std::shared_ptr<const PackedWeights> weights_;
 };

@@ -65,6 +65,7 @@ struct PanelTask {
   float* output;
   std::ptrdiff_t output_stride;
   std::ptrdiff_t rows, depth, columns;
+  std::ptrdiff_t block_depth;  ///< of the weights that stay in a first-level cache
   float floor, ceiling;
 };
 

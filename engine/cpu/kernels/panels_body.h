@@ -13,8 +13,7 @@
 namespace hios::cpu {
 namespace {
 
-constexpr std::ptrdiff_t kPanelDepth = 256;  // of a block
-constexpr std::ptrdiff_t kPanelLine = 16;    // of a cache line
+constexpr std::ptrdiff_t kPanelLine = 16;  // of a cache line
 
 /// A tile: some rows of a panel's block.
 struct PanelTile {
@@ -105,7 +104,7 @@ void panel_rows(std::ptrdiff_t rows, const PanelTask& task, const PanelTile& til
 template <int V>
 void panel_of(const PanelTask& task) {
   const std::ptrdiff_t width = V * kLanes;
-  const std::ptrdiff_t blocks = (task.depth + kPanelDepth - 1) / kPanelDepth;
+  const std::ptrdiff_t blocks = (task.depth + task.block_depth - 1) / task.block_depth;
   const std::ptrdiff_t each = ((task.depth + blocks - 1) / blocks + 3) / 4 * 4;
   const std::ptrdiff_t tiles = (task.rows + kPanelRows - 1) / kPanelRows;
   const std::ptrdiff_t lines = 4 * width / kPanelLine;

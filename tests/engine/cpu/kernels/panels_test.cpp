@@ -48,6 +48,7 @@ struct PanelCase {
             .rows = rows,
             .depth = depth,
             .columns = columns,
+            .block_depth = 256,
             .floor = adds ? -1.0f : -kBoundless,
             .ceiling = adds ? 2.0f : kBoundless};
   }
@@ -104,11 +105,12 @@ TEST_P(PanelKernels, MultiplyAddAndBound) {
   });
 }
 
-TEST_P(PanelKernels, GiveARowTheSameBitsAloneAndAmongOthers) {
+TEST_P(PanelKernels, GiveARowTheSameBitsAloneAndInOtherBlocks) {
   for_cases([&](const PanelCase& c) {
     std::vector<float> together, alone;
     GetParam()->multiply_panel(c.task(true, together));
-    const PanelTask whole = c.task(true, alone);
+    PanelTask whole = c.task(true, alone);
+    whole.block_depth = 64;
     for (std::ptrdiff_t row = 0; row < c.rows; ++row) {
       PanelTask one = whole;
       one.rows = 1;
