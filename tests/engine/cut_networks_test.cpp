@@ -37,6 +37,30 @@ TEST(CutNetworks, EveryKindAtEveryBlockOfChannels) {
   EXPECT_GT(cut_everywhere(WholeValues(model, on_cores()), Axis::kC, 8).cuts, 40u);
 }
 
+/// Two inverted residuals, each one operator; the second has a stride.
+Model inverted_residuals() {
+  constexpr std::int64_t kNarrow = 8, kWide = 64, kSize = 48;
+  const Conv expansion{kWide, {1, 1}, {1, 1}, {0, 0}}, projection{kNarrow, {1, 1}, {1, 1}, {0, 0}};
+  ModelBuilder net("residuals", {1, kNarrow, kSize, kSize});
+  TensorId x = net.input();
+  for (const std::int64_t stride : {1, 2}) {
+    const std::string name = "s" + std::to_string(stride);
+    const Conv depthwise{kWide, {3, 3}, {stride, stride}, {1, 1}, kWide};
+    TensorId y = net.relu(name + "_wide", net.conv(name + "_expansion", x, expansion));
+    y = net.relu(name + "_middle", net.conv(name + "_depthwise", y, depthwise));
+    y = net.conv(name + "_projection", y, projection);
+    x = stride == 1 ? net.sum(name + "_sum", {x, y}) : y;
+  }
+  return std::move(net).build();
+}
+
+TEST(CutNetworks, InvertedResidualsAtSomeRowsAndChannels) {
+  const Model model = inverted_residuals();
+  ASSERT_EQ(Network(model).coarse.graph.size(), 2u);
+  EXPECT_GT(cut_everywhere(WholeValues(model, on_cores()), Axis::kH, 7).cuts, 8u);
+  EXPECT_GT(cut_everywhere(WholeValues(model, on_cores()), Axis::kC, 4).cuts, 0u);
+}
+
 TEST(CutNetworks, RandomCutsOfNetworks) {
   const auto seed = 3u;
   Random random(seed, "cut_networks_test");

@@ -32,16 +32,21 @@ BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::i
   return {workers, threads, of.rows, std::min(each, of.rows), quotient_up(of.rows, each)};
 }
 
-/// Blocks of at most `limit` rows and more than half of them: those of which the most loaded worker
-/// has the fewest rows.
+/// Blocks of at most `limit` rows. For several workers more than half as many: those of which the
+/// most loaded worker has the fewest rows.
 BlockDivision image_blocks(const ImagesInBlocks& of, int workers, int threads, std::int64_t limit) {
+  const auto division = [&](std::int64_t rows) -> BlockDivision {
+    const std::int64_t blocks = of.images * quotient_up(of.rows, rows);
+    return {workers, threads, blocks * rows, rows, blocks};
+  };
+  if (workers == 1) return division(quotient_up(of.rows, quotient_up(of.rows, limit)));
   BlockDivision best;
   std::int64_t fewest = 0;
   for (std::int64_t rows = limit; rows > limit / 2; --rows) {
-    const std::int64_t blocks = of.images * quotient_up(of.rows, rows);
-    const std::int64_t longest = quotient_up(blocks, workers) * rows;
+    const BlockDivision next = division(rows);
+    const std::int64_t longest = quotient_up(next.blocks, workers) * rows;
     if (best.blocks > 0 && longest >= fewest) continue;
-    best = {workers, threads, blocks * rows, rows, blocks};
+    best = next;
     fewest = longest;
   }
   return best;
@@ -58,7 +63,7 @@ bool is_even(const BlockDivision& division, std::int64_t rows) {
 
 BlockDivision divide_images(const ImagesInBlocks& images, int threads) {
   const auto limit = [&](int of) {
-    const std::int64_t fit = kBlockBytes * of / images.row_bytes;
+    const std::int64_t fit = std::max(kBlockBytes * of, images.weights_bytes) / images.row_bytes;
     return std::clamp<std::int64_t>(fit, 1, images.rows);
   };
   if (threads > 1 && images.weights_bytes <= kWeightsOfEach) {

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "engine/cpu/convolutions/post_operations.h"
@@ -77,6 +78,12 @@ dnnl::convolution_forward::primitive_desc describe_convolution(const Binding& bi
                                               bias, to, stride, dilation, before, after);
 }
 
+/// Returns true for oneDNN's code without vectors, a hundred times slower. It is what is left for
+/// few rows and a layout of weights that was chosen for many.
+bool is_reference(const dnnl::convolution_forward::primitive_desc& description) {
+  return std::string_view(description.impl_info_str()).starts_with("ref");
+}
+
 }  // namespace
 
 Shape as_one_image(const Shape& shape) {
@@ -118,8 +125,14 @@ void ConvolutionPrimitive::make(const Binding& binding, const Layer& layer,
   with_dnnl([&] { return "making the convolution " + layer.name + " of " + name_; },
             [&] {
               const ThreadCount as_run(threads_);
-              const auto description = describe_convolution(
-                  binding, layer, shape, nhwc(shape.input), nhwc(shape.output), layout);
+              const auto described_with = [&](const dnnl::memory::desc* weights) {
+                return describe_convolution(binding, layer, shape, nhwc(shape.input),
+                                            nhwc(shape.output), weights);
+              };
+              auto description = described_with(layout);
+              if (layout != nullptr && is_reference(description)) {
+                description = described_with(nullptr);
+              }
               primitive_ = dnnl::convolution_forward(description);
               weights_ = binding.weights.for_primitive(*binding.operation.model, layer,
                                                        binding.source, description.weights_desc());

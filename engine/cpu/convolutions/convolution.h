@@ -35,8 +35,8 @@ Shape as_one_image(const Shape& shape);
 /// threads of its core share.
 class ConvolutionPrimitive {
  public:
-  /// `like`: a primitive of the same layer for other rows, whose method and weights it has; null:
-  /// none.
+  /// `like`: a primitive of the same layer for other rows, whose method it has, and whose weights
+  /// unless oneDNN has no fast code for that; null: none.
   ConvolutionPrimitive(const Binding& binding, const Layer& layer, const ConvolutionShape& shape,
                        const ConvolutionPrimitive* like = nullptr);
 

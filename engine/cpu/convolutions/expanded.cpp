@@ -21,8 +21,7 @@
 //
 // Which rows a primitive computes depends on the block alone, not on the worker: a worker's first
 // block makes the rows that the block before has, by a primitive for those rows. So all primitives
-// are known when the operator is bound, and a value is computed in the same order by any number of
-// threads.
+// are known when the operator is bound.
 //
 // Tests in tests/engine/cpu/: operators_test.cpp, and backend_test.cpp for the borders of blocks.
 namespace hios::cpu {
@@ -42,8 +41,8 @@ class ExpandedOperator final : public BoundOperator {
     std::int64_t shared;  ///< the row with which the block before begins
   };
 
-  /// The 1×1 convolutions by the rows that they compute. All have the first one's method and
-  /// weights.
+  /// The 1×1 convolutions by the rows that they compute. All have the method of the first one
+  /// that was made, and mostly its weights.
   using Primitives = std::map<std::int64_t, ConvolutionPrimitive>;
 
   /// Computes one block after another: a thread by itself, or a team of all.

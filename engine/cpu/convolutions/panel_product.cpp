@@ -18,12 +18,13 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kFewestRows = 16, kMostRows = 128;
 
 /// Depths at which it is faster with more rows, too. With less depth, sums go to memory and back
-/// for few multiply-adds. Deeper sums are divided by oneDNN, and so have other last bits: there an
-/// image and its shards shall have one method.
+/// for few multiply-adds. Deeper sums are divided by oneDNN, and so have other last bits: there
+/// fewer sizes have two methods, an image's and its shards'.
 constexpr std::int64_t kShallowest = 192, kDeepest = 1280, kMostRowsBetween = 256;
 
-/// With fewer, oneDNN's code for the processor is faster.
-constexpr std::ptrdiff_t kFewestLanes = 8;
+/// oneDNN's convolutions for AVX2 add the bias first, and so have other last bits: shards of few
+/// pixels would not have those of their whole.
+constexpr std::ptrdiff_t kFewestLanes = 16;
 
 /// Returns the depth of blocks of a panel's weights. Two thirds of a first-level cache are for
 /// them, the rest for the rows of a tile. More than 256 steps gained nothing.
@@ -71,7 +72,8 @@ void PanelProduct::run(int threads, const float* input, const float* addend, flo
                            .ceiling = bounds_.highest});
   };
   // Panel by panel, and within a panel by tiles, so that shares differ by one tile at most.
-  parallel_shares(threads, static_cast<std::size_t>(panels * tiles),
+  const auto steps = static_cast<std::size_t>(size_.rows * size_.columns * size_.depth);
+  parallel_shares(team_for(threads, steps / 32), static_cast<std::size_t>(panels * tiles),
                   [&](std::size_t first, std::size_t last) {
                     auto at = static_cast<std::int64_t>(first);
                     const auto end = static_cast<std::int64_t>(last);

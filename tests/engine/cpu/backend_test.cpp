@@ -101,6 +101,20 @@ TEST(CpuBackend, BlocksOfRowsJoinWithoutSeams) {
   }
 }
 
+TEST(CpuBackend, ThreadsGiveAnInvertedResidualTheSameBits) {
+  // With the weights' layout of the blocks before, oneDNN has no fast code for the last rows.
+  const OperationCase c = make_operation("expanded", {1, 10, 27, 57}, {}, [](auto& b, Inputs x) {
+    const TensorId wide = b.conv("first", x[0], pointwise(64));
+    b.conv("pw", b.conv("dw", wide, depthwise(64, 3, 2)), pointwise(27));
+  });
+  const auto expected = test::run_operation(*cpu_backend(1), c, 1, kBackendSeed);
+  for (const int threads : {2, 3, 4}) {
+    SCOPED_TRACE(threads);
+    const auto values = test::run_operation(*cpu_backend(threads), c, threads, kBackendSeed);
+    EXPECT_TRUE(job::compare(values, expected, {}).bitwise);
+  }
+}
+
 /// One operator with buffers of its own.
 struct OperatorOnCores {
   OperatorOnCores(Backend& backend, const OperationCase& c, const CoreShare& share,
