@@ -1,16 +1,13 @@
 #include "engine/cpu/convolutions/depthwise_pass.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 #include "engine/cpu/kernels/row_chunks.h"
 
 namespace hios::cpu {
 
 DepthwisePass::DepthwisePass(const Binding& binding, const ConvolutionChain& chain,
-                             const Shape& input, const Shape& output)
-    : lowest_(kNoFloor), highest_(-kNoFloor) {
+                             const Shape& input, const Shape& output) {
   const Layer& layer = binding.layer(*chain.depthwise);
   const Conv& conv = std::get<Conv>(layer.kind);
   window_ = window_of(input, output, conv.kernel, conv.stride, conv.padding.begin);
@@ -19,7 +16,7 @@ DepthwisePass::DepthwisePass(const Binding& binding, const ConvolutionChain& cha
   if (!chain.between) return;
   const LayerKind& activation = binding.layer(*chain.between).kind;
   if (const auto bounds = bounds_of(activation)) {
-    std::tie(lowest_, highest_) = std::pair(bounds->lowest, bounds->highest);
+    bounds_ = *bounds;
   } else {
     between_ = ActivationPass(activation);
   }
@@ -43,8 +40,8 @@ void DepthwisePass::run(int threads, const RowsAt& input, const ImageRows& rows,
                         float* output) const {
   WindowTask task{};
   task.floor = floor;
-  task.lowest = lowest_;
-  task.highest = highest_;
+  task.lowest = bounds_.lowest;
+  task.highest = bounds_.highest;
   task.weights = weights_->weight_floats();
   task.bias = weights_->bias_floats();
   task.rows = input.values;

@@ -46,7 +46,7 @@ class DepthwisePass {
   RowWindow window_;
   WindowRow kernel_;
   std::shared_ptr<const PackedWeights> weights_;
-  float lowest_, highest_;  // of a relu or a Clip after it
+  Bounds bounds_;           // of a relu or a Clip after it
   ActivationPass between_;  // another activation
 };
 

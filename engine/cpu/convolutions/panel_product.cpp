@@ -4,7 +4,6 @@
 #include "engine/cpu/convolutions/panel_product.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
@@ -12,8 +11,6 @@
 
 namespace hios::cpu {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 constexpr std::int64_t kFewestRows = 16, kMostRows = 128;
 
@@ -46,7 +43,7 @@ PanelProduct::PanelProduct(const Binding& binding, const Layer& layer, const Pro
                            const std::optional<Bounds>& bounds)
     : size_(size),
       block_depth_(block_depth()),
-      bounds_(bounds.value_or(Bounds{-kInfinity, kInfinity})),
+      bounds_(bounds.value_or(Bounds{})),
       weights_(binding.weights.for_panels(*binding.operation.model, layer, binding.source)) {}
 
 void PanelProduct::run(int threads, const float* input, const float* addend, float* output) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "engine/cpu/kernels/kernels.h"
@@ -25,9 +26,10 @@ class ActivationPass {
   float alpha_ = 0, beta_ = 0;
 };
 
-/// The least and the largest value after a relu or a Clip.
+/// The least and the largest value after a relu or a Clip; without either, none.
 struct Bounds {
-  float lowest, highest;
+  float lowest = -std::numeric_limits<float>::infinity();
+  float highest = std::numeric_limits<float>::infinity();
 };
 
 /// Returns the bounds of an activation that is nothing else.
