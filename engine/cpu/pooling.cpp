@@ -29,30 +29,34 @@ class PoolOperator final : public BoundOperator {
     padding_end_ = pool.padding.end;
     window_ = window_of(binding.inputs[form.input].shape, shape_, pool.kernel, pool.stride,
                         pool.padding.begin);
-    row_ = pool.kind == Pool::Kind::kMax ? kernels().max_pool(window_)
-                                         : kernels().average_pool(window_);
+    rows_ = pool.kind == Pool::Kind::kMax ? kernels().max_pool(window_)
+                                          : kernels().average_pool(window_);
   }
 
   void run() override {
     const auto height = static_cast<std::size_t>(shape_.h);
     const std::ptrdiff_t image_values = window_.in_height * window_.in_width * window_.channels;
-    parallel_row_chunks(
-        threads_, static_cast<std::size_t>(shape_.n) * height, chunks_of(shape_.c),
-        [&](std::size_t row, std::size_t first_chunk, std::size_t last_chunk) {
-          WindowTask task{};
-          task.rows = input_ + static_cast<std::ptrdiff_t>(row / height) * image_values;
-          task.row = static_cast<std::ptrdiff_t>(row % height);
-          task.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
-          task.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
-          task.output = output_ + static_cast<std::ptrdiff_t>(row) * shape_.w * shape_.c;
-          row_(window_, task);
-          if (count_padding_) spread_over_padding(task);
-        });
+    const std::ptrdiff_t row_values = shape_.w * shape_.c;
+    const RowDivision division(static_cast<std::size_t>(shape_.n), height, chunks_of(shape_.c),
+                               rows_together(rows_));
+    division.run(threads_, [&](const RowChunks& group) {
+      WindowTask task{};
+      task.rows = input_ + static_cast<std::ptrdiff_t>(group.row / height) * image_values;
+      task.row = static_cast<std::ptrdiff_t>(group.row % height);
+      task.first_chunk = static_cast<std::ptrdiff_t>(group.first_chunk);
+      task.last_chunk = static_cast<std::ptrdiff_t>(group.last_chunk);
+      task.output = output_ + static_cast<std::ptrdiff_t>(group.row) * row_values;
+      compute_rows(rows_, window_, task, group.rows);
+      if (!count_padding_) return;
+      for (std::size_t i = 0; i < group.rows; ++i, ++task.row, task.output += row_values) {
+        spread_over_padding(task);
+      }
+    });
   }
 
  private:
-  /// Turns averages over the taps inside the image into averages over those inside the padded
-  /// image.
+  /// Turns averages of a row over the taps inside the image into averages over those inside the
+  /// padded image.
   void spread_over_padding(const WindowTask& task) const {
     const std::int64_t top = task.row * window_.stride_height - window_.pad_height;
     const auto of_kernel = [](std::int64_t first, std::int64_t kernel, std::int64_t extent,
@@ -82,7 +86,7 @@ class PoolOperator final : public BoundOperator {
   bool count_padding_ = false;
   Extent padding_end_;
   RowWindow window_;
-  WindowRow row_ = nullptr;
+  WindowRows rows_{};
   float* output_;
 };
 

@@ -46,18 +46,19 @@ void DepthwisePass::run(int threads, const RowsAt& input, const ImageRows& rows,
   task.bias = weights_->bias_floats();
   task.rows = input.values;
   task.first_row = input.first;
-  parallel_row_chunks(threads, static_cast<std::size_t>(rows.end - rows.first),
-                      chunks_of(window_.channels),
-                      [&](std::size_t row, std::size_t first_chunk, std::size_t last_chunk) {
-                        WindowTask part = task;
-                        part.row = rows.first + static_cast<std::int64_t>(row);
-                        part.first_chunk = static_cast<std::ptrdiff_t>(first_chunk);
-                        part.last_chunk = static_cast<std::ptrdiff_t>(last_chunk);
-                        part.output = output + static_cast<std::ptrdiff_t>(row) *
-                                                   window_.out_width * window_.channels;
-                        kernel_(window_, part);
-                        if (between_) activate(part);
-                      });
+  const std::ptrdiff_t row_values = window_.out_width * window_.channels;
+  const RowDivision division(1, static_cast<std::size_t>(rows.end - rows.first),
+                             chunks_of(window_.channels), rows_together(kernel_));
+  division.run(threads, [&](const RowChunks& group) {
+    WindowTask part = task;
+    part.row = rows.first + static_cast<std::int64_t>(group.row);
+    part.first_chunk = static_cast<std::ptrdiff_t>(group.first_chunk);
+    part.last_chunk = static_cast<std::ptrdiff_t>(group.last_chunk);
+    part.output = output + static_cast<std::ptrdiff_t>(group.row) * row_values;
+    compute_rows(kernel_, window_, part, group.rows);
+    if (!between_) return;
+    for (std::size_t i = 0; i < group.rows; ++i, part.output += row_values) activate(part);
+  });
 }
 
 /// Applies the activation to the chunks of an output row.

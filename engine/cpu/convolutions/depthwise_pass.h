@@ -24,7 +24,7 @@ struct RowsAt {
 };
 
 /// A chain's depthwise convolution and the activation after it, some rows at a time, by our window
-/// kernel (engine/cpu/kernels/kernels_body.h).
+/// kernel (engine/cpu/kernels/windows_body.h).
 class DepthwisePass {
  public:
   /// `input` and `output` are the convolution's. REQUIRES: the chain has a depthwise convolution.
@@ -44,7 +44,7 @@ class DepthwisePass {
   void activate(const WindowTask& row) const;
 
   RowWindow window_;
-  WindowRow kernel_;
+  WindowRows kernel_;
   std::shared_ptr<const PackedWeights> weights_;
   Bounds bounds_;           // of a relu or a Clip after it
   ActivationPass between_;  // another activation

@@ -19,7 +19,7 @@
 // is filled, the block's input to the pointwise convolution, which is small enough to stay in the
 // second-level cache. Then the 1×1 convolution (convolution.h), with bias and trailing relu in its
 // pass, reads it from there and writes the output. The middle is filled as follows:
-//  - with a depthwise convolution: our window kernel (engine/cpu/kernels/kernels_body.h), which
+//  - with a depthwise convolution: our window kernel (engine/cpu/kernels/windows_body.h), which
 //    applies the relu to its inputs as it loads them; a sum before it is first made in scratch,
 //    with the relu, for the input rows that the block needs; an activation after it takes each row
 //    in place;

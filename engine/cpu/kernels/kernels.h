@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// Our own loops over NHWC fp32 data, where oneDNN needs more passes over memory than necessary.
-/// Each exists once as text (kernels_body.h, elementwise_body.h) and three times as code: for
+/// Each exists once as text (kernels_body.h and what it includes) and three times as code: for
 /// AVX-512 (kernels_avx512.cpp), for AVX2 with FMA (kernels_avx2.cpp), and for any processor
 /// (kernels_baseline.cpp). kernels() is the best set that this processor runs.
 ///
@@ -21,13 +21,13 @@ struct RowWindow {
   std::ptrdiff_t out_height, out_width;
 };
 
-/// One output row of a window, for some of its channels.
+/// Output rows of a window, for some of its channels.
 struct WindowTask {
-  const float* rows;         ///< input rows from `first_row` on, as many as the row needs
+  const float* rows;         ///< input rows from `first_row` on, as many as the output rows need
   std::ptrdiff_t first_row;  ///< in the image; rows outside the image are padding
-  std::ptrdiff_t row;        ///< in the output
+  std::ptrdiff_t row;        ///< the first one in the output
   std::ptrdiff_t first_chunk, last_chunk;  ///< [first, last) in chunks of `lanes` channels
-  float* output;                           ///< pixel 0 of this output row, channel 0
+  float* output;                           ///< pixel 0 of the first output row, channel 0
   /// For depthwise convolutions: per chunk kernel_height × kernel_width × lanes weights, and lanes
   /// biases. Both are padded to whole chunks and 64-byte aligned.
   const float* weights;
@@ -40,6 +40,11 @@ struct WindowTask {
 };
 
 using WindowRow = void (*)(const RowWindow&, const WindowTask&);
+/// The functions for a window.
+struct WindowRows {
+  WindowRow one;  ///< computes one output row
+  WindowRow two;  ///< computes two rows, the second after the first; null: not faster
+};
 
 /// output[p · output_stride + c] = Σ terms[t][term_offset + p · term_stride + c], at least `floor`.
 struct CombineTask {
@@ -186,9 +191,9 @@ struct Kernels {
   const char* name;      ///< "avx512", "avx2", "baseline"
   std::ptrdiff_t lanes;  ///< channels in a chunk
   bool (*runs_here)();   ///< does this processor have the instructions?
-  WindowRow (*depthwise)(const RowWindow&);
-  WindowRow (*max_pool)(const RowWindow&);
-  WindowRow (*average_pool)(const RowWindow&);  ///< padding does not count
+  WindowRows (*depthwise)(const RowWindow&);
+  WindowRows (*max_pool)(const RowWindow&);
+  WindowRows (*average_pool)(const RowWindow&);  ///< padding does not count
   void (*combine)(const CombineTask&);
   void (*channel_means)(const MeanTask&);
   void (*normalize_channels)(const NormalizeTask&);

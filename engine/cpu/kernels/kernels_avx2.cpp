@@ -11,8 +11,10 @@ namespace {
 using Vec = __m256;
 using Mask = __m256i;
 constexpr std::ptrdiff_t kLanes = 8;
-/// Block sizes in output pixels: the accumulators fit 16 registers.
-constexpr int kBlockSizes[] = {8, 7, 4, 1};
+/// Block sizes in output pixels, ended by 0: the accumulators fit 16 registers.
+constexpr int kBlockSizes[] = {8, 7, 4, 1, 0};
+/// The same for two output rows at once: none, they gained nothing with 16 registers.
+constexpr int kPairSizes[] = {0};
 /// Rows of a product's tile: two accumulators each.
 constexpr int kPanelRows = 6;
 

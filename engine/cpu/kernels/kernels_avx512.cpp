@@ -11,8 +11,11 @@ namespace {
 using Vec = __m512;
 using Mask = __mmask16;
 constexpr std::ptrdiff_t kLanes = 16;
-/// Block sizes in output pixels: the accumulators, with a row of weights, fit 32 registers.
-constexpr int kBlockSizes[] = {14, 11, 8, 7, 4, 1};
+/// Block sizes in output pixels, ended by 0: the accumulators, with a row of weights, fit 32
+/// registers.
+constexpr int kBlockSizes[] = {14, 11, 8, 7, 4, 1, 0};
+/// The same for two output rows at once.
+constexpr int kPairSizes[] = {8, 7, 6, 5, 4, 0};
 /// Rows of a product's tile: two accumulators each.
 constexpr int kPanelRows = 14;
 

@@ -10,8 +10,10 @@ namespace {
 using Vec = float __attribute__((vector_size(16)));
 using Mask = std::ptrdiff_t;  // the number of lanes in use
 constexpr std::ptrdiff_t kLanes = 4;
-/// Block sizes in output pixels: the accumulators fit 16 registers.
-constexpr int kBlockSizes[] = {8, 7, 4, 1};
+/// Block sizes in output pixels, ended by 0: the accumulators fit 16 registers.
+constexpr int kBlockSizes[] = {8, 7, 4, 1, 0};
+/// The same for two output rows at once.
+constexpr int kPairSizes[] = {4, 0};
 /// Rows of a product's tile: two accumulators each.
 constexpr int kPanelRows = 6;
 

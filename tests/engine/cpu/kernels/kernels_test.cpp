@@ -1,11 +1,12 @@
-// The loops of kernels_body.h, for every instruction set of this processor, against the simplest
-// loops with the same meaning.
+// The loops of kernels_body.h and windows_body.h, for every instruction set of this processor,
+// against the simplest loops with the same meaning.
 #include "engine/cpu/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -51,25 +52,46 @@ void for_outputs(const RowWindow& w, const Floats& input, Visit&& visit) {
   }
 }
 
-/// Runs every row, its chunks in two calls, between guards.
-Floats run_window(const Kernels& k, WindowRow row, const RowWindow& w, WindowTask task) {
+/// Calls a function for a task's rows, their chunks in two calls.
+void run_rows(const Kernels& k, WindowRow function, const RowWindow& w, WindowTask task) {
+  const std::ptrdiff_t chunks = (w.channels + k.lanes - 1) / k.lanes;
+  task.first_chunk = chunks / 2;
+  task.last_chunk = chunks;
+  function(w, task);
+  task.first_chunk = 0;
+  task.last_chunk = chunks / 2;
+  function(w, task);
+}
+
+/// Computes every row between guards: one at a time, but from row `from` on two.
+Floats run_rows_from(const Kernels& k, const WindowRows& functions, const RowWindow& w,
+                     WindowTask task, std::ptrdiff_t from) {
   const std::ptrdiff_t guard = 64, row_values = w.out_width * w.channels;
   Floats output(w.out_height * row_values + 2 * guard, kUntouched);
-  const std::ptrdiff_t chunks = (w.channels + k.lanes - 1) / k.lanes;
-  for (task.row = 0; task.row < w.out_height; ++task.row) {
+  for (task.row = 0; task.row < w.out_height;) {
+    const bool two = task.row >= from && task.row + 1 < w.out_height;
     task.output = output.data() + guard + task.row * row_values;
-    task.first_chunk = chunks / 2;
-    task.last_chunk = chunks;
-    row(w, task);
-    task.first_chunk = 0;
-    task.last_chunk = chunks / 2;
-    row(w, task);
+    run_rows(k, two ? functions.two : functions.one, w, task);
+    task.row += two ? 2 : 1;
   }
   EXPECT_TRUE(std::all_of(output.begin(), output.begin() + guard,
                           [](float value) { return value == kUntouched; }));
   EXPECT_TRUE(std::all_of(output.end() - guard, output.end(),
                           [](float value) { return value == kUntouched; }));
   return {output.begin() + guard, output.end() - guard};
+}
+
+/// Computes every row. Two rows at once must have the bits of one row after the other.
+Floats run_window(const Kernels& k, const WindowRows& functions, const RowWindow& w,
+                  const WindowTask& task) {
+  Floats output = run_rows_from(k, functions, w, task, w.out_height);
+  for (const std::ptrdiff_t from : {0, 1}) {
+    if (functions.two == nullptr) continue;
+    const Floats pairs = run_rows_from(k, functions, w, task, from);
+    EXPECT_EQ(std::memcmp(output.data(), pairs.data(), output.size() * sizeof(float)), 0)
+        << "pairs from row " << from;
+  }
+  return output;
 }
 
 /// Windows with widths on both sides of every block size, with whole and partial chunks, with all
@@ -84,7 +106,7 @@ std::vector<RowWindow> windows() {
   };
   for (const std::ptrdiff_t kernel : {3, 5, 7}) {
     for (const std::ptrdiff_t stride : {1, 2}) {
-      for (const std::ptrdiff_t width : {1, 3, 8, 14, 17, 29}) {
+      for (const std::ptrdiff_t width : {1, 3, 4, 5, 8, 14, 17, 29}) {
         add(21, 6, width, kernel, kernel, stride, stride, kernel / 2, kernel / 2);
       }
       add(48, 9, 23, kernel, kernel, stride, stride, 0, 0);
@@ -144,15 +166,20 @@ TEST_P(CpuKernels, DepthwiseFromRowsInTheMiddleOfTheImage) {
   const RowWindow w{k.lanes, 9, 5, 3, 3, 1, 1, 1, 1, 9, 5};
   const Floats input = random_floats(w.in_height * w.in_width * w.channels, 1);
   const Floats weights = random_floats(9 * k.lanes, 2), bias = random_floats(k.lanes, 3);
-  Floats whole(w.out_width * w.channels), part(whole.size());
-  WindowTask task{input.data(),   0,           5,    0,     1,     whole.data(),
-                  weights.data(), bias.data(), 0.0f, kNone, -kNone};
-  k.depthwise(w)(w, task);
-  task.rows += 4 * w.in_width * w.channels;
-  task.first_row = 4;
-  task.output = part.data();
-  k.depthwise(w)(w, task);
-  EXPECT_EQ(whole, part);
+  const WindowRows functions = k.depthwise(w);
+  for (const WindowRow function : {functions.one, functions.two}) {
+    if (function == nullptr) continue;
+    const std::ptrdiff_t rows = function == functions.two ? 2 : 1;
+    Floats whole(rows * w.out_width * w.channels), part(whole.size());
+    WindowTask task{input.data(),   0,           5,    0,     1,     whole.data(),
+                    weights.data(), bias.data(), 0.0f, kNone, -kNone};
+    function(w, task);
+    task.rows += 4 * w.in_width * w.channels;
+    task.first_row = 4;
+    task.output = part.data();
+    function(w, task);
+    EXPECT_EQ(whole, part);
+  }
 }
 
 TEST_P(CpuKernels, Pools) {
