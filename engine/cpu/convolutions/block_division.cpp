@@ -24,12 +24,11 @@ constexpr double kMostWaiting = 1.15;
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::int64_t each) {
-  if (each == 0) {
-    const std::int64_t limit = std::max(kBlockBytes * threads, of.weights_bytes);
-    const std::int64_t needed = quotient_up(of.rows * of.row_bytes, limit);
-    each = quotient_up(of.rows, std::min(of.rows, quotient_up(needed, workers) * workers));
-  }
-  return {workers, threads, of.rows, std::min(each, of.rows), quotient_up(of.rows, each)};
+  if (each > 0) return {workers, threads, of.rows, quotient_up(of.rows, each), each};
+  const std::int64_t limit = std::max(kBlockBytes * threads, of.weights_bytes);
+  const std::int64_t needed = quotient_up(of.rows * of.row_bytes, limit);
+  return {workers, threads, of.rows,
+          std::min(of.rows, quotient_up(std::max<std::int64_t>(needed, 1), workers) * workers)};
 }
 
 /// Blocks of at most `limit` rows. For several workers more than half as many: those of which the
@@ -37,7 +36,7 @@ BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::i
 BlockDivision image_blocks(const ImagesInBlocks& of, int workers, int threads, std::int64_t limit) {
   const auto division = [&](std::int64_t rows) -> BlockDivision {
     const std::int64_t blocks = of.images * quotient_up(of.rows, rows);
-    return {workers, threads, blocks * rows, rows, blocks};
+    return {workers, threads, blocks * rows, blocks, rows};
   };
   if (workers == 1) return division(quotient_up(of.rows, quotient_up(of.rows, limit)));
   BlockDivision best;
@@ -54,12 +53,21 @@ BlockDivision image_blocks(const ImagesInBlocks& of, int workers, int threads, s
 
 /// Returns true if no worker has many more rows than the mean.
 bool is_even(const BlockDivision& division, std::int64_t rows) {
-  const std::int64_t longest = quotient_up(division.blocks, division.workers) * division.block_rows;
-  return static_cast<double>(longest * division.workers) <=
+  return static_cast<double>(division.longest_share() * division.workers) <=
          kMostWaiting * static_cast<double>(rows);
 }
 
 }  // namespace
+
+std::int64_t BlockDivision::longest_share() const {
+  std::int64_t longest = 0;
+  for (int worker = 0; worker < workers; ++worker) {
+    const Share share = share_of(static_cast<std::size_t>(blocks), worker, workers);
+    longest = std::max(longest, first_row(static_cast<std::int64_t>(share.end)) -
+                                    first_row(static_cast<std::int64_t>(share.begin)));
+  }
+  return longest;
+}
 
 BlockDivision divide_images(const ImagesInBlocks& images, int threads) {
   const auto limit = [&](int of) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -17,14 +18,26 @@ struct RowsInBlocks {
   std::int64_t weights_bytes = 0;  ///< every block reads all of them
 };
 
-/// Blocks of so many rows; the last may be shorter. Either each thread computes blocks by itself,
-/// or one worker computes all of them with a team of all threads.
+/// Blocks of neighbouring rows. Either each thread computes blocks by itself, or one worker
+/// computes all of them with a team of all threads.
 struct BlockDivision {
   int workers = 1;
   int threads = 1;  ///< of each worker
-  std::int64_t rows = 0, block_rows = 0, blocks = 0;
+  std::int64_t rows = 0, blocks = 0;
+  std::int64_t block_rows = 0;  ///< of each but the last; 0: as even as whole rows allow
 
-  std::int64_t last_rows() const { return rows - (blocks - 1) * block_rows; }
+  /// Returns a block's first row; with the number of blocks, the end.
+  std::int64_t first_row(std::int64_t block) const {
+    return block_rows > 0 ? std::min(block * block_rows, rows) : rows * block / blocks;
+  }
+  /// Return a block's rows: a division has blocks of two sizes at most.
+  std::int64_t most_rows() const {
+    return block_rows > 0 ? std::min(block_rows, rows) : (rows + blocks - 1) / blocks;
+  }
+  std::int64_t fewest_rows() const {
+    return block_rows > 0 ? rows - (blocks - 1) * block_rows : rows / blocks;
+  }
+  std::int64_t longest_share() const;  ///< in rows: the most that a worker computes
 };
 
 /// Divides rows so that a block's data and the weights stay in a core's second-level cache. Each
@@ -81,9 +94,9 @@ class BlockWorkers {
   template <class Compute>
   void run_share(const Share& share, std::size_t worker, Compute& compute) {
     for (std::size_t block = share.begin; block < share.end; ++block) {
-      const bool last = block + 1 == static_cast<std::size_t>(division_.blocks);
-      compute(worker, static_cast<std::int64_t>(block) * division_.block_rows,
-              last ? division_.last_rows() : division_.block_rows);
+      const auto index = static_cast<std::int64_t>(block);
+      const std::int64_t first = division_.first_row(index);
+      compute(worker, first, division_.first_row(index + 1) - first);
     }
   }
 

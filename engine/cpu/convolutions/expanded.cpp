@@ -135,7 +135,7 @@ void ExpandedOperator::add_worker(const Binding& binding, const ExpandedForm& fo
 }
 
 void ExpandedOperator::reserve_scratch() {
-  const std::int64_t rows = blocks_->division().block_rows;
+  const std::int64_t rows = blocks_->division().most_rows();
   const auto bytes = [](const Shape& shape) {
     return aligned_size(shape.size_bytes(element_bytes(Precision::kFp32)));
   };
@@ -153,7 +153,7 @@ void ExpandedOperator::reserve_scratch() {
 }
 
 ExpandedOperator::Block ExpandedOperator::block_at(std::int64_t index) const {
-  const std::int64_t rows = blocks_->division().block_rows;
+  const std::int64_t rows = blocks_->division().most_rows();
   const std::int64_t first = index % blocks_of_image_ * rows;
   Block block{index / blocks_of_image_, {first, std::min(first + rows, middle_.h)}, {}, 0, 0};
   block.read = depthwise_.reads(block.rows);
@@ -168,7 +168,7 @@ ExpandedOperator::Block ExpandedOperator::block_at(std::int64_t index) const {
 
 void ExpandedOperator::run() {
   for (Worker& worker : workers_) worker.last.reset();
-  const std::int64_t rows = blocks_->division().block_rows;
+  const std::int64_t rows = blocks_->division().most_rows();
   blocks_->run(
       [&](std::size_t worker, std::int64_t first, std::int64_t) { compute(worker, first / rows); });
 }

@@ -43,16 +43,29 @@
 // of our own reached mostly 85 to 95 % of brgconv_1x1, which is why oneDNN keeps that half.
 //
 // Where block_division.h lets each thread compute blocks by itself, it has a primitive and scratch
-// of its own; elsewhere a team divides the rows and chunks of each block evenly. Each value is
-// computed by one thread in an order that does not depend on the division. Tests in
+// of its own; elsewhere a team divides the rows and chunks of each block evenly. If rows do not
+// divide evenly, pixels do: 21 rows of 21 pixels are 220 and 221 pixels for two threads, and both
+// compute the middle's eleventh row. Each value is computed by one thread in an order that does not
+// depend on the division. Tests in
 // tests/engine/cpu/: operators_test.cpp, and backend_test.cpp for the borders between blocks.
 namespace hios::cpu {
 namespace {
+
+/// Neighbouring output pixels of all images, one after the other.
+struct Pixels {
+  std::int64_t first, count;
+};
 
 /// Output rows of one image.
 struct Rows {
   std::int64_t image, first, count;
 };
+
+/// The fewest pixels that a thread has where rows are divided: with fewer, products take longer.
+constexpr std::int64_t kFewestPixels = 16;
+
+/// The rows of a thread, by an even share, from which on pixels are divided.
+constexpr double kUneven = 1.02;
 
 class SeparableOperator final : public BoundOperator {
  public:
@@ -63,20 +76,25 @@ class SeparableOperator final : public BoundOperator {
   /// Computes one block after another: a thread by itself, or a team of all.
   struct Worker {
     std::optional<ConvolutionPrimitive> pointwise = {};
-    std::optional<ConvolutionPrimitive> last_pointwise = {};  // for a last block with fewer rows
+    std::optional<ConvolutionPrimitive> lesser_pointwise = {};  // for blocks with fewer pixels
   };
 
-  BlockDivision division(int threads) const;
+  BlockDivision division(int threads);
   void add_worker(const Binding& binding, const ConvolutionChain& chain);
   void reserve_scratch();
-  void compute(std::size_t index, std::int64_t first, std::int64_t count);
-  const float* middle_of(std::int64_t first, std::int64_t count, std::byte* scratch);
+  void compute(std::size_t index, const Pixels& pixels);
+  const float* middle_of(const Pixels& pixels, std::byte* scratch);
   void fill_by_depthwise(const Rows& rows, float* middle, float* sums);
   void fill_by_combining(const Rows& rows, float* middle);
   void fill_pixels(std::int64_t image, std::size_t from, std::size_t pixels, float* to) const;
   RowsAt sum_rows(std::int64_t image, const ImageRows& rows, float* sums);
-  Shape block_shape(std::int64_t channels, std::int64_t rows) const {
-    return {1, channels, rows, middle_.w};
+  Shape block_shape(std::int64_t channels, std::int64_t pixels) const {
+    if (pixels % middle_.w != 0) return {1, channels, 1, pixels};
+    return {1, channels, pixels / middle_.w, middle_.w};
+  }
+  /// Returns the most rows of the middle that a block of so many units touches.
+  std::int64_t rows_for(std::int64_t units) const {
+    return unit_ == 1 ? (units + middle_.w - 2) / middle_.w + 1 : units;
   }
 
   int threads_ = 1;  // of each worker
@@ -89,6 +107,7 @@ class SeparableOperator final : public BoundOperator {
   Extent stride_;             // from input pixels to those of the middle
   bool reads_input_ = false;  // the middle is the input
   std::optional<DepthwisePass> depthwise_;
+  std::int64_t unit_ = 1;  // pixels that blocks consist of: rows, or single ones
   std::optional<BlockWorkers> blocks_;
   std::vector<Worker> workers_;
   Scratch& scratch_;
@@ -120,21 +139,35 @@ SeparableOperator::SeparableOperator(const Binding& binding, const ConvolutionCh
   reserve_scratch();
 }
 
-BlockDivision SeparableOperator::division(int threads) const {
+/// Divides rows, or pixels where rows do not divide evenly.
+BlockDivision SeparableOperator::division(int threads) {
   constexpr auto kElement = static_cast<std::int64_t>(sizeof(float));
   const std::int64_t channels =
       reads_input_ ? output_shape_.c : middle_.c;  // the channels that shall stay in cache
-  return divide_rows({middle_.n * middle_.h, kElement * middle_.w * channels,
-                      kElement * middle_.c * output_shape_.c},
-                     threads);
+  const std::int64_t rows = middle_.n * middle_.h, pixels = rows * middle_.w;
+  const std::int64_t pixel_bytes = kElement * channels;
+  const std::int64_t weights_bytes = kElement * middle_.c * output_shape_.c;
+  const BlockDivision by_rows =
+      divide_rows({rows, pixel_bytes * middle_.w, weights_bytes}, threads);
+  unit_ = middle_.w;
+  if (threads == 1 || pixels < kFewestPixels * threads) return by_rows;
+  const BlockDivision by_pixels = divide_rows({pixels, pixel_bytes, weights_bytes}, threads);
+  const double longest = static_cast<double>(by_rows.longest_share() * middle_.w);
+  const bool uneven =
+      by_rows.workers == 1 || longest > kUneven * static_cast<double>(by_pixels.longest_share());
+  // A depthwise convolution computes the rows at a block's borders for both blocks.
+  const bool few = !depthwise_ || by_pixels.blocks == by_pixels.workers;
+  if (by_pixels.workers == 1 || !uneven || !few) return by_rows;
+  unit_ = 1;
+  return by_pixels;
 }
 
 void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChain& chain) {
   const dnnl::stream stream(binding.engine);
   const Binding own = binding.on(stream, threads_);
-  const auto make = [&](std::int64_t rows, const ConvolutionPrimitive* like) {
-    const ConvolutionShape shape{block_shape(middle_.c, rows),
-                                 block_shape(output_shape_.c, rows),
+  const auto make = [&](std::int64_t units, const ConvolutionPrimitive* like) {
+    const ConvolutionShape shape{block_shape(middle_.c, units * unit_),
+                                 block_shape(output_shape_.c, units * unit_),
                                  {1, 1},
                                  chain.addend.has_value(),
                                  activation_of(binding, chain)};
@@ -142,25 +175,26 @@ void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChai
   };
   Worker& worker = workers_.emplace_back();
   const BlockDivision& blocks = blocks_->division();
-  worker.pointwise.emplace(make(blocks.block_rows, nullptr));
-  if (blocks.last_rows() != blocks.block_rows) {
-    worker.last_pointwise.emplace(make(blocks.last_rows(), &*worker.pointwise));
+  worker.pointwise.emplace(make(blocks.most_rows(), nullptr));
+  if (blocks.fewest_rows() != blocks.most_rows()) {
+    worker.lesser_pointwise.emplace(make(blocks.fewest_rows(), &*worker.pointwise));
   }
 }
 
 void SeparableOperator::reserve_scratch() {
   const Bytes element = element_bytes(Precision::kFp32);
-  const std::int64_t block_rows = blocks_->division().block_rows;
-  if (!reads_input_)
-    sums_at_ = aligned_size(block_shape(middle_.c, block_rows).size_bytes(element));
+  const std::int64_t block_rows = rows_for(blocks_->division().most_rows());
+  if (!reads_input_) {
+    sums_at_ = aligned_size(Shape{1, middle_.c, block_rows, middle_.w}.size_bytes(element));
+  }
   dnnl_at_ = sums_at_;
   if (depthwise_ && terms_.size() > 1) {
     const std::int64_t rows = depthwise_->most_read(std::min(block_rows, middle_.h));
     dnnl_at_ += aligned_size(Shape{1, input_.c, rows, input_.w}.size_bytes(element));
   }
   std::size_t dnnl_bytes = workers_.front().pointwise->scratch_bytes();
-  if (const auto& last = workers_.front().last_pointwise) {
-    dnnl_bytes = std::max(dnnl_bytes, last->scratch_bytes());
+  if (const auto& lesser = workers_.front().lesser_pointwise) {
+    dnnl_bytes = std::max(dnnl_bytes, lesser->scratch_bytes());
   }
   scratch_of_each_ = aligned_size(dnnl_at_ + dnnl_bytes);
   scratch_.reserve(scratch_of_each_ * workers_.size());
@@ -168,32 +202,32 @@ void SeparableOperator::reserve_scratch() {
 
 void SeparableOperator::run() {
   blocks_->run([this](std::size_t worker, std::int64_t first, std::int64_t count) {
-    compute(worker, first, count);
+    compute(worker, {first * unit_, count * unit_});
   });
 }
 
-void SeparableOperator::compute(std::size_t index, std::int64_t first, std::int64_t count) {
+void SeparableOperator::compute(std::size_t index, const Pixels& pixels) {
   Worker& worker = workers_[index];
   std::byte* const scratch = scratch_.data() + index * scratch_of_each_;
-  const float* const middle = middle_of(first, count, scratch);
-  const std::int64_t row_values = output_shape_.w * output_shape_.c;
-  float* const output = output_ + first * row_values;
-  const float* const addend = addend_ != nullptr ? addend_ + first * row_values : nullptr;
-  const bool whole = count == blocks_->division().block_rows;
-  ConvolutionPrimitive& pointwise = whole ? *worker.pointwise : *worker.last_pointwise;
+  const float* const middle = middle_of(pixels, scratch);
+  float* const output = output_ + pixels.first * output_shape_.c;
+  const float* const addend =
+      addend_ != nullptr ? addend_ + pixels.first * output_shape_.c : nullptr;
+  const bool whole = pixels.count == blocks_->division().most_rows() * unit_;
+  ConvolutionPrimitive& pointwise = whole ? *worker.pointwise : *worker.lesser_pointwise;
   pointwise.run(middle, addend, output, scratch + dnnl_at_);
 }
 
-/// Returns rows of the middle, of all images one after the other.
-const float* SeparableOperator::middle_of(std::int64_t first, std::int64_t count,
-                                          std::byte* scratch) {
-  const std::int64_t row_values = middle_.w * middle_.c;
-  if (reads_input_) return terms_.front() + first * row_values;
+/// Returns pixels of the middle, of all images one after the other. Computes whole rows.
+const float* SeparableOperator::middle_of(const Pixels& pixels, std::byte* scratch) {
+  if (reads_input_) return terms_.front() + pixels.first * middle_.c;
   auto* const middle = reinterpret_cast<float*>(scratch);
-  for (std::int64_t row = first; row < first + count;) {
+  const std::int64_t begin = pixels.first / middle_.w;
+  const std::int64_t end = (pixels.first + pixels.count + middle_.w - 1) / middle_.w;
+  for (std::int64_t row = begin; row < end;) {
     const std::int64_t in_image = row % middle_.h;
-    const Rows rows{row / middle_.h, in_image, std::min(middle_.h - in_image, first + count - row)};
-    float* const to = middle + (row - first) * row_values;
+    const Rows rows{row / middle_.h, in_image, std::min(middle_.h - in_image, end - row)};
+    float* const to = middle + (row - begin) * middle_.w * middle_.c;
     if (depthwise_) {
       fill_by_depthwise(rows, to, reinterpret_cast<float*>(scratch + sums_at_));
     } else {
@@ -201,7 +235,7 @@ const float* SeparableOperator::middle_of(std::int64_t first, std::int64_t count
     }
     row += rows.count;
   }
-  return middle;
+  return middle + (pixels.first - begin * middle_.w) * middle_.c;
 }
 
 void SeparableOperator::fill_by_depthwise(const Rows& rows, float* middle, float* sums) {

@@ -93,7 +93,7 @@ class WinogradOperator final : public BoundOperator {
 
  private:
   struct Worker {
-    FixedPrimitive product, last_product;  // of a block, and of the last, which may be shorter
+    FixedPrimitive product, lesser_product;  // of the larger blocks, and of others
   };
   /// Tiles next to each other: `count` from tile `column` of a tile row of all images on.
   struct Tiles {
@@ -152,18 +152,19 @@ WinogradOperator::WinogradOperator(const Binding& binding, const ConvolutionChai
   }
   const BlockDivision& blocks = blocks_.division();
   const ThreadCount as_run(blocks.threads);
-  const Matrices whole(binding.engine, input_.c, output_shape_.c, blocks.block_rows * across_);
-  const Matrices last(binding.engine, input_.c, output_shape_.c, blocks.last_rows() * across_,
-                      &whole.weights);
+  const Matrices whole(binding.engine, input_.c, output_shape_.c, blocks.most_rows() * across_);
+  const Matrices lesser(binding.engine, input_.c, output_shape_.c, blocks.fewest_rows() * across_,
+                        &whole.weights);
   weights_ =
       binding.weights.for_winograd(*binding.operation.model, layer, binding.source, whole.weights);
   products_at_ = whole.inputs_bytes();
-  scratch_of_each_ = std::max(whole.scratch_bytes(products_at_), last.scratch_bytes(products_at_));
+  scratch_of_each_ =
+      std::max(whole.scratch_bytes(products_at_), lesser.scratch_bytes(products_at_));
   for (std::size_t i = 0; i < static_cast<std::size_t>(blocks.workers); ++i) {
     const dnnl::stream stream(binding.engine);
     const Binding own = binding.on(stream, blocks.threads);
     workers_.push_back({whole.product(own, *weights_, i * scratch_of_each_, products_at_),
-                        last.product(own, *weights_, i * scratch_of_each_, products_at_)});
+                        lesser.product(own, *weights_, i * scratch_of_each_, products_at_)});
   }
 }
 
@@ -183,8 +184,8 @@ void WinogradOperator::compute(std::size_t index, std::int64_t first, std::int64
     transform_inputs(some, inputs + tile * input_.c, tiles * input_.c);
   });
   Worker& worker = workers_[index];
-  const bool whole = count == blocks_.division().block_rows;
-  (whole ? worker.product : worker.last_product).run();
+  const bool whole = count == blocks_.division().most_rows();
+  (whole ? worker.product : worker.lesser_product).run();
   for_tiles(first, tiles, [&](const Tiles& some, std::int64_t tile) {
     transform_outputs(some, products + tile * output_shape_.c, tiles * output_shape_.c);
   });

@@ -34,7 +34,7 @@ TEST(BlockDivision, ComputesEachRowOnce) {
           const BlockDivision division =
               divide_rows({rows, 100 * kBlockKiB, weights}, threads, block_rows);
           EXPECT_EQ(division.workers * division.threads, threads);
-          EXPECT_GT(division.last_rows(), 0);
+          EXPECT_GT(division.fewest_rows(), 0);
           EXPECT_EQ(computed(division), std::vector<int>(static_cast<std::size_t>(rows), 1));
         }
       }
@@ -43,10 +43,19 @@ TEST(BlockDivision, ComputesEachRowOnce) {
 }
 
 TEST(BlockDivision, KeepsABlockInCacheUnlessWeightsAreMany) {
-  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1).block_rows, 5);  // of 512 KiB
-  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, 3000 * kBlockKiB}, 1).block_rows, 22);
-  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1, 7).block_rows, 7);
-  EXPECT_EQ(divide_rows({3, 100 * kBlockKiB, kBlockKiB}, 1, 7).block_rows, 3);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1).most_rows(), 5);  // of 512 KiB
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, 3000 * kBlockKiB}, 1).most_rows(), 22);
+  EXPECT_EQ(divide_rows({64, 100 * kBlockKiB, kBlockKiB}, 1, 7).most_rows(), 7);
+  EXPECT_EQ(divide_rows({3, 100 * kBlockKiB, kBlockKiB}, 1, 7).most_rows(), 3);
+}
+
+TEST(BlockDivision, IsAsEvenAsWholeRowsAllow) {
+  const BlockDivision division = divide_rows({42, 28 * kBlockKiB, kBlockKiB}, 2);
+  EXPECT_EQ(division.blocks, 4);
+  EXPECT_EQ(division.fewest_rows(), 10);
+  EXPECT_EQ(division.most_rows(), 11);
+  EXPECT_EQ(division.longest_share(), 21);
+  EXPECT_EQ(divide_rows({42, 28 * kBlockKiB, kBlockKiB}, 2, 11).longest_share(), 22);
 }
 
 TEST(BlockDivision, LetsThreadsWorkAloneWhereRowsDivideEvenlyAndWeightsAreFew) {
@@ -66,20 +75,20 @@ TEST(BlockDivision, CoversEachImageWithBlocksOfItsOwn) {
             divide_images({images, rows, 40 * kBlockKiB, kBlockKiB}, threads);
         EXPECT_EQ(division.workers * division.threads, threads);
         EXPECT_EQ(division.blocks % images, 0);
-        EXPECT_EQ(division.rows, division.blocks * division.block_rows);
+        EXPECT_EQ(division.rows, division.blocks * division.most_rows());
         const std::int64_t of_each = division.blocks / images;
-        EXPECT_GE(of_each * division.block_rows, rows);
-        EXPECT_LT((of_each - 1) * division.block_rows, rows);
+        EXPECT_GE(of_each * division.most_rows(), rows);
+        EXPECT_LT((of_each - 1) * division.most_rows(), rows);
       }
     }
   }
 }
 
 TEST(BlockDivision, ChoosesBlocksThatDivideImagesEvenly) {
-  EXPECT_EQ(divide_images({1, 56, 64 * kBlockKiB, kBlockKiB}, 1).block_rows, 8);
-  EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, kBlockKiB}, 2).block_rows, 7);
+  EXPECT_EQ(divide_images({1, 56, 64 * kBlockKiB, kBlockKiB}, 1).most_rows(), 8);
+  EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, kBlockKiB}, 2).most_rows(), 7);
   EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, kBlockKiB}, 2).workers, 2);
-  EXPECT_EQ(divide_images({1, 56, 600 * kBlockKiB, kBlockKiB}, 1).block_rows, 1);
+  EXPECT_EQ(divide_images({1, 56, 600 * kBlockKiB, kBlockKiB}, 1).most_rows(), 1);
   EXPECT_EQ(divide_images({1, 5, kBlockKiB, kBlockKiB}, 4).workers, 1);
   EXPECT_EQ(divide_images({4, 5, kBlockKiB, kBlockKiB}, 4).workers, 4);
   EXPECT_EQ(divide_images({1, 56, 60 * kBlockKiB, 4096 * kBlockKiB}, 2).workers, 1);
