@@ -8,6 +8,7 @@
 
 #include "engine/cpu/kernels/kernels.h"
 #include "engine/cpu/kernels/parallel.h"
+#include "engine/cpu/kernels/row_chunks.h"
 
 namespace hios::cpu {
 namespace {
@@ -227,8 +228,9 @@ std::shared_ptr<const PackedWeights> WeightsCache::for_panels(const Model& model
     packed.weights_bytes = padded * depth * sizeof(float);
     packed.weights = slabs_.take(packed.weights_bytes);
     auto* to = reinterpret_cast<float*>(packed.weights.get());
-    for (std::size_t first = 0; first < padded; first += 2 * lanes) {
-      const std::size_t width = std::min(2 * lanes, padded - first);
+    const auto whole = static_cast<std::size_t>(panel_columns(static_cast<std::int64_t>(columns)));
+    for (std::size_t first = 0; first < padded; first += whole) {
+      const std::size_t width = std::min(whole, padded - first);
       const std::size_t used = std::min(width, columns - first);
       for (std::size_t k = 0; k < depth; k += kLineFloats) {  // reads each line once
         const std::size_t steps = std::min(kLineFloats, depth - k);

@@ -50,8 +50,9 @@ class WeightsCache {
   std::shared_ptr<const PackedWeights> for_winograd(const Model& model, const Layer& layer,
                                                     TensorSource& source,
                                                     const dnnl::memory::desc& layout);
-  /// Returns weights as PanelTask describes, the panels of two chunks one after the other; a bias
-  /// of zeros if the layer has none, padded to whole panels. REQUIRES: a pointwise Conv.
+  /// Returns weights as PanelTask describes, the panels of panel_columns() one after the other, the
+  /// last with as many chunks as it needs; a bias of zeros if the layer has none, padded to whole
+  /// panels. REQUIRES: a pointwise Conv.
   std::shared_ptr<const PackedWeights> for_panels(const Model& model, const Layer& layer,
                                                   TensorSource& source);
   /// Returns weights in the source's order; those of a ConvTranspose as (kernel h, kernel w, in,

@@ -24,9 +24,4 @@ std::size_t last_level_cache_bytes() {
   return std::size_t{32} << 20;
 }
 
-std::size_t first_level_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-  return bytes > 0 ? static_cast<std::size_t>(bytes) : std::size_t{32} << 10;
-}
-
 }  // namespace hios

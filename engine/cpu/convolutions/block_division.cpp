@@ -21,8 +21,6 @@ constexpr std::int64_t kWeightsOfEach = 1024 * 1024;
 /// The longest share of rows that a thread may have, by the mean of all.
 constexpr double kMostWaiting = 1.15;
 
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 BlockDivision in_blocks(const RowsInBlocks& of, int workers, int threads, std::int64_t each) {
   if (each > 0) return {workers, threads, of.rows, quotient_up(of.rows, each), each};
   const std::int64_t limit = std::max(kBlockBytes * threads, of.weights_bytes);

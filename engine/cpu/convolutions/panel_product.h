@@ -30,8 +30,13 @@ class PanelProduct {
   void run(int threads, const float* input, const float* addend, float* output) const;
 
  private:
+  /// Some rows of a panel's columns.
+  struct PanelPart {
+    std::int64_t panel, row, rows;
+  };
+  void compute(const PanelPart& part, const float* input, const float* addend, float* output) const;
+
   ProductSize size_;
-  std::int64_t block_depth_;
   Bounds bounds_;
   std::shared_ptr<const PackedWeights> weights_;
 };

@@ -60,7 +60,7 @@ struct CombineTask {
 
 /// output[r · output_stride + c] = Σ over k of input[r · input_stride + k] · weights[k][c], in the
 /// order of k, + bias[c] + addend[r · output_stride + c], between floor and ceiling; for the
-/// columns of a panel, at most two chunks. Prefetches what follows the panel's weights.
+/// columns of a panel, at most panel_chunks. Prefetches what follows the panel's weights.
 struct PanelTask {
   const float* input;
   std::ptrdiff_t input_stride;
@@ -70,7 +70,7 @@ struct PanelTask {
   float* output;
   std::ptrdiff_t output_stride;
   std::ptrdiff_t rows, depth, columns;
-  std::ptrdiff_t block_depth;  ///< of the weights that stay in a first-level cache
+  std::ptrdiff_t block_depth;  ///< of the weights that are used for all rows before the next
   float floor, ceiling;
 };
 
@@ -205,7 +205,8 @@ struct Kernels {
   void (*winograd_input)(const WinogradInput&);
   void (*winograd_output)(const WinogradOutput&);
   void (*multiply_panel)(const PanelTask&);
-  std::ptrdiff_t panel_rows;  ///< that it computes together
+  std::ptrdiff_t panel_chunks;  ///< of columns: the most of a panel
+  std::ptrdiff_t panel_sums;    ///< chunks of a panel × rows that it computes together, at most
 };
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kBaselineKernels;

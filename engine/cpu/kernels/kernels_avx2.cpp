@@ -15,8 +15,8 @@ constexpr std::ptrdiff_t kLanes = 8;
 constexpr int kBlockSizes[] = {8, 7, 4, 1, 0};
 /// The same for two output rows at once: none, they gained nothing with 16 registers.
 constexpr int kPairSizes[] = {0};
-/// Rows of a product's tile: two accumulators each.
-constexpr int kPanelRows = 6;
+/// The chunks of a product's panel, and the accumulators of its tiles: 6 rows of 2 chunks.
+constexpr int kPanelChunks = 2, kPanelSums = 12;
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
   const int count = static_cast<int>(lanes < kLanes ? lanes : kLanes);

@@ -16,8 +16,8 @@ constexpr std::ptrdiff_t kLanes = 16;
 constexpr int kBlockSizes[] = {14, 11, 8, 7, 4, 1, 0};
 /// The same for two output rows at once.
 constexpr int kPairSizes[] = {8, 7, 6, 5, 4, 0};
-/// Rows of a product's tile: two accumulators each.
-constexpr int kPanelRows = 14;
+/// The chunks of a product's panel, and the accumulators of its tiles: 9 rows of 3 chunks.
+constexpr int kPanelChunks = 3, kPanelSums = 28;
 
 inline Mask mask_of(std::ptrdiff_t lanes) {
   return static_cast<Mask>(lanes >= kLanes ? 0xffffu : (1u << lanes) - 1u);

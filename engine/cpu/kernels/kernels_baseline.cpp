@@ -14,8 +14,8 @@ constexpr std::ptrdiff_t kLanes = 4;
 constexpr int kBlockSizes[] = {8, 7, 4, 1, 0};
 /// The same for two output rows at once.
 constexpr int kPairSizes[] = {4, 0};
-/// Rows of a product's tile: two accumulators each.
-constexpr int kPanelRows = 6;
+/// The chunks of a product's panel, and the accumulators of its tiles: 6 rows of 2 chunks.
+constexpr int kPanelChunks = 2, kPanelSums = 12;
 
 inline Mask mask_of(std::ptrdiff_t lanes) { return lanes < kLanes ? lanes : kLanes; }
 inline Vec load(const float* p) {

@@ -100,6 +100,7 @@ const Kernels HIOS_KERNELS = {HIOS_KERNELS_NAME, kLanes,          &runs_here,
                               &combine,          &channel_means,  &normalize_channels,
                               &softmax_channels, kUnaryRuns,      kBinaryRuns,
                               &weighted_sum,     &gate,           &winograd_input,
-                              &winograd_output,  &multiply_panel, kPanelRows};
+                              &winograd_output,  &multiply_panel, kPanelChunks,
+                              kPanelSums};
 
 }  // namespace hios::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace hios::cpu {
@@ -28,6 +29,9 @@ inline Share share_of(std::size_t items, int worker, int workers) {
   const auto w = static_cast<std::size_t>(worker), n = static_cast<std::size_t>(workers);
   return {items * w / n, items * (w + 1) / n};
 }
+
+/// Returns a / b, rounded up.
+inline std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Returns the number of `threads` that are worth starting for so many values.
 inline int team_for(int threads, std::size_t values) {

@@ -82,6 +82,14 @@ inline std::size_t chunks_of(std::int64_t channels) {
   return (static_cast<std::size_t>(channels) + lanes - 1) / lanes;
 }
 
+/// Returns the columns of a product's panels: as many chunks as the kernel takes if these divide
+/// all columns, else two. (Three with a rest took 1.1 times as long as two on 256 to 1024
+/// channels.)
+inline std::int64_t panel_columns(std::int64_t columns) {
+  const std::int64_t most = kernels().panel_chunks * kernels().lanes;
+  return columns % most == 0 ? most : 2 * kernels().lanes;
+}
+
 /// Returns the geometry of a window between two shapes.
 inline RowWindow window_of(const Shape& input, const Shape& output, const Extent& kernel,
                            const Extent& stride, const Extent& padding) {

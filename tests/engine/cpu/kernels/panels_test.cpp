@@ -72,10 +72,11 @@ class PanelKernels : public testing::TestWithParam<const Kernels*> {
   template <class Test>
   void for_cases(Test&& test) {
     const Kernels& k = *GetParam();
-    for (const std::ptrdiff_t rows : {1, 2, 5, 6, 7, 13, 14, 15, 49}) {
+    for (const std::ptrdiff_t rows : {1, 2, 5, 6, 7, 9, 10, 14, 15, 49}) {
       for (const std::ptrdiff_t depth : {1, 3, 4, 31, 256, 257, 600}) {
         for (const std::ptrdiff_t columns :
-             {std::ptrdiff_t{1}, k.lanes, k.lanes + 1, 2 * k.lanes - 1, 2 * k.lanes}) {
+             {std::ptrdiff_t{1}, k.lanes, k.lanes + 1, 2 * k.lanes, k.panel_chunks * k.lanes - 1,
+              k.panel_chunks * k.lanes}) {
           SCOPED_TRACE(std::to_string(rows) + " rows, depth " + std::to_string(depth) + ", " +
                        std::to_string(columns) + " columns");
           test(PanelCase(k, rows, depth, columns));
