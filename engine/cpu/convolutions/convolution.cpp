@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -104,9 +105,9 @@ ConvolutionPrimitive::ConvolutionPrimitive(const Binding& binding, const Layer& 
       values_(static_cast<std::size_t>(shape.output.elements())) {
   const Shape& out = shape.output;
   const ProductSize size{out.n * out.h * out.w, shape.input.c, out.c};
-  const bool product =
-      like ? like->product_.has_value()
-           : is_pointwise(layer) && shape.stride == Extent{1, 1} && PanelProduct::suits(size);
+  const bool product = like ? like->product_.has_value()
+                            : is_pointwise(layer) && shape.stride == Extent{1, 1} &&
+                                  PanelProduct::suits(size, std::max(shape.all_pixels, size.rows));
   ConvolutionShape inside = shape;
   const auto bounds = shape.activation ? bounds_of(*shape.activation) : std::nullopt;
   if (shape.activation && (product ? !bounds : is_faster_apart(shape.activation))) {

@@ -19,6 +19,7 @@ struct ConvolutionShape {
   Extent stride;
   bool adds = false;                      ///< adds an addend
   const LayerKind* activation = nullptr;  ///< after it; null: none
+  std::int64_t all_pixels = 0;            ///< of the whole output, if this is a block of it
 };
 
 /// Returns the activation after a chain; null: none.

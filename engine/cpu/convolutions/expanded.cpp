@@ -114,8 +114,8 @@ void ExpandedOperator::add_worker(const Binding& binding, const ExpandedForm& fo
     if (rows == 0 || primitives.contains(rows)) return;
     const ConvolutionPrimitive* const like =
         primitives.empty() ? nullptr : &primitives.begin()->second;
-    const ConvolutionShape shape{
-        rows_of(from, rows), rows_of(to, rows), {1, 1}, add_output, activation};
+    const ConvolutionShape shape{rows_of(from, rows), rows_of(to, rows), {1, 1},
+                                 add_output,          activation,        to.n * to.h * to.w};
     primitives.try_emplace(rows, own, binding.layer(layer), shape, like);
   };
   const LayerKind* const between =

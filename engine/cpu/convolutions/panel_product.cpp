@@ -20,6 +20,9 @@ constexpr std::int64_t kFewestRows = 16, kMostRows = 128;
 constexpr std::int64_t kDeep = 192, kMostRowsOfDeep = 256;
 constexpr std::int64_t kWide = 192, kMostRowsOfWide = 512;
 
+/// oneDNN divides deeper sums, and so gives them other last bits.
+constexpr std::int64_t kDeepestAlike = 1280;
+
 /// oneDNN's convolutions for AVX2 add the bias first, and so have other last bits: shards of few
 /// pixels would not have those of their whole.
 constexpr std::ptrdiff_t kFewestLanes = 16;
@@ -30,13 +33,14 @@ constexpr std::int64_t kBlockDepth = 768;
 
 }  // namespace
 
-bool PanelProduct::suits(const ProductSize& size) {
+bool PanelProduct::suits(const ProductSize& size, std::int64_t all_rows) {
   std::int64_t most = kMostRows;
   if (size.depth >= kDeep) {
     const bool three = panel_columns(size.columns) > 2 * kernels().lanes;
     most = three && size.columns >= kWide ? kMostRowsOfWide : kMostRowsOfDeep;
   }
-  return size.rows >= kFewestRows && size.rows <= most && kernels().lanes >= kFewestLanes;
+  const std::int64_t rows = size.depth > kDeepestAlike ? all_rows : size.rows;
+  return rows >= kFewestRows && rows <= most && kernels().lanes >= kFewestLanes;
 }
 
 PanelProduct::PanelProduct(const Binding& binding, const Layer& layer, const ProductSize& size,

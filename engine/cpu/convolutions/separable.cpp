@@ -170,7 +170,8 @@ void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChai
                                  block_shape(output_shape_.c, units * unit_),
                                  {1, 1},
                                  chain.addend.has_value(),
-                                 activation_of(binding, chain)};
+                                 activation_of(binding, chain),
+                                 middle_.n * middle_.h * middle_.w};
     return ConvolutionPrimitive(own, binding.layer(chain.convolution), shape, like);
   };
   Worker& worker = workers_.emplace_back();

@@ -193,7 +193,7 @@ inline __attribute__((always_inline)) void fixed_block(const RowWindow& w, const
       add_row<Form, 0, 1>(w, chunk, first_column, row, input, acc);
     }
   } else {
-    if (row == 0) {
+    if (row == 0 && chunk.end > 0) {
       add_row<Form, 0, 1>(w, chunk, first_column, row, input, acc);
       ++row;
       input += chunk.row_stride;

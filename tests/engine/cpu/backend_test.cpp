@@ -115,6 +115,30 @@ TEST(CpuBackend, ThreadsGiveAnInvertedResidualTheSameBits) {
   }
 }
 
+TEST(CpuBackend, ThreadsGiveUnevenRowsTheSameBits) {
+  std::vector<OperationCase> cases;
+  for (const auto& [shape, kernel, stride] :
+       {std::tuple{Shape{1, 40, 21, 21}, 5, 1}, {{3, 40, 7, 5}, 3, 1}, {{2, 40, 15, 13}, 3, 2}}) {
+    cases.push_back(make_operation("separable", {shape, shape}, [&](ModelBuilder& b, Inputs x) {
+      const TensorId sum = b.relu("relu", b.sum("sum", {x[0], x[1]}));
+      b.conv("pw", b.conv("dw", sum, depthwise(40, kernel, stride)), pointwise(24));
+    }));
+  }
+  // Deep sums, of which oneDNN's have other last bits than our product's. One thread computes them
+  // in blocks that suit our product, eight threads the whole.
+  cases.push_back(make_operation("deep", {1, 1300, 23, 23}, {}, [](ModelBuilder& b, Inputs x) {
+    b.conv("pw", b.relu("relu", x[0]), pointwise(240));
+  }));
+  for (const OperationCase& c : cases) {
+    const auto expected = test::run_operation(*cpu_backend(1), c, 1, kBackendSeed);
+    for (const int threads : {2, 3, 8}) {
+      SCOPED_TRACE(c.name + " " + std::to_string(threads) + " threads");
+      const auto values = test::run_operation(*cpu_backend(threads), c, threads, kBackendSeed);
+      EXPECT_TRUE(job::compare(values, expected, {}).bitwise);
+    }
+  }
+}
+
 /// One operator with buffers of its own.
 struct OperatorOnCores {
   OperatorOnCores(Backend& backend, const OperationCase& c, const CoreShare& share,
