@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/panels.h"
 #include "engine/cpu/kernels/parallel.h"
-#include "engine/cpu/kernels/row_chunks.h"
 
 namespace hios::cpu {
 namespace {

@@ -32,7 +32,7 @@ struct BlockDivision {
   }
   /// Return a block's rows: a division has blocks of two sizes at most.
   std::int64_t most_rows() const {
-    return block_rows > 0 ? std::min(block_rows, rows) : (rows + blocks - 1) / blocks;
+    return block_rows > 0 ? std::min(block_rows, rows) : quotient_up(rows, blocks);
   }
   std::int64_t fewest_rows() const {
     return block_rows > 0 ? rows - (blocks - 1) * block_rows : rows / blocks;

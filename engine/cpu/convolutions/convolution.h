@@ -12,14 +12,15 @@
 
 namespace hios::cpu {
 
-/// The shape of a primitive's computation of a layer: the whole, or a block of its rows, whose
-/// input may already have been thinned out by the stride.
+/// The shape of a primitive's computation of a layer: the whole, or a block of its rows or pixels,
+/// whose input may already have been thinned out by the stride.
 struct ConvolutionShape {
   Shape input, output;
   Extent stride;
   bool adds = false;                      ///< adds an addend
   const LayerKind* activation = nullptr;  ///< after it; null: none
-  std::int64_t all_pixels = 0;            ///< of the whole output, if this is a block of it
+  /// Of the whole output, if this is a block of it that a shard need not have; 0: its own.
+  std::int64_t all_pixels = 0;
 };
 
 /// Returns the activation after a chain; null: none.

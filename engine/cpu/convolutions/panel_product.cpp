@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "engine/cpu/kernels/kernels.h"
+#include "engine/cpu/kernels/panels.h"
 #include "engine/cpu/kernels/parallel.h"
-#include "engine/cpu/kernels/row_chunks.h"
 
 namespace hios::cpu {
 namespace {
@@ -16,11 +16,12 @@ namespace {
 constexpr std::int64_t kFewestRows = 16, kMostRows = 128;
 
 /// Depths from which on it is faster with more rows, too: with less, sums go to memory and back for
-/// few multiply-adds. Still more rows need panels of three chunks.
+/// few multiply-adds. Still more rows need so many columns, in panels of three chunks.
 constexpr std::int64_t kDeep = 192, kMostRowsOfDeep = 256;
-constexpr std::int64_t kWide = 192, kMostRowsOfWide = 512;
+constexpr std::int64_t kWideColumns = 192, kMostRowsOfWide = 512;
 
-/// oneDNN divides deeper sums, and so gives them other last bits.
+/// oneDNN divides deeper sums, and so gives them other last bits. A whole of more rows than suit
+/// the product, cut into shards that do, is not certified then.
 constexpr std::int64_t kDeepestAlike = 1280;
 
 /// oneDNN's convolutions for AVX2 add the bias first, and so have other last bits: shards of few
@@ -37,7 +38,7 @@ bool PanelProduct::suits(const ProductSize& size, std::int64_t all_rows) {
   std::int64_t most = kMostRows;
   if (size.depth >= kDeep) {
     const bool three = panel_columns(size.columns) > 2 * kernels().lanes;
-    most = three && size.columns >= kWide ? kMostRowsOfWide : kMostRowsOfDeep;
+    most = three && size.columns >= kWideColumns ? kMostRowsOfWide : kMostRowsOfDeep;
   }
   const std::int64_t rows = size.depth > kDeepestAlike ? all_rows : size.rows;
   return rows >= kFewestRows && rows <= most && kernels().lanes >= kFewestLanes;

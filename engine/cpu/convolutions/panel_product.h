@@ -19,9 +19,9 @@ struct ProductSize {
 /// rows that are computed together. They are those of oneDNN 2.6 for AVX-512 up to a depth of 1280.
 class PanelProduct {
  public:
-  /// Returns true where it is faster than oneDNN's convolution. `all_rows`: of the whole operator,
-  /// of which this is a block. Where the two have other last bits, these decide, so that values do
-  /// not depend on the blocks.
+  /// Returns true where it shall stand in for oneDNN's convolution, which is slower there.
+  /// `all_rows`: of the operator of which this is a block. They decide at depths where the two have
+  /// other last bits, so that values do not depend on the blocks.
   static bool suits(const ProductSize& size, std::int64_t all_rows);
 
   /// `bounds`: of an activation after it. REQUIRES: a pointwise convolution.

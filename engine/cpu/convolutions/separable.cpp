@@ -15,10 +15,11 @@
 // convolution, and an addend after it, without a pass over memory for each. NASNet and RandWire
 // consist mostly of these, and separate passes cost a fifth of their time.
 //
-// The output is made in blocks of rows, which may belong to several images. For each block `middle`
-// is filled, the block's input to the pointwise convolution, which is small enough to stay in the
-// second-level cache. Then the 1×1 convolution (convolution.h), with bias and trailing relu in its
-// pass, reads it from there and writes the output. The middle is filled as follows:
+// The output is made in blocks of rows or pixels, which may belong to several images. For each
+// block `middle` is filled, the block's input to the pointwise convolution, which is small enough
+// to stay in the second-level cache. Then the 1×1 convolution (convolution.h), with bias and
+// trailing relu in its pass, reads it from there and writes the output. The middle is filled as
+// follows:
 //  - with a depthwise convolution: our window kernel (engine/cpu/kernels/windows_body.h), which
 //    applies the relu to its inputs as it loads them; a sum before it is first made in scratch,
 //    with the relu, for the input rows that the block needs; an activation after it takes each row
@@ -44,10 +45,10 @@
 //
 // Where block_division.h lets each thread compute blocks by itself, it has a primitive and scratch
 // of its own; elsewhere a team divides the rows and chunks of each block evenly. If rows do not
-// divide evenly, pixels do: 21 rows of 21 pixels are 220 and 221 pixels for two threads, and both
-// compute the middle's eleventh row. Each value is computed by one thread in an order that does not
-// depend on the division. Tests in
-// tests/engine/cpu/: operators_test.cpp, and backend_test.cpp for the borders between blocks.
+// divide evenly, pixels do: of 21 rows of 21 pixels two threads have 220 and 221, and both compute
+// the eleventh row of a depthwise convolution. Each value is computed by one thread in an order
+// that does not depend on the division. Tests in tests/engine/cpu/: operators_test.cpp, and
+// backend_test.cpp for the borders between blocks.
 namespace hios::cpu {
 namespace {
 
@@ -61,10 +62,10 @@ struct Rows {
   std::int64_t image, first, count;
 };
 
-/// The fewest pixels that a thread has where rows are divided: with fewer, products take longer.
+/// The fewest pixels that a thread has where pixels are divided: with fewer, products take longer.
 constexpr std::int64_t kFewestPixels = 16;
 
-/// The rows of a thread, by an even share, from which on pixels are divided.
+/// How much longer than by pixels the longest share by rows is where pixels are divided.
 constexpr double kUneven = 1.02;
 
 class SeparableOperator final : public BoundOperator {
@@ -80,21 +81,19 @@ class SeparableOperator final : public BoundOperator {
   };
 
   BlockDivision division(int threads);
+  std::int64_t most_rows(const BlockDivision& by_pixels) const;
   void add_worker(const Binding& binding, const ConvolutionChain& chain);
   void reserve_scratch();
   void compute(std::size_t index, const Pixels& pixels);
   const float* middle_of(const Pixels& pixels, std::byte* scratch);
+  const float* middle_by_depthwise(const Pixels& pixels, float* middle, float* sums);
   void fill_by_depthwise(const Rows& rows, float* middle, float* sums);
-  void fill_by_combining(const Rows& rows, float* middle);
+  void fill_by_combining(const Pixels& pixels, float* middle);
   void fill_pixels(std::int64_t image, std::size_t from, std::size_t pixels, float* to) const;
   RowsAt sum_rows(std::int64_t image, const ImageRows& rows, float* sums);
   Shape block_shape(std::int64_t channels, std::int64_t pixels) const {
     if (pixels % middle_.w != 0) return {1, channels, 1, pixels};
     return {1, channels, pixels / middle_.w, middle_.w};
-  }
-  /// Returns the most rows of the middle that a block of so many units touches.
-  std::int64_t rows_for(std::int64_t units) const {
-    return unit_ == 1 ? (units + middle_.w - 2) / middle_.w + 1 : units;
   }
 
   int threads_ = 1;  // of each worker
@@ -155,11 +154,23 @@ BlockDivision SeparableOperator::division(int threads) {
   const double longest = static_cast<double>(by_rows.longest_share() * middle_.w);
   const bool uneven =
       by_rows.workers == 1 || longest > kUneven * static_cast<double>(by_pixels.longest_share());
-  // A depthwise convolution computes the rows at a block's borders for both blocks.
-  const bool few = !depthwise_ || by_pixels.blocks == by_pixels.workers;
-  if (by_pixels.workers == 1 || !uneven || !few) return by_rows;
+  if (by_pixels.workers == 1 || !uneven) return by_rows;
+  if (depthwise_) {  // It computes whole rows, those at a border for both blocks.
+    const bool alone = by_rows.workers > 1 && by_pixels.blocks == by_pixels.workers;
+    if (!alone || most_rows(by_pixels) > by_rows.longest_share()) return by_rows;
+  }
   unit_ = 1;
   return by_pixels;
+}
+
+/// Returns the most rows of which a block has pixels.
+std::int64_t SeparableOperator::most_rows(const BlockDivision& by_pixels) const {
+  std::int64_t most = 0;
+  for (std::int64_t block = 0; block < by_pixels.blocks; ++block) {
+    const std::int64_t end = quotient_up(by_pixels.first_row(block + 1), middle_.w);
+    most = std::max(most, end - by_pixels.first_row(block) / middle_.w);
+  }
+  return most;
 }
 
 void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChain& chain) {
@@ -184,14 +195,16 @@ void SeparableOperator::add_worker(const Binding& binding, const ConvolutionChai
 
 void SeparableOperator::reserve_scratch() {
   const Bytes element = element_bytes(Precision::kFp32);
-  const std::int64_t block_rows = rows_for(blocks_->division().most_rows());
+  const BlockDivision& blocks = blocks_->division();
+  const std::int64_t rows = unit_ == 1 ? most_rows(blocks) : blocks.most_rows();
   if (!reads_input_) {
-    sums_at_ = aligned_size(Shape{1, middle_.c, block_rows, middle_.w}.size_bytes(element));
+    const std::int64_t pixels = depthwise_ ? rows * middle_.w : blocks.most_rows() * unit_;
+    sums_at_ = aligned_size(Shape{1, middle_.c, 1, pixels}.size_bytes(element));
   }
   dnnl_at_ = sums_at_;
   if (depthwise_ && terms_.size() > 1) {
-    const std::int64_t rows = depthwise_->most_read(std::min(block_rows, middle_.h));
-    dnnl_at_ += aligned_size(Shape{1, input_.c, rows, input_.w}.size_bytes(element));
+    const std::int64_t read = depthwise_->most_read(std::min(rows, middle_.h));
+    dnnl_at_ += aligned_size(Shape{1, input_.c, read, input_.w}.size_bytes(element));
   }
   std::size_t dnnl_bytes = workers_.front().pointwise->scratch_bytes();
   if (const auto& lesser = workers_.front().lesser_pointwise) {
@@ -219,21 +232,25 @@ void SeparableOperator::compute(std::size_t index, const Pixels& pixels) {
   pointwise.run(middle, addend, output, scratch + dnnl_at_);
 }
 
-/// Returns pixels of the middle, of all images one after the other. Computes whole rows.
+/// Returns pixels of the middle, of all images one after the other.
 const float* SeparableOperator::middle_of(const Pixels& pixels, std::byte* scratch) {
   if (reads_input_) return terms_.front() + pixels.first * middle_.c;
   auto* const middle = reinterpret_cast<float*>(scratch);
+  if (depthwise_)
+    return middle_by_depthwise(pixels, middle, reinterpret_cast<float*>(scratch + sums_at_));
+  fill_by_combining(pixels, middle);
+  return middle;
+}
+
+/// Computes the whole rows of which these are pixels, and returns their place in `middle`.
+const float* SeparableOperator::middle_by_depthwise(const Pixels& pixels, float* middle,
+                                                    float* sums) {
   const std::int64_t begin = pixels.first / middle_.w;
-  const std::int64_t end = (pixels.first + pixels.count + middle_.w - 1) / middle_.w;
+  const std::int64_t end = quotient_up(pixels.first + pixels.count, middle_.w);
   for (std::int64_t row = begin; row < end;) {
     const std::int64_t in_image = row % middle_.h;
     const Rows rows{row / middle_.h, in_image, std::min(middle_.h - in_image, end - row)};
-    float* const to = middle + (row - begin) * middle_.w * middle_.c;
-    if (depthwise_) {
-      fill_by_depthwise(rows, to, reinterpret_cast<float*>(scratch + sums_at_));
-    } else {
-      fill_by_combining(rows, to);
-    }
+    fill_by_depthwise(rows, middle + (row - begin) * middle_.w * middle_.c, sums);
     row += rows.count;
   }
   return middle + (pixels.first - begin * middle_.w) * middle_.c;
@@ -272,22 +289,20 @@ RowsAt SeparableOperator::sum_rows(std::int64_t image, const ImageRows& rows, fl
   return {sums, rows.first};
 }
 
-void SeparableOperator::fill_by_combining(const Rows& rows, float* middle) {
-  const auto channels = static_cast<std::size_t>(input_.c);
-  const auto width = static_cast<std::size_t>(middle_.w);
-  const auto step = static_cast<std::size_t>(stride_.w);
+void SeparableOperator::fill_by_combining(const Pixels& pixels, float* middle) {
+  const std::int64_t width = middle_.w, height = middle_.h;
   parallel_shares(
-      threads_, static_cast<std::size_t>(rows.count) * width,
-      [&](std::size_t begin, std::size_t end) {
-        while (begin < end) {
-          const std::size_t row = begin / width, column = begin % width;
-          const std::size_t pixels = std::min(width - column, end - begin);
-          const auto source_row = static_cast<std::size_t>(
-              rows.image * input_.h + (rows.first + static_cast<std::int64_t>(row)) * stride_.h);
-          const std::size_t from =
-              (source_row * static_cast<std::size_t>(input_.w) + column * step) * channels;
-          fill_pixels(rows.image, from, pixels, middle + begin * channels);
-          begin += pixels;
+      threads_, static_cast<std::size_t>(pixels.count), [&](std::size_t begin, std::size_t end) {
+        for (auto at = static_cast<std::int64_t>(begin); at < static_cast<std::int64_t>(end);) {
+          const std::int64_t row = (pixels.first + at) / width;
+          const std::int64_t column = (pixels.first + at) % width;
+          const std::int64_t count = std::min(width - column, static_cast<std::int64_t>(end) - at);
+          const std::int64_t image = row / height;
+          const std::int64_t source_row = image * input_.h + row % height * stride_.h;
+          const std::int64_t from = source_row * input_.w + column * stride_.w;
+          fill_pixels(image, static_cast<std::size_t>(from * input_.c),
+                      static_cast<std::size_t>(count), middle + at * input_.c);
+          at += count;
         }
       });
 }

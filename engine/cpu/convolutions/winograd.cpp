@@ -121,7 +121,7 @@ class WinogradOperator final : public BoundOperator {
   std::size_t products_at_ = 0, scratch_of_each_ = 0;  // in bytes; the inputs come first
 };
 
-std::int64_t tiles_for(std::int64_t outputs) { return (outputs + kTile - 1) / kTile; }
+std::int64_t tiles_for(std::int64_t outputs) { return quotient_up(outputs, kTile); }
 
 RowsInBlocks tile_rows_of(const Shape& input, const Shape& output) {
   return {output.n * tiles_for(output.h),

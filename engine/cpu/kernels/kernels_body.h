@@ -1,7 +1,7 @@
 // The loops of kernels.h over a vector type that the including file has defined: Vec, Mask, kLanes,
-// kBlockSizes, kPairSizes and the few operations on them. Everything here is in an unnamed
-// namespace, so that the linker can never use code for one instruction set in the stead of
-// another's. For the same reason nothing of the standard library is used.
+// kBlockSizes, kPairSizes, kPanelChunks, kPanelSums and the few operations on them. Everything here
+// is in an unnamed namespace, so that the linker can never use code for one instruction set in the
+// stead of another's. For the same reason nothing of the standard library is used.
 #pragma once
 
 #include "engine/cpu/kernels/channels_body.h"

@@ -5,9 +5,8 @@
 //
 // Loops: the weights of a panel in blocks of the depth; for each the rows in tiles, whose sums are
 // in registers. Sums go to the output between blocks. A tile asks for its share of the next block,
-// one line at a time. The weights of a block come from the second-level cache for each tile, and
-// the rows of a tile stay in the first: with three chunks a step of nine rows takes 27
-// multiply-adds and three lines.
+// one line at a time. The weights of a block come from the second-level cache for each tile.
+// With three chunks a step of nine rows takes 27 multiply-adds and three lines of weights.
 #pragma once
 
 #include "engine/cpu/kernels/kernels.h"

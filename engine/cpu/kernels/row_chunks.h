@@ -17,9 +17,9 @@ struct RowChunks {
   std::size_t first_chunk, last_chunk;
 };
 
-/// Divides the rows of images into groups of `together`, 1 or 2, an image's last of which may be
-/// smaller, and their chunks evenly among the team: shares differ by about one chunk of one group,
-/// even if rows are few. Calls body(RowChunks) for each group of a share.
+/// Divides the rows of images into groups of `together`, 1 or 2; an image's last may be smaller.
+/// The groups' chunks are divided evenly among a team: shares differ by about one chunk of one
+/// group, even if rows are few. Calls body(RowChunks) for each group of a share.
 class RowDivision {
  public:
   RowDivision(std::size_t images, std::size_t rows, std::size_t chunks, std::size_t together)
@@ -80,14 +80,6 @@ inline std::size_t rows_together(const WindowRows& function) {
 inline std::size_t chunks_of(std::int64_t channels) {
   const auto lanes = static_cast<std::size_t>(kernels().lanes);
   return (static_cast<std::size_t>(channels) + lanes - 1) / lanes;
-}
-
-/// Returns the columns of a product's panels: as many chunks as the kernel takes if these divide
-/// all columns, else two. (Three with a rest took 1.1 times as long as two on 256 to 1024
-/// channels.)
-inline std::int64_t panel_columns(std::int64_t columns) {
-  const std::int64_t most = kernels().panel_chunks * kernels().lanes;
-  return columns % most == 0 ? most : 2 * kernels().lanes;
 }
 
 /// Returns the geometry of a window between two shapes.

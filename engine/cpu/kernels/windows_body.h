@@ -63,6 +63,7 @@ struct Average {
 /// comes before the layer.
 template <class O, int K, int S, int P, int R, bool inside, bool clamped>
 struct BlockForm {
+  static_assert(R == 1 || (R == 2 && S == 1), "the rows of a pair read input rows one apart");
   using Op = O;
   static constexpr int kKernel = K, kStride = S, kPixels = P, kRows = R;
   static constexpr int kColumns = (P - 1) * S + K;  // of the input
@@ -163,14 +164,14 @@ inline __attribute__((always_inline)) void finish_block(const RowWindow& w, cons
                                                         std::ptrdiff_t rows, const Vec* acc,
                                                         int pixels, float* output) {
   const Vec lowest = broadcast(chunk.lowest), highest = broadcast(chunk.highest);
-  std::ptrdiff_t before = -1;
+  std::ptrdiff_t before = 0;
   Vec share = broadcast(0.0f);
 #pragma GCC unroll 16  // otherwise the accumulators are in memory
   for (int p = 0; p < pixels; ++p) {
     const std::ptrdiff_t left = first_column + p * w.stride_width;
     const std::ptrdiff_t columns =
         kInside ? w.kernel_width : smaller(left + w.kernel_width, w.in_width) - larger(left, 0);
-    if (columns != before) {  // a division for each pixel would cost as much as its sum
+    if (p == 0 || columns != before) {  // a division for each pixel would cost as much as its sum
       share = Op::share(static_cast<float>(rows) * static_cast<float>(columns));
       before = columns;
     }

@@ -115,6 +115,7 @@ std::vector<RowWindow> windows() {
   add(5, 4, 9, 2, 2, 2, 2, 0, 0);
   add(19, 7, 6, 1, 7, 1, 1, 0, 3);
   add(33, 7, 2, 4, 3, 3, 1, 1, 1);
+  add(21, 2, 9, 7, 7, 1, 1, 3, 3);  // taps above and below the image at once
   add(21, 2, 9, 3, 3, 1, 1, 4, 4);  // rows and columns of padding alone
   return result;
 }
