@@ -161,7 +161,7 @@ TEST(CpuBackend, ThreadsGiveUnevenRowsTheSameBits) {
       const auto compared = job::compare(values, alone, {.atol = 1e-5, .rtol = 1e-5});
       EXPECT_EQ(compared.outside, 0u);
       // oneDNN's code for SSE4.1 sums blocks of other sizes in another order.
-      EXPECT_TRUE(compared.bitwise || kernels().lanes < 8);
+      EXPECT_TRUE(compared.bitwise || cpu::kernels().lanes < 8);
     }
   }
 }
