@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ struct ConvolutionShape {
   Extent stride;
   bool adds = false;                      ///< adds an addend
   const LayerKind* activation = nullptr;  ///< after it; null: none
-  /// Of the whole output, if this is a block of it that a shard need not have; 0: its own.
+  /// The pixels of the whole output, of which this is a block that a shard need not have; 0: its
+  /// own.
   std::int64_t all_pixels = 0;
 };
 
